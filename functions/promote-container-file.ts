@@ -1,0 +1,31 @@
+import { createApiKeyStore } from '../lib/aws/api-key-store.ts'
+import { createDynamoDbClient, createS3Client } from '../lib/aws/clients.ts'
+import { createDocumentRecords } from '../lib/aws/document-records.ts'
+import { createObjectStore } from '../lib/aws/object-store.ts'
+import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
+import { createRateLimiter } from '../lib/aws/rate-limiter.ts'
+import { readConfig } from '../lib/config.ts'
+import { createPromoteContainerFileHandler } from '../lib/http/promote-container-file.ts'
+import { createLog } from '../lib/logging.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { createObjectKeys } from '../lib/promotion/object-keys.ts'
+
+const SERVICE_NAME = 'promote-container-file'
+
+const config = readConfig(process.env)
+const now = Date.now
+const client = createDynamoDbClient()
+
+export const handler = createPromoteContainerFileHandler({
+  apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+  rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
+  ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
+  documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  objectKeys: createObjectKeys(config.keyTemplates),
+  maxFileBytes: config.maxFileBytes,
+  leaseMs: config.leaseMs,
+  now,
+  log: createLog(SERVICE_NAME),
+  metrics: createMetrics(SERVICE_NAME),
+})

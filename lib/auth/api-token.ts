@@ -1,0 +1,33 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import baseX from 'base-x'
+
+const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
+const PREFIX = 'cfp_'
+const SECRET_BYTES = 32
+/** Base62 digits that hold 256 bits. */
+const SECRET_LENGTH = 43
+/** Base62 digits that hold a CRC32. */
+const CHECKSUM_LENGTH = 6
+const TOKEN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+
+/** A new secret token: `cfp_`, 256 random bits, and a checksum that lets typing errors be refused without a lookup. */
+export function newToken(): string {
+  const body = PREFIX + base62.encode(randomBytes(SECRET_BYTES)).padStart(SECRET_LENGTH, '0')
+  return body + checksum(body)
+}
+
+export function isWellFormedToken(token: string): boolean {
+  return TOKEN.test(token) && token.endsWith(checksum(token.slice(0, -CHECKSUM_LENGTH)))
+}
+
+/** What is stored instead of the token, and is the key of its record: SHA-256 in hex. No salt: 256 bits need none. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+function checksum(body: string): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(crc32(body))
+  return base62.encode(bytes).replace(/^0+/, '').padStart(CHECKSUM_LENGTH, '0')
+}

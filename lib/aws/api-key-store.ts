@@ -1,0 +1,59 @@
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { ApiKey, ApiKeyStore, KeyKind } from '../auth/caller.ts'
+import { isWorkspaceId } from '../promotion/ids.ts'
+import { callAws } from './call-aws.ts'
+
+/** A record of the Keys table. Whoever writes one, writes it in this form. */
+export interface ApiKeyItem {
+  /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
+  token_hash: string
+  key_id: string
+  workspace_id: string
+  kind: KeyKind
+  permissions: string[]
+  user_id?: string
+  status: 'enabled' | 'disabled'
+  /** ms since 1970. */
+  expires_at?: number
+  /** ISO 8601, UTC. */
+  created_at: string
+}
+
+/** The API keys in the Keys table. */
+export function createApiKeyStore({ client, tableName }: { client: DynamoDBClient; tableName: string }): ApiKeyStore {
+  return {
+    async find(tokenHash, signal) {
+      const command = new GetItemCommand({
+        TableName: tableName,
+        Key: marshall({ token_hash: tokenHash }),
+        // A key that was disabled must be refused from that moment on.
+        ConsistentRead: true,
+      })
+      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      return Item && toApiKey(unmarshall(Item) as Partial<ApiKeyItem>)
+    },
+  }
+}
+
+/** Checked, not trusted: whoever wrote the record may have made a mistake, and its workspace goes into object keys. */
+function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
+  const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
+  if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
+    throw new Error('an API key record lacks its key_id or a valid workspace_id')
+  }
+  const expiresAtMs = item.expires_at
+  if (expiresAtMs !== undefined && typeof expiresAtMs !== 'number') {
+    throw new Error(`API key record ${keyId} has an expires_at that is not a number`)
+  }
+  return {
+    keyId,
+    workspaceId,
+    // Only the exact words give rights: anything else is the lesser.
+    kind: kind === 'management' ? 'management' : 'standard',
+    permissions: Array.isArray(permissions) ? permissions.map(String) : [],
+    userId,
+    isEnabled: status === 'enabled',
+    expiresAtMs,
+  }
+}

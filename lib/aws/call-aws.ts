@@ -1,0 +1,32 @@
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry'
+import type { SdkError } from '@smithy/types'
+import { ServiceError } from '../errors.ts'
+
+/**
+ * Makes the one call of `send` and turns its failures into ours: an aborted call, a store that does not answer, and a
+ * store that throttles. Everything else, a refusal of our own role among it, passes untouched: what the calling adapter
+ * does not know either becomes a 500.
+ */
+export async function callAws<Output>(signal: AbortSignal, send: () => Promise<Output>): Promise<Output> {
+  try {
+    return await send()
+  } catch (error) {
+    throw translateFailure(error, signal)
+  }
+}
+
+function translateFailure(error: unknown, signal: AbortSignal): unknown {
+  if (!(error instanceof Error)) return error
+  if (error.name === 'AbortError' && signal.aborted) return new ServiceError('promotion_timed_out', { cause: error })
+  const sdkError = error as SdkError
+  // The very tests the SDK decides its own retries by: what is left here has already been tried again in vain.
+  if (isThrottlingError(sdkError) || isTransientError(sdkError) || isServerError(sdkError)) {
+    return new ServiceError('service_unavailable', { cause: error })
+  }
+  return error
+}
+
+/** The HTTP status AWS answered with, if it answered. HeadObject's errors have no other name (they have no body). */
+export function statusOf(error: unknown): number | undefined {
+  return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
+}

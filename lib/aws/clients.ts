@@ -1,0 +1,41 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
+
+/** One first try and two more: with the SDK's own backoff this stays well inside the time a request has. */
+const MAX_ATTEMPTS = 3
+const CONNECTION_TIMEOUT_MS = 1000
+/** A single-item read or write takes some 5 ms; one that takes 600 times that is lost. */
+const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
+
+/** Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB). */
+export function createDynamoDbClient(): DynamoDBClient {
+  return new DynamoDBClient({
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS,
+      // Without this the SDK only logs a warning when the time is over.
+      throwOnRequestTimeout: true,
+    }),
+  })
+}
+
+/**
+ * The time a copy may take depends on its size, so the S3 calls bring their own limits.
+ * @param forcePathStyle for S3-compatible servers that have no host name per bucket
+ */
+export function createS3Client({ forcePathStyle }: { forcePathStyle: boolean }): S3Client {
+  return new S3Client({
+    maxAttempts: MAX_ATTEMPTS,
+    forcePathStyle,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      // One socket for each part under way, and some for the calls beside them.
+      httpsAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
+      httpAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
+    }),
+  })
+}

@@ -1,0 +1,142 @@
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import { callAws } from './call-aws.ts'
+
+/** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
+type RecordItem = DocumentItem | TombstoneItem
+
+interface DocumentItem {
+  record_kind: 'document'
+  workspace_id: string
+  document_id: string
+  attempt_id: string
+  object_key: string
+  filename: string
+  mime_type: string
+  size_bytes: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  container_id: string
+  created_by: string
+}
+
+interface TombstoneItem {
+  record_kind: 'tombstone'
+  workspace_id: string
+  document_id: string
+  fenced_attempts: Set<string>
+  /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
+  expires_at: number
+}
+
+/** Far longer than an attempt's late write can take to arrive. */
+const TOMBSTONE_SECONDS = 24 * 60 * 60
+const IS_FREE = 'attribute_not_exists(document_id)'
+const IS_TOMBSTONE = 'record_kind = :tombstone'
+const IS_NOT_FENCED = 'NOT contains(fenced_attempts, :attempt_id)'
+
+/** The documents of all workspaces, in the Documents table. */
+export function createDocumentRecords({
+  client,
+  tableName: TableName,
+  now,
+}: {
+  client: DynamoDBClient
+  tableName: string
+  now(): number
+}): DocumentRecords {
+  const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
+    marshall({ workspace_id: workspaceId, document_id: documentId })
+
+  return {
+    async record(document, signal) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(toItem(document)),
+        ConditionExpression: `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_NOT_FENCED})`,
+        ExpressionAttributeValues: marshall({ ':tombstone': 'tombstone', ':attempt_id': document.attemptId }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      const existing = await existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
+      if (existing === undefined) return 'recorded'
+      if (existing.record_kind === 'tombstone') return 'fenced'
+      // Our own document is there: the SDK repeated a write that had been applied.
+      return existing.attempt_id === document.attemptId ? 'recorded' : 'taken'
+    },
+
+    async fence({ workspaceId, documentId, attemptId }, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(workspaceId, documentId),
+        UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at ADD fenced_attempts :attempts',
+        ConditionExpression: `${IS_FREE} OR ${IS_TOMBSTONE}`,
+        ExpressionAttributeValues: marshall({
+          ':tombstone': 'tombstone',
+          ':expires_at': Math.ceil(now() / 1000) + TOMBSTONE_SECONDS,
+          ':attempts': new Set([attemptId]),
+        }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      const existing = await existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
+      // Another attempt's document fences this one as well as a tombstone does.
+      return existing?.record_kind === 'document' && existing.attempt_id === attemptId ? 'recorded' : 'fenced'
+    },
+
+    async find(workspaceId, documentId, signal) {
+      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      const item = Item && (unmarshall(Item) as RecordItem)
+      return item?.record_kind === 'document' ? fromItem(item) : undefined
+    },
+  }
+}
+
+/** undefined when the write was done; what stood in its way when its condition failed. */
+async function existingOnConflict(write: Promise<unknown>): Promise<RecordItem | undefined> {
+  try {
+    await write
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
+    return unmarshall(error.Item) as RecordItem
+  }
+}
+
+function toItem(document: WorkspaceDocument): DocumentItem {
+  return {
+    record_kind: 'document',
+    workspace_id: document.workspaceId,
+    document_id: document.documentId,
+    attempt_id: document.attemptId,
+    object_key: document.objectKey,
+    filename: document.filename,
+    mime_type: document.mimeType,
+    size_bytes: document.sizeBytes,
+    created_at: document.createdAt.toISOString(),
+    container_id: document.containerId,
+    created_by: document.createdBy,
+  }
+}
+
+function fromItem(item: DocumentItem): WorkspaceDocument {
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: item.attempt_id as AttemptId,
+    objectKey: item.object_key,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
+    containerId: item.container_id as ContainerId,
+    createdBy: item.created_by,
+  }
+}

@@ -1,0 +1,202 @@
+import {
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  type S3Client,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3'
+import { ServiceError } from '../errors.ts'
+import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
+import { callAws, statusOf } from './call-aws.ts'
+import { type CopySettings, MAX_PARALLEL_PARTS, partRange, planParts } from './copy-plan.ts'
+
+export interface ObjectCopySettings extends CopySettings {
+  client: S3Client
+  sandboxBucket: string
+  documentsBucket: string
+}
+
+/** Creating, completing and looking at an upload. */
+const SHORT_REQUEST_TIMEOUT_MS = 5000
+/** One part or one small file: 128 MiB at a fourth of the usual 70 MiB/s. */
+const COPY_REQUEST_TIMEOUT_MS = 8000
+
+/** Server-side copy of the very bytes that were looked up: no byte passes through this process. */
+export async function copyObject(
+  request: CopyRequest,
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = planParts(request.source.sizeBytes, settings)
+  try {
+    await (plan === undefined ? copyWhole(request, settings, signal) : copyInParts(request, plan, settings, signal))
+  } catch (error) {
+    throw translateCopyFailure(error)
+  }
+}
+
+async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<void> {
+  const { CopyObjectResult } = await callAws(signal, () =>
+    settings.client.send(
+      new CopyObjectCommand({
+        ...pinnedSource(request.source, settings.sandboxBucket),
+        Bucket: settings.documentsBucket,
+        Key: request.targetKey,
+        MetadataDirective: 'REPLACE',
+        ...describingHeaders(request),
+        // Tags and annotations are the container platform's, and copying them needs rights we do not want.
+        TaggingDirective: 'REPLACE',
+        AnnotationDirective: 'EXCLUDE',
+      }),
+      { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
+    ),
+  )
+  requireEtag(CopyObjectResult?.ETag)
+}
+
+async function copyInParts(
+  request: CopyRequest,
+  { partBytes, partCount }: { partBytes: number; partCount: number },
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, documentsBucket: Bucket } = settings
+  const Key = request.targetKey
+  const { UploadId } = await callAws(signal, () =>
+    client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...describingHeaders(request) }), {
+      abortSignal: signal,
+      requestTimeout: SHORT_REQUEST_TIMEOUT_MS,
+    }),
+  )
+  const source = pinnedSource(request.source, settings.sandboxBucket)
+  const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
+    const { firstByte, lastByte } = partRange(PartNumber, partBytes, request.source.sizeBytes)
+    const { CopyPartResult } = await callAws(signal, () =>
+      client.send(
+        new UploadPartCopyCommand({
+          ...source,
+          CopySourceRange: `bytes=${firstByte}-${lastByte}`,
+          Bucket,
+          Key,
+          UploadId,
+          PartNumber,
+        }),
+        { abortSignal: partSignal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
+      ),
+    )
+    return { PartNumber, ETag: requireEtag(CopyPartResult?.ETag) }
+  }
+  const Parts = await inParallel(partCount, copyPart, signal)
+  try {
+    const { ETag } = await callAws(signal, () =>
+      client.send(
+        new CompleteMultipartUploadCommand({
+          Bucket,
+          Key,
+          UploadId,
+          MultipartUpload: { Parts },
+          // S3 compares it with the sum of the parts: an end-to-end check for free.
+          MpuObjectSize: request.source.sizeBytes,
+        }),
+        { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
+      ),
+    )
+    requireEtag(ETag)
+  } catch (error) {
+    if (!(await wasCompleted(error, request, settings, signal))) throw error
+  }
+}
+
+/** A completion that is repeated because its answer was lost finds no upload any more: then the object tells. */
+async function wasCompleted(
+  error: unknown,
+  request: CopyRequest,
+  { client, documentsBucket }: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(error instanceof Error) || error.name !== 'NoSuchUpload') return false
+  try {
+    const head = await callAws(signal, () =>
+      client.send(new HeadObjectCommand({ Bucket: documentsBucket, Key: request.targetKey }), {
+        abortSignal: signal,
+        requestTimeout: SHORT_REQUEST_TIMEOUT_MS,
+      }),
+    )
+    return head.ContentLength === request.source.sizeBytes
+  } catch (headError) {
+    if (statusOf(headError) === 404) return false
+    throw headError
+  }
+}
+
+/**
+ * Copies all parts, at most MAX_PARALLEL_PARTS at once. When one fails the others are aborted, and all have ended before
+ * the failure is thrown: nothing goes on behind the back of the undo.
+ */
+async function inParallel(
+  partCount: number,
+  copyPart: (partNumber: number, signal: AbortSignal) => Promise<CompletedPart>,
+  signal: AbortSignal,
+): Promise<CompletedPart[]> {
+  const failed = new AbortController()
+  const anySignal = AbortSignal.any([signal, failed.signal])
+  const parts: CompletedPart[] = []
+  let next = 1
+  let firstFailure: unknown
+  const work = async () => {
+    while (next <= partCount && !anySignal.aborted) {
+      const partNumber = next++
+      try {
+        parts[partNumber - 1] = await copyPart(partNumber, anySignal)
+      } catch (error) {
+        firstFailure ??= error
+        failed.abort()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(partCount, MAX_PARALLEL_PARTS) }, work))
+  if (firstFailure !== undefined) throw firstFailure
+  if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
+  return parts
+}
+
+function pinnedSource(source: ContainerFile, bucket: string) {
+  return { CopySource: encodeCopySource(bucket, source.objectKey), CopySourceIfMatch: source.etag }
+}
+
+/** The SDK sends CopySource as it is: it must be URL-encoded here, segment by segment (S3 API, CopyObject). */
+function encodeCopySource(bucket: string, key: string): string {
+  const encode = (segment: string) =>
+    encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `${bucket}/${key.split('/').map(encode).join('/')}`
+}
+
+/** What one must know to read the bytes. Other metadata of the sandbox does not travel. */
+function describingHeaders({ source, mimeType }: CopyRequest) {
+  return {
+    ContentType: mimeType,
+    ContentEncoding: source.contentEncoding,
+    ContentLanguage: source.contentLanguage,
+  }
+}
+
+/** S3 may answer 200 and still have failed; the SDK notices most of these bodies, the missing ETag tells the rest. */
+function requireEtag(etag: string | undefined): string {
+  if (etag === undefined) {
+    throw new ServiceError('service_unavailable', {
+      cause: new Error('S3 answered a copy with 200 but without an ETag'),
+    })
+  }
+  return etag
+}
+
+function translateCopyFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError) return error
+  const isSourceChanged = statusOf(error) === 412 || error.name === 'NoSuchKey'
+  if (isSourceChanged) return new ServiceError('container_file_changed', { cause: error })
+  const isArchived = error.name === 'InvalidObjectState' || error.name === 'ObjectNotInActiveTierError'
+  if (isArchived) return new ServiceError('container_file_archived', { cause: error })
+  return error
+}

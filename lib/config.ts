@@ -1,0 +1,96 @@
+import { faultsInTemplates, type ObjectKeyTemplates } from './promotion/object-keys.ts'
+import type { RateLimitPolicy } from './rate-limit.ts'
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+
+export interface Config {
+  keysTable: string
+  workspacesTable: string
+  documentsTable: string
+  rateLimitsTable: string
+  sandboxBucket: string
+  documentsBucket: string
+  keyTemplates: ObjectKeyTemplates
+  maxFileBytes: number
+  defaultQuotaBytes: number
+  maxReservations: number
+  leaseMs: number
+  rateLimit: RateLimitPolicy
+  multipartThresholdBytes: number
+  minPartBytes: number
+  s3ForcePathStyle: boolean
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The settings of the service, checked. README.md lists the variables; AWS's own (AWS_REGION, AWS_ENDPOINT_URL_S3, …)
+ * are read by the SDK.
+ * @throws Error naming all faults at once
+ */
+export function readConfig(env: Environment): Config {
+  const faults: string[] = []
+  const read = createReader(env, faults)
+  const config: Config = {
+    keysTable: read.text('KEYS_TABLE'),
+    workspacesTable: read.text('WORKSPACES_TABLE'),
+    documentsTable: read.text('DOCUMENTS_TABLE'),
+    rateLimitsTable: read.text('RATE_LIMITS_TABLE'),
+    sandboxBucket: read.text('SANDBOX_BUCKET'),
+    documentsBucket: read.text('DOCUMENTS_BUCKET'),
+    keyTemplates: {
+      sandbox: read.text('SANDBOX_KEY_TEMPLATE', 'sandboxes/{workspace_id}/{container_id}/{path}'),
+      document: read.text('DOCUMENT_KEY_TEMPLATE', 'documents/{workspace_id}/{document_id}/{attempt_id}'),
+    },
+    maxFileBytes: read.integer('MAX_FILE_BYTES', { default: 5 * GIB, min: 0, max: 50 * 1024 * GIB }),
+    defaultQuotaBytes: read.integer('DEFAULT_QUOTA_BYTES', { default: 10 * GIB, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    // At some 200 bytes each, 1,000 reservations fill half of the 400 KB an item may have.
+    maxReservations: read.integer('MAX_RESERVATIONS', { default: 500, min: 1, max: 1000 }),
+    // At least twice as long as the 29 s a request can last.
+    leaseMs: read.integer('LEASE_MS', { default: 120_000, min: 60_000, max: 3_600_000 }),
+    rateLimit: {
+      requestsPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', { default: 600, min: 1, max: 60_000 }),
+      burst: read.integer('RATE_LIMIT_BURST', { default: 100, min: 1, max: 10_000 }),
+    },
+    multipartThresholdBytes: read.integer('MULTIPART_THRESHOLD_BYTES', {
+      default: 64 * MIB,
+      min: 5 * MIB,
+      max: 5 * GIB,
+    }),
+    minPartBytes: read.integer('MIN_PART_BYTES', { default: 8 * MIB, min: 5 * MIB, max: 5 * GIB }),
+    s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
+  }
+  const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
+  faults.push(...templateFaults.map((fault) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${fault}`))
+  if (faults.length > 0) throw new Error(`The configuration is not usable:\n- ${faults.join('\n- ')}`)
+  return config
+}
+
+/** Reads typed values out of the environment; a fault is noted, not thrown, so that all can be named together. */
+function createReader(env: Environment, faults: string[]) {
+  const raw = (name: string, isRequired: boolean): string | undefined => {
+    const value = env[name]
+    if (value === undefined && isRequired) faults.push(`${name} is not set`)
+    if (value?.trim() === '') faults.push(`${name} is empty`)
+    return value
+  }
+  return {
+    text: (name: string, fallback?: string) => raw(name, fallback === undefined) ?? fallback ?? '',
+    integer(name: string, bounds: { default: number; min: number; max: number }) {
+      const value = raw(name, false)
+      if (value === undefined) return bounds.default
+      const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+      if (!(number >= bounds.min && number <= bounds.max)) {
+        faults.push(`${name} must be an integer from ${bounds.min} to ${bounds.max}, not "${value}"`)
+      }
+      return number
+    },
+    boolean(name: string, fallback: boolean) {
+      const value = raw(name, false)
+      if (value === undefined) return fallback
+      if (value !== 'true' && value !== 'false') faults.push(`${name} must be true or false, not "${value}"`)
+      return value === 'true'
+    },
+  }
+}

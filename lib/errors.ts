@@ -1,0 +1,148 @@
+/** The documented message of each status (interface.md §7). */
+const DOCUMENTED_MESSAGES = {
+  400: 'Invalid request parameters',
+  401: 'Missing Authentication header',
+  403: 'Only management keys can perform this operation',
+  404: 'Resource not found',
+  413: 'Request payload too large',
+  429: 'Rate limit exceeded',
+  500: 'Internal Server Error',
+  503: 'Service temporarily unavailable',
+} as const
+
+export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
+
+interface ReasonRow {
+  status: ErrorStatus
+  /** One sentence for the person who reads the answer; a throw site may give a more exact one. */
+  detail: string
+  /** Replaces the documented message where that would say the wrong thing. */
+  message?: string
+  /** Seconds until a repetition has a chance; only for answers that are worth repeating. */
+  retryAfterSeconds?: number
+}
+
+/**
+ * Every refusal and failure this service can answer with: the closed set behind `error.metadata.reason`.
+ * docs/errors.md explains each row to API consumers; a test keeps the two together.
+ */
+export const REASONS = {
+  missing_authorization: {
+    status: 401,
+    detail: 'Send the API key in the Authorization header, as: Bearer <API_KEY>.',
+  },
+  invalid_api_key: {
+    status: 401,
+    detail: 'The API key is malformed, unknown, disabled or expired.',
+  },
+  rate_limited: {
+    status: 429,
+    detail: 'This API key sends requests faster than its rate limit allows.',
+    retryAfterSeconds: 1,
+  },
+  too_many_promotions: {
+    status: 429,
+    detail: 'The workspace has too many promotions under way at once.',
+    retryAfterSeconds: 1,
+  },
+  permission_denied: {
+    status: 403,
+    detail: 'This API key lacks the permission files:promote.',
+  },
+  invalid_container_id: {
+    status: 400,
+    detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
+  },
+  invalid_file_id: {
+    status: 400,
+    detail: 'file_id must be "cfile_" followed by the unpadded base64url encoding of the file path in the container.',
+  },
+  invalid_file_shape: {
+    status: 400,
+    detail: 'The File-Shape header must be one of native, compat_a and compat_b.',
+  },
+  container_not_found: {
+    status: 404,
+    detail: 'The workspace has no container with this id.',
+  },
+  container_file_not_found: {
+    status: 404,
+    detail: 'The container exists, but has no file at this path.',
+  },
+  container_file_archived: {
+    status: 404,
+    detail: 'The file was moved to archive storage and must be restored before it can be promoted.',
+  },
+  file_too_large: {
+    status: 413,
+    detail: 'The file is larger than the largest file that can be promoted.',
+  },
+  storage_quota_exceeded: {
+    status: 403,
+    message: 'Workspace storage quota exceeded',
+    detail: 'The file does not fit into what is left of the storage quota of the workspace.',
+  },
+  container_file_changed: {
+    status: 503,
+    detail: 'The file changed in the container while it was being copied. Nothing was kept.',
+    retryAfterSeconds: 1,
+  },
+  promotion_in_progress: {
+    status: 503,
+    detail: 'Another request is promoting this very document at the moment.',
+    retryAfterSeconds: 1,
+  },
+  promotion_timed_out: {
+    status: 503,
+    detail: 'The promotion did not finish in the time one request has. Nothing was kept.',
+    retryAfterSeconds: 5,
+  },
+  service_unavailable: {
+    status: 503,
+    detail: 'A storage service behind this one did not answer, or asked to slow down. Nothing was kept.',
+    retryAfterSeconds: 1,
+  },
+  internal_error: {
+    status: 500,
+    detail: 'Something failed on our side. Nothing was kept.',
+  },
+} as const satisfies Record<string, ReasonRow>
+
+export type Reason = keyof typeof REASONS
+
+type Metadata = Readonly<Record<string, string | number>>
+
+interface ServiceErrorOptions {
+  /** Replaces the general sentence of the reason; it goes to the caller, so nothing internal belongs in it. */
+  detail?: string
+  /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Goes to the caller. */
+  metadata?: Metadata
+  retryAfterSeconds?: number
+  /** For the log only. */
+  cause?: unknown
+}
+
+/** The one error class of the service: a reason out of the closed set, what to tell the caller, and the hidden cause. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly reason: Reason
+  readonly status: ErrorStatus
+  readonly detail: string
+  readonly metadata: Metadata
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(reason: Reason, options: ServiceErrorOptions = {}) {
+    const row: ReasonRow = REASONS[reason]
+    super(row.message ?? DOCUMENTED_MESSAGES[row.status], options.cause === undefined ? {} : { cause: options.cause })
+    this.reason = reason
+    this.status = row.status
+    this.detail = options.detail ?? row.detail
+    this.metadata = options.metadata ?? {}
+    this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
+  }
+}
+
+/** Any thrown value as a ServiceError: what nobody foresaw is an internal error, its cause kept for the log. */
+export function toServiceError(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
+}

@@ -1,0 +1,30 @@
+import type { MiddlewareObj } from '@middy/core'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { Caller } from '../auth/caller.ts'
+import type { Log } from '../logging.ts'
+import type { Deadline } from '../promotion/deadline.ts'
+import type { RateLimitDecision } from '../rate-limit.ts'
+
+/** What the middlewares and the handler know of one request and tell each other; it lives as long as the request. */
+export interface Exchange {
+  requestId: string
+  deadline: Deadline
+  log: Log
+  startedAtMs: number
+  caller?: Caller
+  rateLimit?: {
+    /** undefined when the limiter's store could not be asked: then the request passes. */
+    decision: Promise<RateLimitDecision | undefined>
+    /** Rejects with rate_limited. */
+    admitted: Promise<void>
+  }
+  /** Added to whatever is answered. */
+  responseHeaders: Record<string, string>
+}
+
+/** The gateway's event with the exchange that the first middleware put beside it. */
+export interface ApiEvent extends APIGatewayProxyEvent {
+  exchange: Exchange
+}
+
+export type ApiMiddleware = MiddlewareObj<ApiEvent, APIGatewayProxyResult>

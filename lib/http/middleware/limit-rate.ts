@@ -1,0 +1,62 @@
+import { ServiceError } from '../../errors.ts'
+import type { Metrics } from '../../metrics.ts'
+import { emissionIntervalMs, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from '../../rate-limit.ts'
+import type { ApiMiddleware, Exchange } from '../exchange.ts'
+
+/** A limiter that takes longer is treated as down: it must not hold up the requests it is there to protect. */
+const LIMITER_TIMEOUT_MS = 1000
+
+/**
+ * Counts the request against its key's rate limit, beside the lookups of the handler: the handler waits for
+ * `rateLimit.admitted` before it writes anything. A refusal outranks whatever the handler found wrong in the meantime.
+ */
+export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
+  const before: ApiMiddleware['before'] = ({ event }) => {
+    const { exchange } = event
+    if (exchange.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
+    const decision = takeOrPass(exchange.caller.keyId, exchange)
+    const admitted = decision.then(requireAllowed)
+    // Whoever awaits it sees the refusal; when nobody does, it is not an unhandled rejection.
+    admitted.catch(() => {})
+    exchange.rateLimit = { decision, admitted }
+  }
+
+  const after: ApiMiddleware['after'] = async ({ event: { exchange } }) => {
+    const decision = await exchange.rateLimit?.decision
+    if (decision) Object.assign(exchange.responseHeaders, rateLimitHeaders(rateLimiter.policy, decision))
+  }
+
+  const onError: ApiMiddleware['onError'] = async (request) => {
+    await after(request)
+    await request.event.exchange.rateLimit?.admitted.catch((refusal: Error) => {
+      request.error = refusal
+    })
+  }
+
+  async function takeOrPass(keyId: string, { deadline, log }: Exchange): Promise<RateLimitDecision | undefined> {
+    try {
+      const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
+      return await rateLimiter.take(keyId, signal)
+    } catch (error) {
+      metrics.count('RateLimiterUnavailable')
+      log.warn('rate limiter unavailable, request let through', { error })
+      return undefined
+    }
+  }
+
+  return { before, after, onError }
+}
+
+function requireAllowed(decision: RateLimitDecision | undefined): void {
+  if (decision === undefined || decision.isAllowed) return
+  throw new ServiceError('rate_limited', { retryAfterSeconds: Math.max(1, Math.ceil(decision.retryAfterMs / 1000)) })
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: the burst `q` comes back in full within `w` seconds. */
+function rateLimitHeaders(policy: RateLimitPolicy, decision: RateLimitDecision): Record<string, string> {
+  const windowSeconds = Math.max(1, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
+  return {
+    'ratelimit-policy': `"default";q=${policy.burst};w=${windowSeconds}`,
+    ratelimit: `"default";r=${decision.remaining};t=${Math.ceil(decision.resetMs / 1000)}`,
+  }
+}

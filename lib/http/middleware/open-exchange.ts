@@ -1,0 +1,40 @@
+import type { Log } from '../../logging.ts'
+import { createDeadline } from '../../promotion/deadline.ts'
+import type { ApiMiddleware } from '../exchange.ts'
+import { VARY } from '../file-shape.ts'
+
+/** The outermost middleware: opens the exchange of a request, and closes it with the headers every answer has. */
+export function openExchange({ log, now }: { log: Log; now(): number }): ApiMiddleware {
+  const before: ApiMiddleware['before'] = ({ event, context }) => {
+    const requestId = event.requestContext?.requestId ?? context.awsRequestId
+    event.exchange = {
+      requestId,
+      deadline: createDeadline(() => context.getRemainingTimeInMillis()),
+      log: log.with({ request_id: requestId }),
+      startedAtMs: now(),
+      responseHeaders: {},
+    }
+  }
+
+  const close: ApiMiddleware['after'] = ({ event, response }) => {
+    if (!response) return
+    const { exchange } = event
+    response.headers = {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': exchange.requestId,
+      vary: VARY,
+      ...exchange.responseHeaders,
+      ...response.headers,
+    }
+    exchange.log.info('request answered', {
+      status: response.statusCode,
+      duration_ms: now() - exchange.startedAtMs,
+      key_id: exchange.caller?.keyId,
+      workspace_id: exchange.caller?.workspaceId,
+    })
+  }
+
+  return { before, after: close, onError: close }
+}

@@ -1,0 +1,58 @@
+import middy from '@middy/core'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { ApiKeyStore } from '../auth/caller.ts'
+import type { Log } from '../logging.ts'
+import type { Metrics } from '../metrics.ts'
+import { type PromotionDependencies, promoteContainerFile } from '../promotion/promote-container-file.ts'
+import type { RateLimiter } from '../rate-limit.ts'
+import type { ApiEvent } from './exchange.ts'
+import { fileResponse } from './file-response.ts'
+import { chooseFileShape } from './file-shape.ts'
+import { answerErrors } from './middleware/answer-errors.ts'
+import { authenticateCaller } from './middleware/authenticate-caller.ts'
+import { authorizeCaller } from './middleware/authorize-caller.ts'
+import { limitRate } from './middleware/limit-rate.ts'
+import { openExchange } from './middleware/open-exchange.ts'
+import { storageUsageHeaders } from './storage-usage-headers.ts'
+
+export interface HttpDependencies extends PromotionDependencies {
+  apiKeys: ApiKeyStore
+  rateLimiter: RateLimiter
+  metrics: Metrics
+  log: Log
+}
+
+/** POST /v1/containers/{container_id}/files/{file_id}/promote (interface.md §4) as a Lambda proxy handler. */
+export function createPromoteContainerFileHandler(deps: HttpDependencies) {
+  const promote = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
+    const { caller, deadline, log, rateLimit } = event.exchange
+    if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
+    const shape = chooseFileShape(event)
+    const { document, usage } = await promoteContainerFile(
+      {
+        caller,
+        containerId: event.pathParameters?.container_id,
+        fileId: event.pathParameters?.file_id,
+        admitted: rateLimit.admitted,
+        deadline,
+        log,
+      },
+      deps,
+    )
+    log.info('container file promoted', { document_id: document.documentId, size_bytes: document.sizeBytes })
+    return {
+      statusCode: 200,
+      headers: storageUsageHeaders(usage.quotaBytes, usage.usedBytes),
+      body: JSON.stringify(fileResponse(document, shape)),
+    }
+  }
+
+  // The deadline of the exchange bounds every call; middy's own early timeout would cut the undo short.
+  return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
+    .use(openExchange(deps))
+    .use(answerErrors())
+    .use(authenticateCaller(deps))
+    .use(limitRate(deps))
+    .use(authorizeCaller('files:promote'))
+    .handler(promote)
+}

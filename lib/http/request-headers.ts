@@ -1,0 +1,22 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+
+/** All values of a header, its name in any case: the gateway passes names on as the client wrote them. */
+export function headerValues(
+  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
+  name: string,
+): string[] {
+  const byName = (headers: object | null | undefined) =>
+    Object.entries(headers ?? {}).filter(([key]) => key.toLowerCase() === name)
+  const multiple = byName(event.multiValueHeaders).flatMap(([, values]) => (values as string[] | undefined) ?? [])
+  if (multiple.length > 0) return multiple
+  return byName(event.headers).flatMap(([, value]) => (value as string | undefined) ?? [])
+}
+
+/** The value of a header, several of them joined as in HTTP (RFC 9110 §5.3); undefined when it was not sent. */
+export function headerValue(
+  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
+  name: string,
+): string | undefined {
+  const values = headerValues(event, name)
+  return values.length === 0 ? undefined : values.join(', ')
+}

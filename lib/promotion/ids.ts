@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import bs58 from 'bs58'
+import { v7 as uuidv7 } from 'uuid'
+import { ServiceError } from '../errors.ts'
+
+declare const brand: unique symbol
+type Branded<Name extends string> = string & { readonly [brand]: Name }
+
+export type WorkspaceId = Branded<'WorkspaceId'>
+export type ContainerId = Branded<'ContainerId'>
+/** Path of a file inside its container: relative, `/` between segments, any Unicode in them. */
+export type FilePath = Branded<'FilePath'>
+export type DocumentId = Branded<'DocumentId'>
+/** One try at making one document. Each try writes an object key of its own. */
+export type AttemptId = Branded<'AttemptId'>
+
+/** Safe as one whole segment of an S3 key and as a REST path parameter: nothing in it is ever encoded or decoded. */
+const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
+const FILE_ID_PREFIX = 'cfile_'
+const DOCUMENT_ID_PREFIX = 'file_'
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/
+/** Longest S3 object key, in bytes of UTF-8 (S3 user guide, "Naming Amazon S3 objects"). */
+export const MAX_OBJECT_KEY_BYTES = 1024
+
+export function isWorkspaceId(text: string): text is WorkspaceId {
+  return PLAIN_ID.test(text)
+}
+
+/** @throws ServiceError invalid_container_id */
+export function parseContainerId(text: string | undefined): ContainerId {
+  if (text === undefined || !PLAIN_ID.test(text)) throw new ServiceError('invalid_container_id')
+  return text as ContainerId
+}
+
+/**
+ * The path a container file id stands for. One file has exactly one id: padding, other alphabets and other encodings of
+ * the same path are refused, and so is every path that could mean another place than it says.
+ *
+ * Source: interface.md §2.2; the bounds are those of docs/decisions/0006-identifiers.md.
+ * @throws ServiceError invalid_file_id, its detail naming the fault
+ */
+export function parseFileId(text: string | undefined): FilePath {
+  if (text?.startsWith(DOCUMENT_ID_PREFIX)) {
+    refuseFileId('file_id is the id of a document, not of a container file: container file ids start with "cfile_".')
+  }
+  if (!text?.startsWith(FILE_ID_PREFIX)) refuseFileId()
+  const encoded = text.slice(FILE_ID_PREFIX.length)
+  if (!BASE64URL.test(encoded)) refuseFileId()
+  const bytes = Buffer.from(encoded, 'base64url')
+  if (bytes.toString('base64url') !== encoded) {
+    refuseFileId('The part after "cfile_" is not canonical base64url: its length or its last character is wrong.')
+  }
+  return checkPath(decodeUtf8(bytes))
+}
+
+/** The container file id of a path (interface.md §2.2). */
+export function formatFileId(path: string): string {
+  return FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    // ignoreBOM keeps a leading U+FEFF in the path: dropping it would make two ids for one file.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return refuseFileId('The path encoded in file_id is not valid UTF-8.')
+  }
+}
+
+function checkPath(path: string): FilePath {
+  if (CONTROL_CHARACTER.test(path)) refuseFileId('The path encoded in file_id contains a control character.')
+  if (path.startsWith('/') || path.endsWith('/')) {
+    refuseFileId('The path encoded in file_id must be relative and name a file: no "/" at its start or end.')
+  }
+  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    refuseFileId('The path encoded in file_id contains an empty, "." or ".." segment.')
+  }
+  if (Buffer.byteLength(path) > MAX_OBJECT_KEY_BYTES) refusePathLength()
+  return path as FilePath
+}
+
+function refuseFileId(detail?: string): never {
+  throw new ServiceError('invalid_file_id', detail === undefined ? {} : { detail })
+}
+
+/** @throws ServiceError invalid_file_id */
+export function refusePathLength(): never {
+  return refuseFileId('The path encoded in file_id is too long to be stored.')
+}
+
+/** A new durable id: `file_` and a UUIDv7 in base58, so that ids sort by the time they were made. */
+export function newDocumentId(): DocumentId {
+  return (DOCUMENT_ID_PREFIX + bs58.encode(uuidv7({}, new Uint8Array(16)))) as DocumentId
+}
+
+export function newAttemptId(): AttemptId {
+  return bs58.encode(randomBytes(16)) as AttemptId
+}

@@ -1,0 +1,15 @@
+const UNKNOWN_TYPE = 'application/octet-stream'
+/** What S3 and its clients write when nobody told them the type: they say nothing about the file. */
+const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
+
+/**
+ * The media type of a document: what the container stored, unless that says nothing; then by the file's extension.
+ * @param contentType the Content-Type of the container file, parameters included
+ */
+export async function resolveMimeType(contentType: string | undefined, path: string): Promise<string> {
+  const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
+  // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
+  const { default: mime } = await import('mime')
+  return mime.getType(path) ?? UNKNOWN_TYPE
+}

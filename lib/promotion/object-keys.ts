@@ -1,0 +1,109 @@
+import {
+  type AttemptId,
+  type ContainerId,
+  type DocumentId,
+  type FilePath,
+  MAX_OBJECT_KEY_BYTES,
+  refusePathLength,
+  type WorkspaceId,
+} from './ids.ts'
+
+export interface ObjectKeyTemplates {
+  /** Where a container's files are, for example `sandboxes/{workspace_id}/{container_id}/{path}`. */
+  sandbox: string
+  /** Where documents are kept, for example `documents/{workspace_id}/{document_id}/{attempt_id}`. */
+  document: string
+}
+
+/** The one place where object keys are made, from ids that were checked before. */
+export interface ObjectKeys {
+  /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
+  sandboxFile(ids: { workspaceId: WorkspaceId; containerId: ContainerId; path: FilePath }): string
+  /** What all keys of a container start with, the closing `/` included. */
+  containerPrefix(ids: { workspaceId: WorkspaceId; containerId: ContainerId }): string
+  documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
+}
+
+const PLACEHOLDER = /\{([a-z_]+)\}/g
+
+/**
+ * Builds the keys from templates that {@link faultsInTemplates} found no fault in.
+ */
+export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
+  const fill = (template: string, values: Record<string, string>) =>
+    // A function as replacement: a "$&" in a path must not be read as a pattern.
+    template.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '')
+  const containerPrefix: ObjectKeys['containerPrefix'] = ({ workspaceId, containerId }) =>
+    fill(templates.sandbox, { workspace_id: workspaceId, container_id: containerId, path: '' })
+  return {
+    containerPrefix,
+    sandboxFile({ workspaceId, containerId, path }) {
+      const key = containerPrefix({ workspaceId, containerId }) + path
+      if (Buffer.byteLength(key) > MAX_OBJECT_KEY_BYTES) refusePathLength()
+      return key
+    },
+    documentObject: ({ workspaceId, documentId, attemptId }) =>
+      fill(templates.document, { workspace_id: workspaceId, document_id: documentId, attempt_id: attemptId }),
+  }
+}
+
+/**
+ * What would let one workspace's keys reach another's, or one attempt overwrite another. Every id is a single path
+ * segment of its own place, so that no two sets of ids ever give the same key.
+ *
+ * @param sameBucket sandboxes and documents share a bucket: then their prefixes must not overlap either
+ * @returns sentences naming each fault; none when the templates are sound
+ */
+export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boolean): string[] {
+  const faults = [
+    ...faultsInTemplate('sandbox', templates.sandbox, ['workspace_id', 'container_id', 'path']),
+    ...faultsInTemplate('document', templates.document, ['workspace_id', 'document_id', 'attempt_id']),
+  ]
+  if (!templates.sandbox.endsWith('/{path}')) faults.push('the sandbox template must end in /{path}')
+  if (sameBucket && !areDisjoint(templates)) {
+    faults.push('in one bucket, the sandbox and the document template must differ in a fixed segment at the same place')
+  }
+  return faults
+}
+
+function faultsInTemplate(name: string, template: string, placeholders: string[]): string[] {
+  const faults: string[] = []
+  const found = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? '')
+  for (const placeholder of placeholders) {
+    if (found.filter((each) => each === placeholder).length !== 1) {
+      faults.push(`the ${name} template must contain {${placeholder}} exactly once`)
+    }
+  }
+  for (const unknown of found.filter((each) => !placeholders.includes(each))) {
+    faults.push(`the ${name} template contains {${unknown}}, which means nothing there`)
+  }
+  for (const segment of template.split('/')) {
+    if (segment === '' || segment === '.' || segment === '..') {
+      faults.push(`the ${name} template has an empty, "." or ".." segment`)
+    }
+    if ([...segment.matchAll(PLACEHOLDER)].length > 1) {
+      faults.push(`the ${name} template has two placeholders in one segment, "${segment}"`)
+    }
+    if (/[{}]/.test(segment.replace(PLACEHOLDER, ''))) faults.push(`the ${name} template has a stray brace`)
+  }
+  if (!/^[A-Za-z0-9!_.*'()/{}-]*$/.test(template)) {
+    faults.push(`the ${name} template has characters that S3 does not call safe in a key`)
+  }
+  return faults
+}
+
+/**
+ * Whether no sandbox key can ever equal a document key: somewhere before the file path both have a fixed segment in the
+ * same place, and these differ. (Every id fills exactly one segment, so places do not shift.)
+ */
+function areDisjoint({ sandbox, document }: ObjectKeyTemplates): boolean {
+  const documentSegments = document.split('/')
+  const isFixed = (segment: string | undefined) => segment !== undefined && !segment.includes('{')
+  return sandbox
+    .split('/')
+    .slice(0, -1)
+    .some((segment, place) => {
+      const other = documentSegments[place]
+      return isFixed(segment) && isFixed(other) && segment !== other
+    })
+}
