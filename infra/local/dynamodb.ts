@@ -1,0 +1,31 @@
+import dynalite from 'dynalite'
+import db from 'dynalite/db/index.js'
+import putItem from 'dynalite/validations/putItem.js'
+import updateItem from 'dynalite/validations/updateItem.js'
+import { close, LOOPBACK, listen } from './listen.ts'
+
+export interface StandIn {
+  endpoint: string
+  stop(): Promise<void>
+}
+
+/** An embedded DynamoDB (dynalite). @param options.directory where its data is kept; undefined: in memory */
+export async function startDynamoDb(options: { directory: string | undefined }): Promise<StandIn> {
+  const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
+  const port = await listen(server, 0)
+  return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+}
+
+// DynamoDB sends the item with a failed condition when asked to; dynalite drops the question and knows no answer. It
+// checks the condition under the item's lock, so adding the item there is as exact as the real thing.
+for (const { types } of [putItem, updateItem]) {
+  types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
+}
+const checkConditional = db.checkConditional
+db.checkConditional = (request, existingItem) => {
+  const failure = checkConditional(request, existingItem)
+  if (failure && existingItem && request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') {
+    failure.body.Item = existingItem
+  }
+  return failure
+}

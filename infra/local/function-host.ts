@@ -1,0 +1,83 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { close, LOOPBACK, listen } from './listen.ts'
+import { SERVERLESS_CLI } from './service-definition.ts'
+
+export interface FunctionHost {
+  port: number
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 60_000
+
+/**
+ * Serves the functions of serverless.yml with serverless-offline, in a process of its own that ends with this one.
+ * @param env added to the environment; the functions see of it what starts with AWS_, and what serverless.yml sets
+ */
+export async function startFunctionHost(options: {
+  root: string
+  stage: string
+  env: Record<string, string>
+  log: (line: string) => void
+}): Promise<FunctionHost> {
+  const [port, lambdaPort] = await freePorts()
+  const flags = { stage: options.stage, host: LOOPBACK, httpPort: port, lambdaPort }
+  const child = fork(
+    SERVERLESS_CLI,
+    [
+      'offline',
+      'start',
+      '--noPrependStageInUrl',
+      '--useInProcess',
+      ...Object.entries(flags).flatMap(([k, v]) => [`--${k}`, `${v}`]),
+    ],
+    {
+      cwd: options.root,
+      env: { ...process.env, ...options.env },
+      execArgv: ['--import', new URL('exit-with-parent.mjs', import.meta.url).href],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // Not in the terminal's process group: Ctrl-C reaches the parent, and that stops the child.
+      detached: true,
+    },
+  )
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output.push(text)
+      options.log(text)
+    })
+  }
+  const exited = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await exited
+  }
+  const giveUpAt = Date.now() + START_TIMEOUT_MS
+  while (!(await answers(port))) {
+    if (child.exitCode !== null || Date.now() > giveUpAt) {
+      await stop()
+      throw new Error(`serverless-offline did not start:\n${output.join('')}`)
+    }
+    await sleep(50)
+  }
+  return { port, stop }
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    await fetch(`http://${LOOPBACK}:${port}/`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** serverless-offline cannot let the system choose its ports. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  const ports = await Promise.all(servers.map((server) => listen(server, 0)))
+  await Promise.all(servers.map(close))
+  return ports as [number, number]
+}

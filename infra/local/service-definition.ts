@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The Serverless Framework's command, to be run by the Node.js that runs this. */
+export const SERVERLESS_CLI = serverlessCli()
+
+export interface TableDefinition {
+  TableName: string
+  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[]
+  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
+  BillingMode: 'PAY_PER_REQUEST'
+}
+
+export interface GatewayResponseDefinition {
+  ResponseType: string
+  StatusCode?: string
+  ResponseParameters: Record<string, string>
+  ResponseTemplates: { 'application/json': string }
+}
+
+/** serverless.yml and what it includes, resolved for one stage: the one source of names, tables and gateway answers. */
+export interface ServiceDefinition {
+  environment: Record<string, string>
+  tables: TableDefinition[]
+  gatewayResponses: GatewayResponseDefinition[]
+}
+
+interface Resource {
+  Type: string
+  Properties: unknown
+}
+
+/** @param root folder of serverless.yml */
+export async function readServiceDefinition(root: string, stage: string): Promise<ServiceDefinition> {
+  const args = [SERVERLESS_CLI, 'print', '--stage', stage, '--format', 'json']
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 16 * 1024 * 1024 })
+  const { provider, resources } = JSON.parse(stdout)
+  const all: Resource[] = Object.values(resources.Resources)
+  const ofType = <Properties>(type: string) =>
+    all.filter((resource) => resource.Type === type).map((resource) => resource.Properties as Properties)
+  return {
+    environment: provider.environment,
+    tables: ofType<TableDefinition>('AWS::DynamoDB::Table'),
+    gatewayResponses: ofType<GatewayResponseDefinition>('AWS::ApiGateway::GatewayResponse'),
+  }
+}
+
+function serverlessCli(): string {
+  const manifest = createRequire(import.meta.url).resolve('serverless/package.json')
+  const { bin } = createRequire(import.meta.url)('serverless/package.json') as { bin: Record<string, string> }
+  return join(dirname(manifest), bin.serverless ?? '')
+}

@@ -1,0 +1,133 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
+import { readConfig } from '../../lib/config.ts'
+import { startDynamoDb } from './dynamodb.ts'
+import { startFunctionHost } from './function-host.ts'
+import { startGateway } from './gateway.ts'
+import { LOOPBACK } from './listen.ts'
+import { provision } from './provision.ts'
+import { startS3 } from './s3.ts'
+import { type Demo, seed } from './seed.ts'
+import { readServiceDefinition } from './service-definition.ts'
+
+const STAGE = 'local'
+
+/** Written to demo.json: how to reach the service, what is in it, and where it keeps it. */
+export interface DemoFileContent extends Demo {
+  base_url: string
+  s3_endpoint: string
+  dynamodb_endpoint: string
+  sandbox_bucket: string
+  documents_bucket: string
+  keys_table: string
+  workspaces_table: string
+  documents_table: string
+  rate_limits_table: string
+}
+
+export interface LocalService {
+  demo: DemoFileContent
+  stop(): Promise<void>
+}
+
+interface LocalServiceOptions {
+  /** Folder of serverless.yml and of the built dist/. */
+  root: string
+  /** 0: any free one. */
+  port: number
+  /** Where the stand-ins keep their data and demo.json is written. */
+  directory: string
+  environment: Readonly<Record<string, string | undefined>>
+  /** Receives what the function host prints. */
+  log(text: string): void
+}
+
+/** Starts the built service behind a gateway on loopback, with embedded S3 and DynamoDB unless the environment names others. */
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { root, directory, environment } = options
+  const running: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const stopPart of running.splice(0).reverse()) await stopPart()
+  }
+  const keep = <Part extends { stop(): Promise<void> }>(part: Part) => {
+    running.push(() => part.stop())
+    return part
+  }
+  try {
+    await mkdir(directory, { recursive: true })
+    const definition = await readServiceDefinition(root, STAGE)
+    const credentials = chooseCredentials(environment)
+    const dynamoDbEndpoint =
+      environment.AWS_ENDPOINT_URL_DYNAMODB ??
+      keep(await startDynamoDb({ directory: join(directory, 'dynamodb') })).endpoint
+    const s3Endpoint =
+      environment.AWS_ENDPOINT_URL_S3 ?? keep(await startS3({ directory: join(directory, 's3'), credentials })).endpoint
+
+    const config = readConfig(definition.environment)
+    const region = environment.AWS_REGION ?? 'us-east-1'
+    const dynamoDb = new DynamoDBClient({ region, credentials, endpoint: dynamoDbEndpoint })
+    const s3 = new S3Client({ region, credentials, endpoint: s3Endpoint, forcePathStyle: config.s3ForcePathStyle })
+    await provision(definition, { dynamoDb, s3 })
+    const demoFile = join(directory, 'demo.json')
+    const demo = await seed({ dynamoDb, s3, config }, await readJson(demoFile))
+    dynamoDb.destroy()
+    s3.destroy()
+
+    const host = keep(
+      await startFunctionHost({
+        root,
+        stage: STAGE,
+        env: {
+          AWS_ENDPOINT_URL_S3: s3Endpoint,
+          AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
+          AWS_REGION: region,
+          AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+          AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        },
+        log: options.log,
+      }),
+    )
+    const { gatewayResponses } = definition
+    const gateway = keep(await startGateway({ port: options.port, functionHostPort: host.port, gatewayResponses }))
+    const content: DemoFileContent = {
+      base_url: `http://${LOOPBACK}:${gateway.port}/v1`,
+      ...demo,
+      s3_endpoint: s3Endpoint,
+      dynamodb_endpoint: dynamoDbEndpoint,
+      sandbox_bucket: config.sandboxBucket,
+      documents_bucket: config.documentsBucket,
+      keys_table: config.keysTable,
+      workspaces_table: config.workspacesTable,
+      documents_table: config.documentsTable,
+      rate_limits_table: config.rateLimitsTable,
+    }
+    // Keys of a demonstration, but keys: for the owner's eyes.
+    await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+    return { demo: content, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The embedded servers take any credentials; a server of the user's own gets those of the environment. */
+function chooseCredentials(environment: LocalServiceOptions['environment']) {
+  const isAllEmbedded = !environment.AWS_ENDPOINT_URL_S3 && !environment.AWS_ENDPOINT_URL_DYNAMODB
+  if (isAllEmbedded) return { accessKeyId: 'local', secretAccessKey: 'local' }
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
+  if (!accessKeyId || !secretAccessKey) {
+    throw new Error('AWS_ENDPOINT_URL_… is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for that server, too.')
+  }
+  return { accessKeyId, secretAccessKey }
+}
+
+async function readJson(file: string): Promise<Demo | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Error(`${file} cannot be read; start with --fresh to make it anew`, { cause: error })
+  }
+}

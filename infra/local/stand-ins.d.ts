@@ -1,0 +1,74 @@
+// The parts of the stand-ins' own modules that infra/local uses; the packages bring no types.
+
+declare module 'dynalite' {
+  import type { Server } from 'node:http'
+  export default function dynalite(options: { path?: string; createTableMs?: number }): Server
+}
+
+declare module 'dynalite/db/index.js' {
+  interface ConditionFailure extends Error {
+    body: { __type: string; message: string; Item?: object }
+  }
+  const db: {
+    checkConditional(
+      request: { ReturnValuesOnConditionCheckFailure?: string },
+      existingItem: object | undefined,
+    ): ConditionFailure | null | undefined
+  }
+  export default db
+}
+
+declare module 'dynalite/validations/*.js' {
+  const validation: { types: Record<string, { type: string; enum: string[] }> }
+  export default validation
+}
+
+declare module '@20minutes/s3rver' {
+  import type { RequestListener } from 'node:http'
+
+  export interface Context {
+    method: string
+    path: string
+    query: Record<string, string | undefined>
+    headers: Record<string, string | undefined>
+    status: number
+    body: unknown
+  }
+  type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>
+
+  export default class S3rver {
+    constructor(options: {
+      directory: string
+      silent: boolean
+      allowMismatchedSignatures: boolean
+      vhostBuckets: boolean
+    })
+    middleware: Middleware[]
+    store: {
+      rootDirectory: string
+      getResourcePath(bucket: string, key: string | undefined, resource: string): string
+      getMetadata(bucket: string, key: string): Promise<{ etag: string; 'content-length': number }>
+      deleteObject(bucket: string, key: string): Promise<void>
+    }
+    callback(): RequestListener
+  }
+}
+
+declare module '@20minutes/s3rver/lib/stores/filesystem.js' {
+  const FilesystemStore: {
+    encodeKeyPath(key: string): string
+    decodeKeyPath(path: string): string
+  }
+  export default FilesystemStore
+}
+
+declare module '@20minutes/s3rver/lib/models/error.js' {
+  export default class S3Error extends Error {
+    constructor(code: string, message: string, detail?: object)
+  }
+}
+
+declare module '@20minutes/s3rver/lib/models/account.js' {
+  const account: { DUMMY_ACCOUNT: { createKeyPair(accessKeyId: string, secretAccessKey: string): void } }
+  export default account
+}
