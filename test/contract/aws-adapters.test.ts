@@ -1,0 +1,92 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll } from 'vitest'
+import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
+import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createObjectStore } from '../../lib/aws/object-store.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeDocumentRecords } from './document-records.contract.ts'
+import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
+import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
+import { describeRateLimiter } from './rate-limiter.contract.ts'
+
+let standIns: StandIns
+beforeAll(async () => {
+  standIns = await startStandIns()
+})
+afterAll(() => standIns.stop())
+
+describeQuotaLedger('DynamoDB', () =>
+  createQuotaLedger({ ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }),
+)
+
+describeDocumentRecords('DynamoDB', () =>
+  createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
+)
+
+describeRateLimiter('DynamoDB', (policy, now) =>
+  createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),
+)
+
+describeApiKeyStore('DynamoDB', () => {
+  const { dynamoDb: client, config } = standIns
+  return {
+    store: createApiKeyStore({ client, tableName: config.keysTable }),
+    async add(key) {
+      const token = newToken()
+      const item: ApiKeyItem = {
+        token_hash: hashToken(token),
+        key_id: key.keyId,
+        workspace_id: key.workspaceId,
+        kind: key.kind,
+        permissions: [...key.permissions],
+        status: key.isEnabled ? 'enabled' : 'disabled',
+        created_at: '2026-11-21T09:38:35.556Z',
+        ...(key.userId === undefined ? {} : { user_id: key.userId }),
+        ...(key.expiresAtMs === undefined ? {} : { expires_at: key.expiresAtMs }),
+      }
+      await client.send(new PutItemCommand({ TableName: config.keysTable, Item: marshall(item) }))
+      return token
+    },
+  }
+})
+
+describeObjectStore('S3', () => {
+  const { s3: client, config } = standIns
+  const { sandboxBucket, documentsBucket } = config
+  return {
+    store: createObjectStore({ ...COPY_SETTINGS, client, sandboxBucket, documentsBucket }),
+    async putSandboxFile(Key, { bytes, contentType, contentEncoding, storageClass }) {
+      await client.send(
+        new PutObjectCommand({
+          Bucket: sandboxBucket,
+          Key,
+          Body: bytes,
+          ContentType: contentType,
+          ContentEncoding: contentEncoding,
+          StorageClass: storageClass as 'GLACIER' | undefined,
+        }),
+      )
+    },
+    async readDocument(Key) {
+      try {
+        const object = await client.send(new GetObjectCommand({ Bucket: documentsBucket, Key }))
+        const bytes = Buffer.from((await object.Body?.transformToByteArray()) ?? [])
+        return { bytes, contentType: object.ContentType, contentEncoding: object.ContentEncoding }
+      } catch (error) {
+        if ((error as Error).name === 'NoSuchKey') return undefined
+        throw error
+      }
+    },
+    async documentKeys() {
+      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: documentsBucket }))
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: documentsBucket }))
+      return [...Contents.map(({ Key }) => `${Key}`), ...Uploads.map(({ Key }) => `unfinished:${Key}`)]
+    },
+  }
+})

@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type ContainerId, type FilePath, newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { DocumentRecords, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+
+const signal = AbortSignal.timeout(60_000)
+
+export function describeDocumentRecords(name: string, make: () => DocumentRecords): void {
+  describe(`document records: ${name}`, () => {
+    let records: DocumentRecords
+    beforeEach(() => {
+      records = make()
+    })
+    const document = (ids: Partial<WorkspaceDocument> = {}): WorkspaceDocument => ({
+      workspaceId: 'ws_1' as WorkspaceId,
+      documentId: newDocumentId(),
+      attemptId: newAttemptId(),
+      objectKey: 'documents/ws_1/x/y',
+      filename: 'отчёт/結果 📄.csv' as FilePath,
+      mimeType: 'text/csv; charset=utf-8',
+      sizeBytes: 5 * 1024 ** 3,
+      createdAt: new Date('2026-11-21T09:38:35.556Z'),
+      containerId: 'sess_1' as ContainerId,
+      createdBy: 'key_1',
+      ...ids,
+    })
+    const attempt = (of: WorkspaceDocument): Reservation => ({ ...of, leaseExpiresAtMs: 0 })
+    const find = ({ workspaceId, documentId }: WorkspaceDocument) => records.find(workspaceId, documentId, signal)
+
+    it('finds what was recorded, field by field', async () => {
+      const one = document()
+      expect(await records.record(one, signal)).toBe('recorded')
+      expect(await find(one)).toEqual(one)
+    })
+
+    it('finds nothing under an unknown id or in another workspace', async () => {
+      const one = document()
+      await records.record(one, signal)
+      expect(await find(document())).toBeUndefined()
+      expect(await find({ ...one, workspaceId: 'ws_2' as WorkspaceId })).toBeUndefined()
+    })
+
+    it('takes a repeated record for the same one', async () => {
+      const one = document()
+      await records.record(one, signal)
+      expect(await records.record(one, signal)).toBe('recorded')
+    })
+
+    it('lets the first of two attempts at a document win', async () => {
+      const one = document()
+      await records.record(one, signal)
+      const other = document({ documentId: one.documentId })
+      expect(await records.record(other, signal)).toBe('taken')
+      expect(await find(one)).toEqual(one)
+    })
+
+    it('fences an attempt before it records: its late record is refused, for good', async () => {
+      const late = document()
+      expect(await records.fence(attempt(late), signal)).toBe('fenced')
+      expect(await records.fence(attempt(late), signal)).toBe('fenced')
+      expect(await records.record(late, signal)).toBe('fenced')
+      expect(await find(late)).toBeUndefined()
+    })
+
+    it('finds on fencing that the attempt has recorded, and leaves its document', async () => {
+      const one = document()
+      await records.record(one, signal)
+      expect(await records.fence(attempt(one), signal)).toBe('recorded')
+      expect(await find(one)).toEqual(one)
+    })
+
+    it('lets a new attempt record where an old one was fenced, and keeps the old one out', async () => {
+      const [first, second] = [document(), document()]
+      const old = [first, { ...second, documentId: first.documentId }] as const
+      for (const each of old) await records.fence(attempt(each), signal)
+      for (const each of old) expect(await records.record(each, signal)).toBe('fenced')
+      const fresh = document({ documentId: first.documentId })
+      expect(await records.record(fresh, signal)).toBe('recorded')
+      expect(await records.record(first, signal)).toBe('taken')
+      expect(await records.fence(attempt(first), signal)).toBe('fenced')
+      expect(await find(fresh)).toEqual(fresh)
+    })
+  })
+}

@@ -1,0 +1,29 @@
+import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeObjectStore } from '../fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
+import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeDocumentRecords } from './document-records.contract.ts'
+import { describeObjectStore } from './object-store.contract.ts'
+import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
+import { describeRateLimiter } from './rate-limiter.contract.ts'
+
+describeQuotaLedger('in-memory fake', () => createFakeQuotaLedger(LEDGER_LIMITS))
+describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeRateLimiter('in-memory fake', createFakeRateLimiter)
+describeApiKeyStore('in-memory fake', () => {
+  const store = createFakeApiKeyStore()
+  return { store, add: async (key) => store.add(key) }
+})
+describeObjectStore('in-memory fake', () => {
+  const store = createFakeObjectStore()
+  return {
+    store,
+    putSandboxFile: async (key, object) => {
+      store.sandbox.set(key, object)
+    },
+    readDocument: async (key) => store.documents.get(key),
+    documentKeys: async () => [...store.documents.keys()],
+  }
+})

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { newAttemptId } from '../../lib/promotion/ids.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+import type { StoredObject } from '../fakes/object-store.ts'
+
+const MIB = 1024 * 1024
+export const COPY_SETTINGS = { multipartThresholdBytes: 6 * MIB, minPartBytes: 5 * MIB }
+const signal = AbortSignal.timeout(60_000)
+
+export interface ObjectStoreHarness {
+  store: ObjectStore
+  putSandboxFile(key: string, object: StoredObject): Promise<void>
+  readDocument(key: string): Promise<StoredObject | undefined>
+  /** Keys of objects and of unfinished uploads. */
+  documentKeys(): Promise<string[]>
+}
+
+/** Every byte differs from its neighbours and every 5 MiB from the next: a misplaced part shows. */
+export function patternBytes(sizeBytes: number): Buffer {
+  const words = new Uint32Array(Math.ceil(sizeBytes / 4))
+  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 2_654_435_761)
+  return Buffer.from(words.buffer).subarray(0, sizeBytes)
+}
+
+export const HARD_NAMES = [
+  'with space.txt',
+  'a+b.txt',
+  '100%.txt',
+  '100%25.txt',
+  'what?.txt',
+  '#1.txt',
+  'a&b=c.txt',
+  `'single' "double".txt`,
+  'semi;colon:at@,dollar$.txt',
+  'back\\slash|pipe^caret~tilde`.txt',
+  '(paren)[bracket]{brace}<angle>!*.txt',
+  'отчёт.txt',
+  '結果.txt',
+  '📄🧪.txt',
+  'e\u0301 and \u00e9.txt',
+  '\ufeffbom.txt',
+  '...',
+  `deep/${'d/'.repeat(60)}file.txt`,
+]
+
+export function describeObjectStore(name: string, make: () => ObjectStoreHarness): void {
+  describe(`object store: ${name}`, () => {
+    let harness: ObjectStoreHarness
+    let prefix: string
+    beforeEach(() => {
+      harness = make()
+      prefix = `sandboxes/ws_1/${newAttemptId()}/`
+    })
+
+    const put = async (path: string, object: Partial<StoredObject> = {}): Promise<ContainerFile> => {
+      await harness.putSandboxFile(prefix + path, { bytes: Buffer.from('content'), contentType: 'text/plain', ...object })
+      const found = await harness.store.findContainerFile(prefix + path, signal)
+      if (!found) throw new Error(`${prefix}${path} was stored but not found`)
+      return found
+    }
+    const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
+    const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
+      const targetKey = newTarget()
+      await harness.store.copy({ source, targetKey, mimeType }, signal)
+      return harness.readDocument(targetKey)
+    }
+
+    afterEach(async () => {
+      expect((await harness.documentKeys()).filter((key) => key.startsWith('unfinished:'))).toEqual([])
+    })
+
+    it('looks a file up with its size and type', async () => {
+      expect(await put('a.csv', { bytes: Buffer.from('1,2,3'), contentType: 'text/csv' })).toMatchObject({
+        objectKey: `${prefix}a.csv`,
+        sizeBytes: 5,
+        contentType: 'text/csv',
+        isArchived: false,
+      })
+    })
+
+    it('finds no file where there is none, nor where a directory is', async () => {
+      await put('dir/a.txt')
+      for (const path of ['b.txt', 'dir', 'dir/', 'dir/a.txt/more', 'DIR/a.txt']) {
+        expect(await harness.store.findContainerFile(prefix + path, signal), path).toBeUndefined()
+      }
+    })
+
+    it('tells whether a container has any file', async () => {
+      await put('a.txt')
+      expect(await harness.store.hasContainer(prefix, signal)).toBe(true)
+      expect(await harness.store.hasContainer(`${prefix.slice(0, -2)}/`, signal)).toBe(false)
+      expect(await harness.store.hasContainer('sandboxes/ws_1/unknown/', signal)).toBe(false)
+    })
+
+    it('marks a file in archive storage', async () => {
+      expect(await put('a.txt', { storageClass: 'GLACIER' })).toMatchObject({ isArchived: true })
+    })
+
+    const sizes: [string, number][] = [
+      ['0 bytes', 0],
+      ['1 byte', 1],
+      ['a byte below the threshold', COPY_SETTINGS.multipartThresholdBytes - 1],
+      ['exactly the threshold', COPY_SETTINGS.multipartThresholdBytes],
+      ['a byte above the threshold, in two parts', COPY_SETTINGS.multipartThresholdBytes + 1],
+      ['three whole parts', 3 * COPY_SETTINGS.minPartBytes],
+      ['four parts, the last of one byte', 3 * COPY_SETTINGS.minPartBytes + 1],
+      ['five parts, the last one short', 4 * COPY_SETTINGS.minPartBytes + 12_345],
+    ]
+    it.each(sizes)('copies %s byte by byte', async (_, sizeBytes) => {
+      const bytes = patternBytes(sizeBytes)
+      const copied = await copy(await put('some.bin', { bytes }), 'application/x-pattern')
+      expect(copied?.contentType).toBe('application/x-pattern')
+      expect(copied?.bytes.equals(bytes)).toBe(true)
+    })
+
+    it.each([
+      ['whole', 10],
+      ['in parts', COPY_SETTINGS.multipartThresholdBytes + 1],
+    ])('keeps the content encoding of a file copied %s', async (_, sizeBytes) => {
+      const source = await put('a.svgz', { bytes: patternBytes(sizeBytes), contentEncoding: 'gzip' })
+      expect(await copy(source, 'image/svg+xml')).toMatchObject({ contentType: 'image/svg+xml', contentEncoding: 'gzip' })
+    })
+
+    it.each(HARD_NAMES)('copies from a key with %s', async (path) => {
+      const bytes = Buffer.from(`bytes of ${path}`)
+      expect((await copy(await put(path, { bytes })))?.bytes.toString()).toBe(bytes.toString())
+    })
+
+    it.each(['x', 'й', '📄'])('copies from a key of 1,024 bytes in one segment of %s', async (char) => {
+      const room = 1024 - Buffer.byteLength(prefix)
+      const path = char.repeat(Math.floor(room / Buffer.byteLength(char)))
+      const padded = path + 'x'.repeat(room - Buffer.byteLength(path))
+      expect(Buffer.byteLength(prefix + padded)).toBe(1024)
+      expect((await copy(await put(padded)))?.bytes.toString()).toBe('content')
+    })
+
+    it('copies in parts from a key with reserved characters', async () => {
+      const bytes = patternBytes(COPY_SETTINGS.multipartThresholdBytes + 1)
+      expect((await copy(await put('a+b %20?#📄.bin', { bytes })))?.bytes.equals(bytes)).toBe(true)
+    })
+
+    it.each([
+      ['whole', 10],
+      ['in parts', COPY_SETTINGS.multipartThresholdBytes + 1],
+    ])('refuses to copy %s what is no longer what was looked up', async (_, sizeBytes) => {
+      const source = await put('a.bin', { bytes: patternBytes(sizeBytes) })
+      const changed = Buffer.from(patternBytes(sizeBytes))
+      changed[sizeBytes - 1] = 0
+      await put('a.bin', { bytes: changed })
+      const targetKey = newTarget()
+      const copying = harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      await expect(copying).rejects.toMatchObject({ reason: 'container_file_changed' })
+      await harness.store.discard(targetKey, signal)
+      expect(await harness.documentKeys()).not.toContain(targetKey)
+    })
+
+    it('discards an object, once or twice, and nothing beside it', async () => {
+      const source = await put('a.txt')
+      const [one, other] = [newTarget(), newTarget()]
+      for (const targetKey of [one, other]) await harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      await harness.store.discard(one, signal)
+      await harness.store.discard(one, signal)
+      expect(await harness.readDocument(one)).toBeUndefined()
+      expect((await harness.readDocument(other))?.bytes.toString()).toBe('content')
+    })
+  })
+}

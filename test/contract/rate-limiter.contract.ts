@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { newAttemptId } from '../../lib/promotion/ids.ts'
+import type { RateLimiter, RateLimitPolicy } from '../../lib/rate-limit.ts'
+
+/** One request every 100 ms, three at once. */
+const POLICY: RateLimitPolicy = { requestsPerMinute: 600, burst: 3 }
+const signal = AbortSignal.timeout(60_000)
+
+export function describeRateLimiter(name: string, make: (policy: RateLimitPolicy, now: () => number) => RateLimiter): void {
+  describe(`rate limiter: ${name}`, () => {
+    let nowMs: number
+    let limiter: RateLimiter
+    let key: string
+    beforeEach(() => {
+      nowMs = 1_800_000_000_000
+      limiter = make(POLICY, () => nowMs)
+      key = `key_${newAttemptId()}`
+    })
+    const take = () => limiter.take(key, signal)
+
+    it('allows the burst, then refuses and says until when', async () => {
+      expect(await take()).toEqual({ isAllowed: true, remaining: 2, resetMs: 100, retryAfterMs: 0 })
+      expect(await take()).toEqual({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
+      expect(await take()).toEqual({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+      expect(await take()).toEqual({ isAllowed: false, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+    })
+
+    it('does not count what it refuses', async () => {
+      for (let i = 0; i < 10; i++) await take()
+      nowMs += 100
+      expect((await take()).isAllowed).toBe(true)
+      expect((await take()).isAllowed).toBe(false)
+    })
+
+    it('gives a quiet key its whole burst back, and no more', async () => {
+      for (let i = 0; i < 3; i++) await take()
+      nowMs += 86_400_000
+      const allowed = [await take(), await take(), await take(), await take()].map(({ isAllowed }) => isAllowed)
+      expect(allowed).toEqual([true, true, true, false])
+    })
+
+    it('allows an even stream at the rate for as long as it likes', async () => {
+      for (let i = 0; i < 30; i++) {
+        expect((await take()).isAllowed).toBe(true)
+        nowMs += 100
+      }
+    })
+
+    it('counts simultaneous requests one by one', async () => {
+      const decisions = await Promise.all(Array.from({ length: 12 }, take))
+      expect(decisions.filter(({ isAllowed }) => isAllowed)).toHaveLength(3)
+    })
+
+    it('keeps keys apart', async () => {
+      for (let i = 0; i < 4; i++) await take()
+      expect((await limiter.take(`${key}-other`, signal)).isAllowed).toBe(true)
+    })
+  })
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { ServiceError } from '../../lib/errors.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+
+export interface StoredObject {
+  bytes: Buffer
+  contentType: string | undefined
+  contentEncoding?: string | undefined
+  storageClass?: string | undefined
+}
+
+export interface FakeObjectStore extends ObjectStore {
+  sandbox: Map<string, StoredObject>
+  documents: Map<string, StoredObject>
+}
+
+export function createFakeObjectStore(): FakeObjectStore {
+  const sandbox = new Map<string, StoredObject>()
+  const documents = new Map<string, StoredObject>()
+  const lookUp = (objectKey: string): ContainerFile | undefined => {
+    const object = sandbox.get(objectKey)
+    if (!object) return undefined
+    return {
+      objectKey,
+      sizeBytes: object.bytes.length,
+      etag: `"${createHash('md5').update(object.bytes).digest('hex')}"`,
+      contentType: object.contentType ?? 'binary/octet-stream',
+      contentEncoding: object.contentEncoding,
+      contentLanguage: undefined,
+      isArchived: object.storageClass === 'GLACIER',
+    }
+  }
+  return {
+    sandbox,
+    documents,
+    findContainerFile: async (objectKey) => lookUp(objectKey),
+    hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
+    async copy({ source, targetKey, mimeType }) {
+      const object = sandbox.get(source.objectKey)
+      if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
+      documents.set(targetKey, { ...object, contentType: mimeType })
+    },
+    async discard(targetKey) {
+      documents.delete(targetKey)
+    },
+  }
+}

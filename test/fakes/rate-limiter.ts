@@ -1,0 +1,15 @@
+import { describeDecision, emissionIntervalMs, type RateLimiter, type RateLimitPolicy, toleranceMs } from '../../lib/rate-limit.ts'
+
+export function createFakeRateLimiter(policy: RateLimitPolicy, now: () => number): RateLimiter {
+  const tats = new Map<string, number>()
+  return {
+    policy,
+    async take(keyId) {
+      const nowMs = now()
+      const tatMs = Math.max(tats.get(keyId) ?? 0, nowMs)
+      if (tatMs > nowMs + toleranceMs(policy)) return describeDecision(policy, false, tatMs, nowMs)
+      tats.set(keyId, tatMs + emissionIntervalMs(policy))
+      return describeDecision(policy, true, tatMs + emissionIntervalMs(policy), nowMs)
+    },
+  }
+}
