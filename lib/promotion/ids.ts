@@ -92,7 +92,7 @@ export function refusePathLength(): never {
 
 /** A new durable id: `file_` and a UUIDv7 in base58, so that ids sort by the time they were made. */
 export function newDocumentId(): DocumentId {
-  return (DOCUMENT_ID_PREFIX + bs58.encode(uuidv7({}, new Uint8Array(16)))) as DocumentId
+  return (DOCUMENT_ID_PREFIX + bs58.encode(uuidv7(undefined, new Uint8Array(16)))) as DocumentId
 }
 
 export function newAttemptId(): AttemptId {

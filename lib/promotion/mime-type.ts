@@ -11,5 +11,6 @@ export async function resolveMimeType(contentType: string | undefined, path: str
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
   // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
   const { default: mime } = await import('mime')
-  return mime.getType(path) ?? UNKNOWN_TYPE
+  // The slash makes it a path: mime would take a bare "csv" for an extension.
+  return mime.getType(`/${path}`) ?? UNKNOWN_TYPE
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
 import { hashToken } from '../../lib/auth/api-token.ts'
+import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 
 const signal = AbortSignal.timeout(60_000)

@@ -1,5 +1,10 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'

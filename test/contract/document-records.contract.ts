@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type ContainerId, type FilePath, newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import {
+  type ContainerId,
+  type FilePath,
+  newAttemptId,
+  newDocumentId,
+  type WorkspaceId,
+} from '../../lib/promotion/ids.ts'
 import type { DocumentRecords, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 const signal = AbortSignal.timeout(60_000)

@@ -53,7 +53,11 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
     })
 
     const put = async (path: string, object: Partial<StoredObject> = {}): Promise<ContainerFile> => {
-      await harness.putSandboxFile(prefix + path, { bytes: Buffer.from('content'), contentType: 'text/plain', ...object })
+      await harness.putSandboxFile(prefix + path, {
+        bytes: Buffer.from('content'),
+        contentType: 'text/plain',
+        ...object,
+      })
       const found = await harness.store.findContainerFile(prefix + path, signal)
       if (!found) throw new Error(`${prefix}${path} was stored but not found`)
       return found
@@ -118,7 +122,10 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       ['in parts', COPY_SETTINGS.multipartThresholdBytes + 1],
     ])('keeps the content encoding of a file copied %s', async (_, sizeBytes) => {
       const source = await put('a.svgz', { bytes: patternBytes(sizeBytes), contentEncoding: 'gzip' })
-      expect(await copy(source, 'image/svg+xml')).toMatchObject({ contentType: 'image/svg+xml', contentEncoding: 'gzip' })
+      expect(await copy(source, 'image/svg+xml')).toMatchObject({
+        contentType: 'image/svg+xml',
+        contentEncoding: 'gzip',
+      })
     })
 
     it.each(HARD_NAMES)('copies from a key with %s', async (path) => {
@@ -157,7 +164,8 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
     it('discards an object, once or twice, and nothing beside it', async () => {
       const source = await put('a.txt')
       const [one, other] = [newTarget(), newTarget()]
-      for (const targetKey of [one, other]) await harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      for (const targetKey of [one, other])
+        await harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
       await harness.store.discard(one, signal)
       await harness.store.discard(one, signal)
       expect(await harness.readDocument(one)).toBeUndefined()

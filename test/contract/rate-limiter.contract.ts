@@ -6,7 +6,10 @@ import type { RateLimiter, RateLimitPolicy } from '../../lib/rate-limit.ts'
 const POLICY: RateLimitPolicy = { requestsPerMinute: 600, burst: 3 }
 const signal = AbortSignal.timeout(60_000)
 
-export function describeRateLimiter(name: string, make: (policy: RateLimitPolicy, now: () => number) => RateLimiter): void {
+export function describeRateLimiter(
+  name: string,
+  make: (policy: RateLimitPolicy, now: () => number) => RateLimiter,
+): void {
   describe(`rate limiter: ${name}`, () => {
     let nowMs: number
     let limiter: RateLimiter

@@ -11,7 +11,10 @@ export interface FakeQuotaLedger extends QuotaLedger {
   workspaces: Map<WorkspaceId, Workspace>
 }
 
-export function createFakeQuotaLedger(options: { defaultQuotaBytes: number; maxReservations: number }): FakeQuotaLedger {
+export function createFakeQuotaLedger(options: {
+  defaultQuotaBytes: number
+  maxReservations: number
+}): FakeQuotaLedger {
   const workspaces: FakeQuotaLedger['workspaces'] = new Map()
   const usageOf = ({ quotaBytes, remainingBytes }: Workspace): StorageUsage => ({
     quotaBytes,

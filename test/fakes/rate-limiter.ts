@@ -1,4 +1,10 @@
-import { describeDecision, emissionIntervalMs, type RateLimiter, type RateLimitPolicy, toleranceMs } from '../../lib/rate-limit.ts'
+import {
+  describeDecision,
+  emissionIntervalMs,
+  type RateLimiter,
+  type RateLimitPolicy,
+  toleranceMs,
+} from '../../lib/rate-limit.ts'
 
 export function createFakeRateLimiter(policy: RateLimitPolicy, now: () => number): RateLimiter {
   const tats = new Map<string, number>()

@@ -1,0 +1,94 @@
+import { createPromoteContainerFileHandler, type HttpDependencies } from '../../lib/http/promote-container-file.ts'
+import type { Log, LogFields } from '../../lib/logging.ts'
+import type { MetricName } from '../../lib/metrics.ts'
+import { formatFileId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeObjectStore } from '../fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
+import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { type AnyResponse, expectDocumented } from './openapi.ts'
+import { lambdaContext, restEvent } from './rest-event.ts'
+
+export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
+export const CONTAINER = 'sess_1'
+export const PATH = 'output/report.csv'
+export const CSV = Buffer.from('a,b\n1,2\n')
+
+export interface LogLine extends LogFields {
+  level: string
+  message: string
+}
+
+/** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
+export function createTestApi(change: Partial<HttpDependencies> = {}) {
+  const now = () => NOW_MS
+  const apiKeys = createFakeApiKeyStore()
+  const objects = createFakeObjectStore()
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxReservations: 2 })
+  const documents = createFakeDocumentRecords()
+  const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
+  const objectKeys = createObjectKeys({
+    sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+    document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+  })
+  const logged: LogLine[] = []
+  const counted: MetricName[] = []
+  const dependencies: HttpDependencies = {
+    apiKeys,
+    objects,
+    ledger,
+    documents,
+    rateLimiter,
+    objectKeys,
+    maxFileBytes: 500,
+    leaseMs: 120_000,
+    now,
+    log: createRecordingLog(logged),
+    metrics: { count: (name) => counted.push(name) },
+    ...change,
+  }
+  const handler = createPromoteContainerFileHandler(dependencies)
+  const token = apiKeys.add()
+  const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
+    objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, { bytes, contentType })
+  putFile(PATH, CSV, 'text/csv')
+
+  async function promote(request: {
+    path?: string
+    containerId?: string | undefined
+    fileId?: string | undefined
+    headers?: Record<string, string | string[]>
+    remainingMs?: number
+  }): Promise<AnyResponse> {
+    const event = restEvent({
+      containerId: 'containerId' in request ? request.containerId : CONTAINER,
+      fileId: 'fileId' in request ? request.fileId : formatFileId(request.path ?? PATH),
+      headers: { Authorization: `Bearer ${token}`, ...request.headers },
+    })
+    const answer = await handler(event as never, lambdaContext(request.remainingMs))
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    )
+    const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
+    expectDocumented(response)
+    return response
+  }
+
+  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, counted }
+}
+
+function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+  const write =
+    (level: string) =>
+    (message: string, more: LogFields = {}) => {
+      lines.push({ ...fields, ...more, level, message })
+    }
+  return {
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: (more) => createRecordingLog(lines, { ...fields, ...more }),
+  }
+}

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { authenticate, requirePermission } from '../../lib/auth/authenticate.ts'
+import type { ApiKey, Caller } from '../../lib/auth/caller.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createFakeApiKeyStore, type FakeApiKeyStore } from '../fakes/api-key-store.ts'
+
+const NOW_MS = 1_800_000_000_000
+const { signal } = new AbortController()
+
+describe('authenticate', () => {
+  let apiKeys: FakeApiKeyStore
+  beforeEach(() => {
+    apiKeys = createFakeApiKeyStore()
+    vi.spyOn(apiKeys, 'find')
+  })
+  const authenticateWith = (...authorization: string[]) =>
+    authenticate(authorization, { apiKeys, now: () => NOW_MS }, signal)
+
+  it.each(['Bearer', 'bearer', 'BEARER'])(
+    'takes the scheme as %s and knows the caller by the key alone',
+    async (scheme) => {
+      const token = apiKeys.add({ kind: 'management' })
+      expect(await authenticateWith(`${scheme} ${token}`)).toEqual({
+        keyId: 'key_1',
+        workspaceId: 'ws_1',
+        kind: 'management',
+        permissions: ['files:promote'],
+        userId: 'user_1',
+      })
+    },
+  )
+
+  it.each<[string, string[]]>([
+    ['no header', []],
+    ['an empty header', ['']],
+    ['a blank header', ['  ']],
+  ])('refuses %s as missing, without asking the store', async (_, authorization) => {
+    await expect(authenticateWith(...authorization)).rejects.toMatchObject({ reason: 'missing_authorization' })
+    expect(apiKeys.find).not.toHaveBeenCalled()
+  })
+
+  it.each<[string, (token: string) => string[]]>([
+    ['the token without a scheme', (token) => [token]],
+    ['another scheme', (token) => [`Basic ${token}`]],
+    ['a scheme alone', () => ['Bearer ']],
+    ['two tokens', (token) => [`Bearer ${token} ${token}`]],
+    ['two headers', (token) => [`Bearer ${token}`, `Bearer ${token}`]],
+    ['a token that is none', () => ['Bearer hello']],
+    ['a mistyped token', (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`]],
+  ])('refuses %s without asking the store', async (_, headers) => {
+    await expect(authenticateWith(...headers(apiKeys.add()))).rejects.toMatchObject({ reason: 'invalid_api_key' })
+    expect(apiKeys.find).not.toHaveBeenCalled()
+  })
+
+  it.each<[string, Partial<ApiKey> | undefined]>([
+    ['an unknown key', undefined],
+    ['a disabled key', { isEnabled: false }],
+    ['a key that expires at this very moment', { expiresAtMs: NOW_MS }],
+    ['a key that expired long ago', { expiresAtMs: 1 }],
+  ])('refuses %s, all in the same words', async (_, key) => {
+    const token = key === undefined ? newToken() : apiKeys.add(key)
+    await expect(authenticateWith(`Bearer ${token}`)).rejects.toMatchObject({
+      reason: 'invalid_api_key',
+      status: 401,
+      detail: 'The API key is malformed, unknown, disabled or expired.',
+      metadata: {},
+    })
+  })
+
+  it('accepts a key a millisecond before it expires', async () => {
+    const token = apiKeys.add({ expiresAtMs: NOW_MS + 1 })
+    expect(await authenticateWith(`Bearer ${token}`)).toMatchObject({ keyId: 'key_1' })
+  })
+})
+
+describe('requirePermission', () => {
+  const caller: Caller = {
+    keyId: 'k',
+    workspaceId: 'w' as WorkspaceId,
+    kind: 'standard',
+    permissions: [],
+    userId: undefined,
+  }
+
+  it('lets a management key and a key with the permission pass', () => {
+    requirePermission({ ...caller, kind: 'management' }, 'files:promote')
+    requirePermission({ ...caller, permissions: ['x', 'files:promote'] }, 'files:promote')
+  })
+
+  it.each([[[]], [['files']], [['files:*']], [['files:promote:not']], [['*']]])(
+    'refuses a standard key with %j',
+    (permissions) => {
+      expect(() => requirePermission({ ...caller, permissions }, 'files:promote')).toThrow(
+        expect.objectContaining({ reason: 'permission_denied', status: 403 }),
+      )
+    },
+  )
+})

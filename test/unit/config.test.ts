@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../lib/config.ts'
+
+const REQUIRED = {
+  KEYS_TABLE: 'keys',
+  WORKSPACES_TABLE: 'workspaces',
+  DOCUMENTS_TABLE: 'documents',
+  RATE_LIMITS_TABLE: 'rate-limits',
+  SANDBOX_BUCKET: 'sandboxes-bucket',
+  DOCUMENTS_BUCKET: 'documents-bucket',
+}
+
+describe('readConfig', () => {
+  it('needs the names of tables and buckets; all else has a default', () => {
+    expect(readConfig(REQUIRED)).toEqual({
+      keysTable: 'keys',
+      workspacesTable: 'workspaces',
+      documentsTable: 'documents',
+      rateLimitsTable: 'rate-limits',
+      sandboxBucket: 'sandboxes-bucket',
+      documentsBucket: 'documents-bucket',
+      keyTemplates: {
+        sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+        document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+      },
+      maxFileBytes: 5 * 1024 ** 3,
+      defaultQuotaBytes: 10 * 1024 ** 3,
+      maxReservations: 500,
+      leaseMs: 120_000,
+      rateLimit: { requestsPerMinute: 600, burst: 100 },
+      multipartThresholdBytes: 64 * 1024 ** 2,
+      minPartBytes: 8 * 1024 ** 2,
+      s3ForcePathStyle: false,
+    })
+  })
+
+  it('names all faults together', () => {
+    const { KEYS_TABLE: _, ...rest } = REQUIRED
+    const read = () => readConfig({ ...rest, MAX_FILE_BYTES: '5 GiB', S3_FORCE_PATH_STYLE: 'yes' })
+    expect(read).toThrow(/KEYS_TABLE is not set\n.*S3_FORCE_PATH_STYLE/s)
+    expect(read).toThrow(/MAX_FILE_BYTES must be an integer/)
+  })
+
+  it.each([
+    [{ KEYS_TABLE: '' }, 'KEYS_TABLE is empty'],
+    [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
+    [{ MAX_FILE_BYTES: '' }, 'MAX_FILE_BYTES is empty'],
+    [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],
+    [{ MAX_FILE_BYTES: '-1' }, 'not "-1"'],
+    [{ DEFAULT_QUOTA_BYTES: '99999999999999999999' }, 'DEFAULT_QUOTA_BYTES'],
+    [{ LEASE_MS: '1000' }, 'from 60000'],
+    [{ RATE_LIMIT_PER_MINUTE: '0' }, 'from 1'],
+    [{ RATE_LIMIT_BURST: '0' }, 'from 1'],
+    [{ MIN_PART_BYTES: '1048576' }, 'MIN_PART_BYTES'],
+    [{ MULTIPART_THRESHOLD_BYTES: String(6 * 1024 ** 3) }, 'MULTIPART_THRESHOLD_BYTES'],
+    [{ S3_FORCE_PATH_STYLE: 'TRUE' }, 'true or false'],
+    [{ SANDBOX_KEY_TEMPLATE: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],
+    [
+      {
+        DOCUMENTS_BUCKET: 'sandboxes-bucket',
+        DOCUMENT_KEY_TEMPLATE: 'sandboxes/{workspace_id}/{document_id}/{attempt_id}',
+      },
+      'same place',
+    ],
+  ])('refuses %j at start', (change, fault) => {
+    expect(() => readConfig({ ...REQUIRED, ...change })).toThrow(fault)
+  })
+})

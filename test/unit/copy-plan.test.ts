@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { partRange, planParts } from '../../lib/aws/copy-plan.ts'
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+const SETTINGS = { multipartThresholdBytes: 64 * MIB, minPartBytes: 8 * MIB }
+
+describe('planParts', () => {
+  it.each([0, 1, 64 * MIB])('copies %d bytes whole', (sizeBytes) => {
+    expect(planParts(sizeBytes, SETTINGS)).toBeUndefined()
+  })
+
+  it.each([
+    [64 * MIB + 1, 8 * MIB, 9],
+    [100 * MIB, 8 * MIB, 13],
+    [GIB, 16 * MIB, 64],
+    [5 * GIB, 80 * MIB, 64],
+    [50 * GIB, 128 * MIB, 400],
+  ])('copies %d bytes in parts of %d, %d of them', (sizeBytes, partBytes, partCount) => {
+    expect(planParts(sizeBytes, SETTINGS)).toEqual({ partBytes, partCount })
+  })
+
+  it('keeps to the bounds of S3, and its parts make up the whole without a gap', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (seed) => {
+        const sizeBytes = 64 * MIB + 1 + (seed % (40 * 1024 * GIB))
+        const plan = planParts(sizeBytes, SETTINGS)
+        if (!plan) throw new Error('above the threshold there is a plan')
+        expect(plan.partCount).toBeLessThanOrEqual(10_000)
+        expect(plan.partBytes).toBeGreaterThanOrEqual(5 * MIB)
+        expect(plan.partBytes).toBeLessThanOrEqual(5 * GIB)
+        const last = partRange(plan.partCount, plan.partBytes, sizeBytes)
+        expect(last.lastByte).toBe(sizeBytes - 1)
+        expect(last.firstByte).toBeLessThanOrEqual(last.lastByte)
+        const beforeLast = partRange(plan.partCount - 1, plan.partBytes, sizeBytes)
+        expect(beforeLast.lastByte).toBe(last.firstByte - 1)
+        expect(partRange(1, plan.partBytes, sizeBytes).firstByte).toBe(0)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

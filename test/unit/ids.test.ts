@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  formatFileId,
+  isWorkspaceId,
+  newAttemptId,
+  newDocumentId,
+  parseContainerId,
+  parseFileId,
+} from '../../lib/promotion/ids.ts'
+
+const encode = (bytes: string | Buffer) => `cfile_${Buffer.from(bytes as string).toString('base64url')}`
+const detailOf = (call: () => unknown): string => {
+  try {
+    call()
+  } catch (error) {
+    return `${(error as { reason: string }).reason}: ${(error as { detail: string }).detail}`
+  }
+  return 'accepted'
+}
+
+describe('parseContainerId', () => {
+  it.each(['a', 'sess_abc', 'sess_abc-r1f', '-', '_', 'A'.repeat(128)])('accepts %s as it is', (id) => {
+    expect(parseContainerId(id)).toBe(id)
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty one', ''],
+    ['129 characters', 'a'.repeat(129)],
+    ['a slash', 'a/b'],
+    ['an encoded slash', 'a%2Fb'],
+    ['a dot', '..'],
+    ['a space', 'a b'],
+    ['a line break at the end', 'abc\n'],
+    ['a NUL', 'a\u0000'],
+    ['a letter outside ASCII', 'sess_é'],
+    ['a placeholder', '{workspace_id}'],
+  ])('refuses %s', (_, id) => {
+    expect(detailOf(() => parseContainerId(id))).toContain('invalid_container_id')
+  })
+})
+
+describe('parseFileId', () => {
+  it.each([
+    'a',
+    'a/b.txt',
+    'отчёты/結果 📄.txt',
+    ' leading and trailing ',
+    '.hidden',
+    '...',
+    'a..b/c',
+    '\ufeffbom',
+    '$&',
+    'a%2Fb',
+  ])('reads the path %j back', (path) => {
+    expect(parseFileId(formatFileId(path))).toBe(path)
+  })
+
+  it.each<[string, string | undefined, string]>([
+    ['nothing', undefined, '"cfile_"'],
+    ['an empty one', '', '"cfile_"'],
+    ['another prefix', 'file-abc', '"cfile_"'],
+    ['the prefix in capitals', `CFILE_${encode('a').slice(6)}`, '"cfile_"'],
+    ['the id of a document', newDocumentId(), 'id of a document'],
+    ['the prefix alone', 'cfile_', '"cfile_"'],
+    ['padding', 'cfile_YQ==', '"cfile_"'],
+    ['the other base64 alphabet', 'cfile_Pz8/', '"cfile_"'],
+    ['a percent escape', 'cfile_YQ%3D', '"cfile_"'],
+    ['a space', 'cfile_Y Q', '"cfile_"'],
+    ['a line break at the end', 'cfile_YQ\n', '"cfile_"'],
+    ['an impossible length', 'cfile_YWJjZ', 'canonical'],
+    ['loose bits in the last character', 'cfile_YR', 'canonical'],
+    ['an overlong slash', encode(Buffer.from([0x61, 0xc0, 0xaf, 0x62])), 'UTF-8'],
+    ['a lone continuation byte', encode(Buffer.from([0x80])), 'UTF-8'],
+    ['an encoded surrogate', encode(Buffer.from([0xed, 0xa0, 0x80])), 'UTF-8'],
+    ['a cut character', encode(Buffer.from([0xe7, 0xb5])), 'UTF-8'],
+    ['a leading slash', encode('/etc/passwd'), 'relative'],
+    ['a trailing slash', encode('dir/'), 'relative'],
+    ['a slash alone', encode('/'), 'relative'],
+    ['an empty segment', encode('a//b'), 'segment'],
+    ['a dot segment', encode('a/./b'), 'segment'],
+    ['a dot alone', encode('.'), 'segment'],
+    ['the parent', encode('..'), 'segment'],
+    ['the parent at the start', encode('../ws_2/c/a.txt'), 'segment'],
+    ['the parent at the end', encode('a/..'), 'segment'],
+    ['a NUL', encode('a\u0000b'), 'control'],
+    ['a line feed', encode('a\nb'), 'control'],
+    ['a DEL', encode('a\u007f'), 'control'],
+    ['a C1 control character', encode('a\u0085'), 'control'],
+    ['a path longer than any key', encode('x'.repeat(1025)), 'too long'],
+  ])('refuses %s and says why', (_, id, why) => {
+    const detail = detailOf(() => parseFileId(id))
+    expect(detail).toContain('invalid_file_id')
+    expect(detail).toContain(why)
+  })
+
+  it('gives each path one id only: whatever it accepts is the one spelling of that path', () => {
+    const anyId = fc.oneof(
+      fc.base64String().map((text) => `cfile_${text}`),
+      fc.uint8Array({ maxLength: 40 }).map((bytes) => encode(Buffer.from(bytes))),
+      fc.string({ unit: 'binary', maxLength: 40 }).map((path) => encode(path)),
+      fc.string().map((text) => `cfile_${text}`),
+    )
+    fc.assert(
+      fc.property(anyId, (id) => {
+        if (detailOf(() => parseFileId(id)) === 'accepted') expect(formatFileId(parseFileId(id))).toBe(id)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('new ids', () => {
+  it('sort by the time they were made', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 50; i++) {
+      ids.push(newDocumentId())
+      if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(ids.toSorted()).toEqual(ids)
+    expect(new Set(ids).size).toBe(50)
+    expect(ids.every((id) => /^file_[1-9A-HJ-NP-Za-km-z]{21,22}$/.test(id))).toBe(true)
+  })
+
+  it('never repeat an attempt', () => {
+    expect(new Set(Array.from({ length: 1000 }, newAttemptId)).size).toBe(1000)
+  })
+})
+
+describe('isWorkspaceId', () => {
+  it.each([
+    ['ws_1', true],
+    ['', false],
+    ['a/b', false],
+    ['..', false],
+    ['ws 1', false],
+  ])('%j: %s', (id, isValid) => {
+    expect(isWorkspaceId(id)).toBe(isValid)
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys, faultsInTemplates } from '../../lib/promotion/object-keys.ts'
+
+const TEMPLATES = {
+  sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+  document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+}
+const workspaceId = 'ws_1' as WorkspaceId
+const containerId = 'sess_1' as ContainerId
+
+describe('createObjectKeys', () => {
+  const keys = createObjectKeys(TEMPLATES)
+
+  it('puts checked ids in their places', () => {
+    const path = 'a/b c.txt' as FilePath
+    expect(keys.sandboxFile({ workspaceId, containerId, path })).toBe('sandboxes/ws_1/sess_1/a/b c.txt')
+    expect(keys.containerPrefix({ workspaceId, containerId })).toBe('sandboxes/ws_1/sess_1/')
+    const ids = { workspaceId, documentId: 'file_1' as DocumentId, attemptId: 'att1' as AttemptId }
+    expect(keys.documentObject(ids)).toBe('documents/ws_1/file_1/att1')
+  })
+
+  it.each(['{workspace_id}', '$&', "$'", '$1', '{path}'])(
+    'takes the path %s for what it is, not for a pattern',
+    (path) => {
+      expect(keys.sandboxFile({ workspaceId, containerId, path: path as FilePath })).toBe(
+        `sandboxes/ws_1/sess_1/${path}`,
+      )
+    },
+  )
+
+  it('refuses a path whose key would be longer than S3 allows, counted in bytes', () => {
+    const room = 1024 - 'sandboxes/ws_1/sess_1/'.length
+    const fits = 'é'.repeat(room / 2) as FilePath
+    expect(Buffer.byteLength(keys.sandboxFile({ workspaceId, containerId, path: fits }))).toBe(1024)
+    expect(() => keys.sandboxFile({ workspaceId, containerId, path: `${fits}x` as FilePath })).toThrow(
+      expect.objectContaining({ reason: 'invalid_file_id' }),
+    )
+  })
+})
+
+describe('faultsInTemplates', () => {
+  const faults = (change: Partial<typeof TEMPLATES>, sameBucket = false) =>
+    faultsInTemplates({ ...TEMPLATES, ...change }, sameBucket)
+
+  it.each([
+    [{}],
+    [{ sandbox: 'tenants/{workspace_id}/box-{container_id}/root/{path}' }],
+    [
+      {
+        sandbox: 'tenants/{workspace_id}/sandboxes/{container_id}/{path}',
+        document: 'tenants/{workspace_id}/kept/{document_id}/{attempt_id}',
+      },
+    ],
+  ])('accepts %j, in one bucket or two', (change) => {
+    expect(faults(change, false)).toEqual([])
+    expect(faults(change, true)).toEqual([])
+  })
+
+  it.each([
+    ['no workspace', { sandbox: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],
+    [
+      'the workspace twice',
+      { document: '{workspace_id}/{workspace_id}/{document_id}/{attempt_id}' },
+      '{workspace_id} exactly once',
+    ],
+    ['no workspace for documents', { document: 'documents/{document_id}/{attempt_id}' }, '{workspace_id} exactly once'],
+    ['no attempt', { document: 'documents/{workspace_id}/{document_id}' }, '{attempt_id} exactly once'],
+    [
+      'two ids in one segment',
+      { sandbox: 'x/{workspace_id}-{container_id}/{path}' },
+      'two placeholders in one segment',
+    ],
+    ['a path that is not last', { sandbox: 'x/{workspace_id}/{path}/{container_id}' }, 'must end in /{path}'],
+    ['a path in a segment with others', { sandbox: 'x/{workspace_id}/{container_id}/f-{path}' }, 'must end in /{path}'],
+    ['an unknown placeholder', { sandbox: 'x/{tenant}/{workspace_id}/{container_id}/{path}' }, '{tenant}'],
+    ['an empty segment', { sandbox: '/{workspace_id}/{container_id}/{path}' }, 'empty'],
+    ['a parent segment', { sandbox: 'x/../{workspace_id}/{container_id}/{path}' }, '".."'],
+    ['a stray brace', { sandbox: 'x}/{workspace_id}/{container_id}/{path}' }, 'stray brace'],
+    ['unsafe characters', { sandbox: 'x y/{workspace_id}/{container_id}/{path}' }, 'safe'],
+  ])('finds %s', (_, change, fault) => {
+    expect(faults(change).join('; ')).toContain(fault)
+  })
+
+  it.each([
+    [{ document: 'sandboxes/{workspace_id}/{document_id}/{attempt_id}' }],
+    [{ sandbox: '{workspace_id}/{container_id}/{path}' }],
+    [{ sandbox: 'x/{workspace_id}/{container_id}/{path}', document: 'x/{workspace_id}/{document_id}/y/{attempt_id}' }],
+  ])('finds that %j would let a container reach the documents of the same bucket', (change) => {
+    expect(faults(change, true).join('; ')).toContain('same place')
+    expect(faults(change, false)).toEqual([])
+  })
+})
