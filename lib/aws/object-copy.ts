@@ -198,5 +198,7 @@ function translateCopyFailure(error: unknown): unknown {
   if (isSourceChanged) return new ServiceError('container_file_changed', { cause: error })
   const isArchived = error.name === 'InvalidObjectState' || error.name === 'ObjectNotInActiveTierError'
   if (isArchived) return new ServiceError('container_file_archived', { cause: error })
+  // Somebody aborted the upload under us: the attempt was given up.
+  if (error.name === 'NoSuchUpload') return new ServiceError('promotion_timed_out', { cause: error })
   return error
 }

@@ -1,0 +1,116 @@
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
+
+/** One request of the SDK to AWS, named as in the product: `ledger.reserve`, `CopyObject`, … */
+export interface AwsCall {
+  name: string
+  method: string
+  path: string
+  body: string
+}
+
+export type Fault =
+  /** Answered instead of the store: it never sees the call. */
+  | { kind: 'answer'; status: number; body?: string; headers?: Record<string, string> }
+  /** The connection breaks before the store sees the call. */
+  | { kind: 'refuse' }
+  /** The store does it, and the connection breaks before its answer arrives. */
+  | { kind: 'lose_answer' }
+  /** The store never sees it, and nothing ever answers. */
+  | { kind: 'hang' }
+
+export interface FaultProxy {
+  endpoint: string
+  /** Every call since it was last cleared, the SDK's repetitions included. */
+  calls: AwsCall[]
+  /** Decides what happens to a call; undefined: nothing does. */
+  fault: (call: AwsCall) => Fault | undefined
+  stop(): Promise<void>
+}
+
+/** Stands between the SDK and a store and makes chosen calls fail, on the wire, as a network or AWS would. */
+export async function startFaultProxy(
+  upstream: string,
+  nameOf: (call: Omit<AwsCall, 'name'>, headers: IncomingMessage['headers']) => string,
+): Promise<FaultProxy> {
+  const agent = new Agent({ keepAlive: true })
+  const { hostname, port } = new URL(upstream)
+
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming)
+    const raw = { method: incoming.method ?? '', path: incoming.url ?? '', body: body.toString() }
+    const call = { ...raw, name: nameOf(raw, incoming.headers) }
+    proxy.calls.push(call)
+    const fault = proxy.fault(call)
+    if (fault?.kind === 'hang') return
+    if (fault?.kind === 'refuse') return outgoing.destroy()
+    if (fault?.kind === 'answer') return answer(outgoing, fault)
+    const options = {
+      host: hostname,
+      port,
+      agent,
+      method: incoming.method,
+      path: incoming.url,
+      headers: incoming.headers,
+    }
+    const forwarded = request(options, (upstreamAnswer) => {
+      if (fault?.kind === 'lose_answer') {
+        upstreamAnswer.resume().on('end', () => outgoing.destroy())
+        return
+      }
+      outgoing.writeHead(upstreamAnswer.statusCode ?? 502, upstreamAnswer.headers)
+      upstreamAnswer.pipe(outgoing)
+    })
+    forwarded.on('error', () => outgoing.destroy())
+    forwarded.end(body)
+  })
+  const ownPort = await listen(server, 0)
+  const proxy: FaultProxy = {
+    endpoint: `http://${LOOPBACK}:${ownPort}`,
+    calls: [],
+    fault: () => undefined,
+    async stop() {
+      await close(server)
+      agent.destroy()
+    },
+  }
+  return proxy
+}
+
+function answer(
+  outgoing: ServerResponse,
+  { status, body = '', headers = {} }: Extract<Fault, { kind: 'answer' }>,
+): void {
+  outgoing.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers })
+  outgoing.end(body)
+}
+
+/** DynamoDB calls by table and purpose. */
+export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMessage['headers']): string {
+  const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
+  const { TableName, UpdateExpression = '' } = JSON.parse(body) as { TableName: string; UpdateExpression?: string }
+  if (TableName.endsWith('-keys')) return 'keys.find'
+  if (TableName.endsWith('-rate-limits')) return 'rateLimit.take'
+  if (TableName.endsWith('-documents'))
+    return { PutItem: 'documents.record', UpdateItem: 'documents.fence' }[operation] ?? operation
+  if (operation === 'PutItem') return 'ledger.createWorkspace'
+  if (UpdateExpression.startsWith('REMOVE')) return 'ledger.settle'
+  return UpdateExpression.includes('+') ? 'ledger.release' : 'ledger.reserve'
+}
+
+/** S3 calls by operation. */
+export function nameS3Call(
+  { method, path }: { method: string; path: string },
+  headers: IncomingMessage['headers'],
+): string {
+  const query = new URL(path, 'http://s3').searchParams
+  const isCopy = headers['x-amz-copy-source'] !== undefined
+  if (method === 'HEAD') return 'HeadObject'
+  if (method === 'GET')
+    return query.has('uploads') ? 'ListMultipartUploads' : query.has('list-type') ? 'ListObjectsV2' : 'GetObject'
+  if (method === 'DELETE') return query.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject'
+  if (method === 'POST') return query.has('uploads') ? 'CreateMultipartUpload' : 'CompleteMultipartUpload'
+  if (query.has('partNumber')) return isCopy ? 'UploadPartCopy' : 'UploadPart'
+  return isCopy ? 'CopyObject' : 'PutObject'
+}
