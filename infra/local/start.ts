@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildFunctions } from '../build/build.ts'
 import { close, listen } from './listen.ts'
 import { type DemoFileContent, startLocalService } from './service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const DIRECTORY = join(ROOT, '.local')
 const DEFAULT_PORT = 3000
 
 try {
@@ -18,20 +17,25 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { fresh: { type: 'boolean', default: false } } })
+  const { values } = parseArgs({
+    options: {
+      fresh: { type: 'boolean', default: false },
+      directory: { type: 'string', default: join(ROOT, '.local') },
+    },
+  })
   const port = readPort(process.env.PORT)
   await requireFreePort(port)
-  if (values.fresh) await rm(DIRECTORY, { recursive: true, force: true })
+  if (values.fresh) await rm(values.directory, { recursive: true, force: true })
 
   await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
   const service = await startLocalService({
     root: ROOT,
     port,
-    directory: DIRECTORY,
+    directory: values.directory,
     environment: process.env,
     log: (text) => process.stdout.write(text),
   })
-  console.log(welcome(service.demo))
+  console.log(welcome(service.demo, join(values.directory, 'demo.json')))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await service.stop()
@@ -59,10 +63,10 @@ async function requireFreePort(port: number): Promise<void> {
   }
 }
 
-function welcome(demo: DemoFileContent): string {
+function welcome(demo: DemoFileContent, demoFile: string): string {
   const file = demo.files[0]
   return `
-The service answers at ${demo.base_url}; Ctrl-C stops it. Keys and files of the demonstration: .local/demo.json
+The service answers at ${demo.base_url}; Ctrl-C stops it. Keys and files of the demonstration: ${relative(process.cwd(), demoFile)}
 
 Promote a file of the demonstration (${file?.path}):
 
