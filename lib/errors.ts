@@ -61,6 +61,14 @@ export const REASONS = {
     status: 400,
     detail: 'The File-Shape header must be one of native, compat_a and compat_b.',
   },
+  invalid_idempotency_key: {
+    status: 400,
+    detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
+  },
+  idempotency_key_reused: {
+    status: 400,
+    detail: 'This Idempotency-Key was used for another file: container_id and path tell which.',
+  },
   container_not_found: {
     status: 404,
     detail: 'The workspace has no container with this id.',
@@ -118,6 +126,8 @@ interface ServiceErrorOptions {
   /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Goes to the caller. */
   metadata?: Metadata
   retryAfterSeconds?: number
+  /** A store was called and its answer never read: it may still be at work on the call. */
+  isUnanswered?: boolean
   /** For the log only. */
   cause?: unknown
 }
@@ -130,6 +140,7 @@ export class ServiceError extends Error {
   readonly detail: string
   readonly metadata: Metadata
   readonly retryAfterSeconds: number | undefined
+  readonly isUnanswered: boolean
 
   constructor(reason: Reason, options: ServiceErrorOptions = {}) {
     const row: ReasonRow = REASONS[reason]
@@ -139,6 +150,7 @@ export class ServiceError extends Error {
     this.detail = options.detail ?? row.detail
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
+    this.isUnanswered = options.isUnanswered ?? false
   }
 }
 

@@ -15,13 +15,24 @@ export async function callAws<Output>(signal: AbortSignal, send: () => Promise<O
   }
 }
 
+/** The pages of a listing, with failures turned into ours like those of {@link callAws}. */
+export async function* iterateAws<Page>(signal: AbortSignal, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  try {
+    yield* pages
+  } catch (error) {
+    throw translateFailure(error, signal)
+  }
+}
+
 function translateFailure(error: unknown, signal: AbortSignal): unknown {
   if (!(error instanceof Error)) return error
-  if (error.name === 'AbortError' && signal.aborted) return new ServiceError('promotion_timed_out', { cause: error })
+  if (error.name === 'AbortError' && signal.aborted) {
+    return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
+  }
   const sdkError = error as SdkError
   // The very tests the SDK decides its own retries by: what is left here has already been tried again in vain.
   if (isThrottlingError(sdkError) || isTransientError(sdkError) || isServerError(sdkError)) {
-    return new ServiceError('service_unavailable', { cause: error })
+    return new ServiceError('service_unavailable', { cause: error, isUnanswered: statusOf(error) === undefined })
   }
   return error
 }

@@ -3,12 +3,13 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  paginateQuery,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
-import { callAws } from './call-aws.ts'
+import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import { callAws, iterateAws } from './call-aws.ts'
 
 /** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
 type RecordItem = DocumentItem | TombstoneItem
@@ -33,6 +34,8 @@ interface TombstoneItem {
   workspace_id: string
   document_id: string
   fenced_attempts: Set<string>
+  /** The deletion that made it out of the document. */
+  retired_by?: string
   /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
   expires_at: number
 }
@@ -41,6 +44,7 @@ interface TombstoneItem {
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
+const IS_OBJECT_OF_DOCUMENT = 'record_kind = :document AND object_key = :object_key'
 const IS_NOT_FENCED = 'NOT contains(fenced_attempts, :attempt_id)'
 
 /** The documents of all workspaces, in the Documents table. */
@@ -52,9 +56,10 @@ export function createDocumentRecords({
   client: DynamoDBClient
   tableName: string
   now(): number
-}): DocumentRecords {
+}): DocumentRecords & DocumentOverview {
   const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
     marshall({ workspace_id: workspaceId, document_id: documentId })
+  const tombstoneExpiry = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
     async record(document, signal) {
@@ -80,7 +85,7 @@ export function createDocumentRecords({
         ConditionExpression: `${IS_FREE} OR ${IS_TOMBSTONE}`,
         ExpressionAttributeValues: marshall({
           ':tombstone': 'tombstone',
-          ':expires_at': Math.ceil(now() / 1000) + TOMBSTONE_SECONDS,
+          ':expires_at': tombstoneExpiry(),
           ':attempts': new Set([attemptId]),
         }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -95,6 +100,49 @@ export function createDocumentRecords({
       const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
       const item = Item && (unmarshall(Item) as RecordItem)
       return item?.record_kind === 'document' ? fromItem(item) : undefined
+    },
+
+    async retire({ workspaceId, documentId, attemptId, objectKey }, signal) {
+      const tombstone: TombstoneItem = {
+        record_kind: 'tombstone',
+        workspace_id: workspaceId,
+        document_id: documentId,
+        fenced_attempts: new Set([attemptId]),
+        retired_by: attemptId,
+        expires_at: tombstoneExpiry(),
+      }
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(tombstone),
+        ConditionExpression: IS_OBJECT_OF_DOCUMENT,
+        ExpressionAttributeValues: marshall({ ':document': 'document', ':object_key': objectKey }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      try {
+        await callAws(signal, () => client.send(command, { abortSignal: signal }))
+        return 'retired'
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error
+        const existing = error.Item && (unmarshall(error.Item) as RecordItem)
+        // Our own tombstone is there: this deletion has been here before.
+        return existing?.record_kind === 'tombstone' && existing.retired_by === attemptId ? 'retired' : 'absent'
+      }
+    },
+
+    async *list(workspaceId, signal) {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        FilterExpression: 'record_kind = :document',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
+      }
+      for await (const { Items = [] } of iterateAws(
+        signal,
+        paginateQuery({ client }, query, { abortSignal: signal }),
+      )) {
+        for (const item of Items) yield fromItem(unmarshall(item) as DocumentItem)
+      }
     },
   }
 }

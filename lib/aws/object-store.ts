@@ -4,18 +4,25 @@ import {
   HeadObjectCommand,
   type HeadObjectCommandOutput,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  paginateListObjectsV2,
 } from '@aws-sdk/client-s3'
-import type { ContainerFile, ObjectStore } from '../promotion/ports.ts'
-import { callAws, statusOf } from './call-aws.ts'
+import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
+import { callAws, iterateAws, statusOf } from './call-aws.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": these must be restored before they can be read or copied. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
 
+interface UploadMarkers {
+  KeyMarker?: string | undefined
+  UploadIdMarker?: string | undefined
+}
+
 /** The sandboxes and the documents in S3. */
-export function createObjectStore(settings: ObjectCopySettings): ObjectStore {
+export function createObjectStore(settings: ObjectCopySettings): ObjectStore & DocumentObjectOverview {
   const { client, sandboxBucket, documentsBucket } = settings
   const options = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: REQUEST_TIMEOUT_MS })
 
@@ -46,20 +53,53 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore {
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
-      for (const uploadId of await listUploads(targetKey, signal)) await abortUpload(targetKey, uploadId, signal)
+      for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
+        if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
+      }
       await callAws(signal, () =>
         client.send(new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal)),
       )
     },
+
+    async *listObjects(keyPrefix, signal) {
+      const query = { Bucket: documentsBucket, Prefix: keyPrefix }
+      const pages = paginateListObjectsV2({ client }, query, options(signal))
+      for await (const { Contents = [] } of iterateAws(signal, pages)) {
+        for (const { Key, Size } of Contents) if (Key !== undefined) yield { objectKey: Key, sizeBytes: Size ?? 0 }
+      }
+    },
+
+    listUploads: unfinishedUploads,
+
+    async hasObject(objectKey, signal) {
+      try {
+        await callAws(signal, () =>
+          client.send(new HeadObjectCommand({ Bucket: documentsBucket, Key: objectKey }), options(signal)),
+        )
+        return true
+      } catch (error) {
+        if (statusOf(error) === 404) return false
+        throw error
+      }
+    },
   }
 
-  /** Upload ids under this very key: an attempt has one, or two when the answer to creating the first was lost. */
-  async function listUploads(targetKey: string, signal: AbortSignal): Promise<string[]> {
-    const list = await callAws(signal, () =>
-      client.send(new ListMultipartUploadsCommand({ Bucket: documentsBucket, Prefix: targetKey }), options(signal)),
-    )
-    const uploads = list.Uploads?.filter((upload) => upload.Key === targetKey) ?? []
-    return uploads.flatMap((upload) => upload.UploadId ?? [])
+  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
+    let markers: UploadMarkers | undefined = {}
+    while (markers) {
+      const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
+        Bucket: documentsBucket,
+        Prefix: keyPrefix,
+        ...markers,
+      })
+      const list: ListMultipartUploadsCommandOutput = await callAws(signal, () => client.send(command, options(signal)))
+      for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
+        if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
+      }
+      markers = list.IsTruncated
+        ? { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
+        : undefined
+    }
   }
 
   async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {

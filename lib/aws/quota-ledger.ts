@@ -1,12 +1,22 @@
 import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
+  GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-import type { QuotaLedger, Reservation, ReserveOutcome, StorageUsage } from '../promotion/ports.ts'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { WorkspaceId } from '../promotion/ids.ts'
+import type { QuotaLedger, Reservation, ReserveOutcome } from '../promotion/ports.ts'
 import { callAws } from './call-aws.ts'
+import {
+  newWorkspaceItem,
+  openReservations,
+  toReservationItem,
+  toWorkspaceItem,
+  usageOf,
+  type WorkspaceItem,
+} from './workspace-item.ts'
 
 export interface QuotaLedgerSettings {
   client: DynamoDBClient
@@ -17,28 +27,25 @@ export interface QuotaLedgerSettings {
   maxReservations: number
 }
 
-/** The item of a workspace: its counter and its open reservations, changed together or not at all. */
-interface WorkspaceItem {
-  workspace_id: string
-  quota_bytes: number
-  /** quota_bytes less the bytes of documents and reservations. Stored because conditions cannot do arithmetic. */
-  remaining_bytes: number
-  /** By document id. */
-  reservations: Record<string, ReservationItem>
-}
-
-interface ReservationItem {
-  attempt_id: string
-  size_bytes: number
-  object_key: string
-  /** ms since 1970. */
-  lease_expires_at: number
-}
-
 const HAS_ROOM = 'remaining_bytes >= :size_bytes'
 const IS_NEW = 'attribute_not_exists(reservations.#document_id)'
 const IS_NOT_FULL = 'size(reservations) < :max_reservations'
 const IS_OURS = 'reservations.#document_id.attempt_id = :attempt_id'
+const EXISTS = 'attribute_exists(workspace_id)'
+
+// The amount comes out of the reservation itself, so that it can only ever be what was taken.
+const GIVE_BACK = 'remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes'
+const CLOSE = 'REMOVE reservations.#document_id'
+const COUNT_CHANGE = 'ADD version :one'
+
+interface Update {
+  UpdateExpression: string
+  ConditionExpression: string
+  names?: Record<string, string>
+  values: Record<string, unknown>
+  ReturnValues?: 'UPDATED_NEW'
+  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
+}
 
 /**
  * The quota of each workspace as single-item conditional writes on the Workspaces table. The reservation in the map is
@@ -57,26 +64,47 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return second
     },
 
-    async settle(reservation, signal) {
-      await ignoreFailedCondition(
-        update(reservation, signal, {
-          UpdateExpression: 'REMOVE reservations.#document_id',
-          ConditionExpression: IS_OURS,
-          ExpressionAttributeValues: { ':attempt_id': reservation.attemptId },
-        }),
-      )
+    settle: (reservation, signal) => close(reservation, { UpdateExpression: CLOSE }, signal),
+
+    release: (reservation, signal) => close(reservation, { UpdateExpression: `SET ${GIVE_BACK} ${CLOSE}` }, signal),
+
+    releaseAndWatch: (reservation, signal) =>
+      close(
+        reservation,
+        {
+          UpdateExpression: `SET ${GIVE_BACK}, reservations.#watch = :watch ${CLOSE}`,
+          // Not under the document's id: a new attempt at the same document must not find it in its way.
+          names: { '#watch': `late_copy_${reservation.attemptId}` },
+          values: { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') },
+        },
+        signal,
+      ),
+
+    async beginDeletion(reservation, signal) {
+      try {
+        await update(reservation, signal, {
+          UpdateExpression: 'SET reservations.#document_id = :reservation',
+          ConditionExpression: `${EXISTS} AND (${IS_NEW} OR ${IS_OURS})`,
+          values: {
+            ':reservation': toReservationItem(reservation, 'deletion'),
+            ':attempt_id': reservation.attemptId,
+          },
+        })
+        return 'begun'
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return 'in_progress'
+        throw error
+      }
     },
 
-    async release(reservation, signal) {
-      await ignoreFailedCondition(
-        update(reservation, signal, {
-          // The amount comes out of the reservation itself, so that it can only ever be what was taken.
-          UpdateExpression:
-            'SET remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes REMOVE reservations.#document_id',
-          ConditionExpression: IS_OURS,
-          ExpressionAttributeValues: { ':attempt_id': reservation.attemptId },
-        }),
-      )
+    async usage(workspaceId, signal) {
+      const command = new GetItemCommand({
+        TableName,
+        Key: marshall({ workspace_id: workspaceId }),
+        ProjectionExpression: 'quota_bytes, remaining_bytes',
+      })
+      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      return Item && usageOf(toWorkspaceItem(Item))
     },
   }
 
@@ -84,69 +112,65 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
     reservation: Reservation,
     signal: AbortSignal,
   ): Promise<ReserveOutcome | 'unknown_workspace'> {
-    const item: ReservationItem = {
-      attempt_id: reservation.attemptId,
-      size_bytes: reservation.sizeBytes,
-      object_key: reservation.objectKey,
-      lease_expires_at: reservation.leaseExpiresAtMs,
-    }
     try {
-      const { Attributes } = await update(reservation, signal, {
+      const { Attributes = {} } = await update(reservation, signal, {
         // quota_bytes is set to itself to be among the values returned.
         UpdateExpression:
           'SET remaining_bytes = remaining_bytes - :size_bytes, reservations.#document_id = :reservation, quota_bytes = quota_bytes',
         ConditionExpression: `${HAS_ROOM} AND ${IS_NEW} AND ${IS_NOT_FULL}`,
-        ExpressionAttributeValues: {
+        values: {
           ':size_bytes': reservation.sizeBytes,
-          ':reservation': item,
+          ':reservation': toReservationItem(reservation, 'promotion'),
           ':max_reservations': settings.maxReservations,
         },
         ReturnValues: 'UPDATED_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      return { outcome: 'reserved', usage: usageOf(unmarshall(Attributes ?? {}) as WorkspaceItem) }
+      return { outcome: 'reserved', usage: usageOf(toWorkspaceItem(Attributes)) }
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       if (error.Item === undefined) return 'unknown_workspace'
-      return whyRefused(unmarshall(error.Item) as WorkspaceItem, reservation)
+      return whyRefused(toWorkspaceItem(error.Item), reservation)
     }
   }
 
-  /** Every update has the same key and knows the document by the same name. */
+  /** Ends a reservation. When it is not there, or not this attempt's, that was done before. */
+  async function close(
+    reservation: Reservation,
+    { UpdateExpression, names = {}, values = {} }: { UpdateExpression: string; names?: object; values?: object },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await ignoreFailedCondition(
+      update(reservation, signal, {
+        UpdateExpression,
+        ConditionExpression: IS_OURS,
+        names: { ...names },
+        values: { ...values, ':attempt_id': reservation.attemptId },
+      }),
+    )
+  }
+
+  /** Every update has the same key, knows the document by the same name, and counts as a change. */
   function update(
     { workspaceId, documentId }: Reservation,
     signal: AbortSignal,
-    {
-      ExpressionAttributeValues,
-      ...expressions
-    }: {
-      UpdateExpression: string
-      ConditionExpression: string
-      ExpressionAttributeValues: Record<string, unknown>
-      ReturnValues?: 'UPDATED_NEW'
-      ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
-    },
+    { names, values, ...expressions }: Update,
   ) {
     const command = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: workspaceId }),
-      ExpressionAttributeNames: { '#document_id': documentId },
-      ExpressionAttributeValues: marshall(ExpressionAttributeValues),
       ...expressions,
+      UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
+      ExpressionAttributeNames: { '#document_id': documentId, ...names },
+      ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
     })
     return callAws(signal, () => client.send(command, { abortSignal: signal }))
   }
 
-  async function createWorkspace(workspaceId: string, signal: AbortSignal): Promise<void> {
-    const item: WorkspaceItem = {
-      workspace_id: workspaceId,
-      quota_bytes: settings.defaultQuotaBytes,
-      remaining_bytes: settings.defaultQuotaBytes,
-      reservations: {},
-    }
+  async function createWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
     const command = new PutItemCommand({
       TableName,
-      Item: marshall(item),
+      Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
       ConditionExpression: 'attribute_not_exists(workspace_id)',
     })
     await ignoreFailedCondition(callAws(signal, () => client.send(command, { abortSignal: signal })))
@@ -158,13 +182,10 @@ function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: R
   const existing = item.reservations[documentId]
   // Our own reservation is there: the SDK repeated a write that had been applied.
   if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item) }
-  if (existing !== undefined) return { outcome: 'in_progress' }
-  if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item) }
-  return { outcome: 'too_many_reservations' }
-}
-
-function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_bytes'>): StorageUsage {
-  return { quotaBytes: item.quota_bytes, usedBytes: item.quota_bytes - item.remaining_bytes }
+  const open = openReservations(item)
+  if (existing !== undefined) return { outcome: 'in_progress', open }
+  if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open }
+  return { outcome: 'too_many_reservations', open }
 }
 
 /** For steps whose condition only fails when they were done before. */

@@ -8,6 +8,7 @@ import type { RateLimiter } from '../rate-limit.ts'
 import type { ApiEvent } from './exchange.ts'
 import { fileResponse } from './file-response.ts'
 import { chooseFileShape } from './file-shape.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
 import { authenticateCaller } from './middleware/authenticate-caller.ts'
 import { authorizeCaller } from './middleware/authorize-caller.ts'
@@ -28,21 +29,28 @@ export function createPromoteContainerFileHandler(deps: HttpDependencies) {
     const { caller, deadline, log, rateLimit } = event.exchange
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const shape = chooseFileShape(event)
-    const { document, usage } = await promoteContainerFile(
+    const { document, isReplayed, usage } = await promoteContainerFile(
       {
         caller,
         containerId: event.pathParameters?.container_id,
         fileId: event.pathParameters?.file_id,
+        idempotencyKey: readIdempotencyKey(event),
         admitted: rateLimit.admitted,
         deadline,
         log,
       },
       deps,
     )
-    log.info('container file promoted', { document_id: document.documentId, size_bytes: document.sizeBytes })
+    log.info(isReplayed ? 'promotion replayed' : 'container file promoted', {
+      document_id: document.documentId,
+      size_bytes: document.sizeBytes,
+    })
     return {
       statusCode: 200,
-      headers: storageUsageHeaders(usage.quotaBytes, usage.usedBytes),
+      headers: {
+        ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
+        ...(isReplayed && { 'idempotency-replayed': 'true' }),
+      },
       body: JSON.stringify(fileResponse(document, shape)),
     }
   }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
 import { v7 as uuidv7 } from 'uuid'
 import { ServiceError } from '../errors.ts'
@@ -93,6 +93,11 @@ export function refusePathLength(): never {
 /** A new durable id: `file_` and a UUIDv7 in base58, so that ids sort by the time they were made. */
 export function newDocumentId(): DocumentId {
   return (DOCUMENT_ID_PREFIX + bs58.encode(uuidv7(undefined, new Uint8Array(16)))) as DocumentId
+}
+
+/** A durable id that follows from a text: 128 bits of its SHA-256. */
+export function documentIdFromHash(text: string): DocumentId {
+  return (DOCUMENT_ID_PREFIX + bs58.encode(createHash('sha256').update(text).digest().subarray(0, 16))) as DocumentId
 }
 
 export function newAttemptId(): AttemptId {

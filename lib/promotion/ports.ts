@@ -40,18 +40,30 @@ export interface Reservation {
   leaseExpiresAtMs: number
 }
 
+/**
+ * What an open reservation was made for. A `deletion` holds the bytes of a document until its record and object are gone;
+ * a `late_copy` holds no bytes and names an object that S3 may still write after its promotion was given up.
+ */
+export type ReservationPurpose = 'promotion' | 'deletion' | 'late_copy'
+
+/** A reservation as it stands in the ledger. */
+export interface OpenReservation extends Reservation {
+  purpose: ReservationPurpose
+}
+
 export interface StorageUsage {
   quotaBytes: number
   /** Documents and reservations together. */
   usedBytes: number
 }
 
+/** A refusal names all open reservations: those whose lease ran out may be all that stands in the way. */
 export type ReserveOutcome =
   | { outcome: 'reserved'; usage: StorageUsage }
-  | { outcome: 'quota_exceeded'; usage: StorageUsage }
-  | { outcome: 'too_many_reservations' }
+  | { outcome: 'quota_exceeded'; usage: StorageUsage; open: OpenReservation[] }
+  | { outcome: 'too_many_reservations'; open: OpenReservation[] }
   /** Another attempt holds a reservation for the same document. */
-  | { outcome: 'in_progress' }
+  | { outcome: 'in_progress'; open: OpenReservation[] }
 
 /**
  * The bytes of every workspace. Each method may be applied twice (the SDK repeats writes whose answer was lost) and then
@@ -63,10 +75,45 @@ export type ReserveOutcome =
 export interface QuotaLedger {
   /** Takes the bytes, or says why not. A workspace never seen before starts with the default quota. */
   reserve(reservation: Reservation, signal: AbortSignal): Promise<ReserveOutcome>
-  /** The document is recorded: its bytes stay counted, the reservation goes. */
+  /** The bytes stay as they are counted, the reservation goes: the document of a promotion is recorded. */
   settle(reservation: Reservation, signal: AbortSignal): Promise<void>
-  /** There will be no document: gives the bytes back. */
+  /** Gives the bytes back: there will be no document, or none any more. */
   release(reservation: Reservation, signal: AbortSignal): Promise<void>
+  /**
+   * Gives the bytes back like release, and leaves a `late_copy` reservation until the lease runs out: S3 may still finish
+   * a copy that was aborted here, and somebody must look after it.
+   */
+  releaseAndWatch(reservation: Reservation, signal: AbortSignal): Promise<void>
+  /**
+   * Opens a reservation for deleting a document; its bytes stay counted until it is released.
+   * @returns 'in_progress' when there is one for this document already, or no ledger of this workspace
+   */
+  beginDeletion(reservation: Reservation, signal: AbortSignal): Promise<'begun' | 'in_progress'>
+  usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
+}
+
+/** The ledger of one workspace, read at once. */
+export interface WorkspaceLedger extends StorageUsage {
+  workspaceId: WorkspaceId
+  reservations: OpenReservation[]
+  /** Grows with every change: two reads with the same version had nothing happen in between. */
+  version: number
+}
+
+/** What resolver and audit need beyond single promotions. */
+export interface LedgerOverview {
+  /** All workspaces, in no order. @param onlyWithReservations leaves out those without an open reservation */
+  list(options: { onlyWithReservations: boolean }, signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
+  /**
+   * Sets the used bytes, unless the ledger has changed since it was read. Makes the ledger where there is none.
+   * @returns whether it was set
+   */
+  correct(
+    workspaceId: WorkspaceId,
+    correction: { usedBytes: number; version: number | undefined },
+    signal: AbortSignal,
+  ): Promise<boolean>
 }
 
 export type RecordOutcome =
@@ -85,6 +132,16 @@ export interface DocumentRecords {
    */
   fence(attempt: Reservation, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
+  /**
+   * Makes the document of a deletion's object vanish.
+   * @returns 'retired' when this very deletion did it, now or before; 'absent' when there is nothing (left) for it to do
+   */
+  retire(deletion: Reservation, signal: AbortSignal): Promise<'retired' | 'absent'>
+}
+
+export interface DocumentOverview {
+  /** All documents of a workspace by ascending id, read page by page. */
+  list(workspaceId: WorkspaceId, signal: AbortSignal): AsyncIterable<WorkspaceDocument>
 }
 
 export interface CopyRequest {
@@ -105,4 +162,21 @@ export interface ObjectStore {
   copy(request: CopyRequest, signal: AbortSignal): Promise<void>
   /** Removes an attempt's object and its unfinished uploads; nothing there is fine. */
   discard(targetKey: string, signal: AbortSignal): Promise<void>
+}
+
+export interface StoredDocumentObject {
+  objectKey: string
+  sizeBytes: number
+}
+
+export interface UnfinishedUpload {
+  objectKey: string
+  startedAtMs: number
+}
+
+export interface DocumentObjectOverview {
+  /** Document objects by ascending key, read page by page. */
+  listObjects(keyPrefix: string, signal: AbortSignal): AsyncIterable<StoredDocumentObject>
+  listUploads(keyPrefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>
+  hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
 }

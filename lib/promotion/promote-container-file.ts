@@ -3,35 +3,29 @@ import { ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
+import { documentIdOfKey, findReplay, type IdempotentTask } from './idempotency.ts'
 import { newAttemptId, newDocumentId, parseContainerId, parseFileId } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
 import type { ObjectKeys } from './object-keys.ts'
-import type {
-  ContainerFile,
-  DocumentRecords,
-  ObjectStore,
-  QuotaLedger,
-  Reservation,
-  StorageUsage,
-  WorkspaceDocument,
-} from './ports.ts'
-import { type Step, undoPromotion } from './undo-promotion.ts'
+import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
+import { reserveBytes } from './reserve-bytes.ts'
+import type { Step, TakeBackDependencies } from './take-back.ts'
+import { undo } from './undo.ts'
 
 export interface PromotionRequest {
   caller: Caller
   /** As they came, not yet checked. */
   containerId: string | undefined
   fileId: string | undefined
+  /** Promotions of a workspace with the same key make one document. */
+  idempotencyKey: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups go on beside it; nothing is written before it resolves. */
   admitted: Promise<unknown>
   deadline: Deadline
   log: Log
 }
 
-export interface PromotionDependencies {
-  objects: ObjectStore
-  ledger: QuotaLedger
-  documents: DocumentRecords
+export interface PromotionDependencies extends TakeBackDependencies {
   objectKeys: ObjectKeys
   maxFileBytes: number
   /** How long a reservation is left alone; longer than the process can live. */
@@ -41,8 +35,14 @@ export interface PromotionDependencies {
 
 export interface Promotion {
   document: WorkspaceDocument
-  usage: StorageUsage
+  /** The document was there before this request, by its idempotency key. */
+  isReplayed: boolean
+  /** undefined when a replay could not read it. */
+  usage: StorageUsage | undefined
 }
+
+/** The refusals that may mean: a twin with the same idempotency key was faster. */
+const TWIN_REFUSALS = new Set(['promotion_in_progress', 'too_many_promotions', 'storage_quota_exceeded'])
 
 /**
  * Copies a container file into the workspace's durable document storage (interface.md §4). When it throws, there is no
@@ -52,27 +52,37 @@ export interface Promotion {
  * @throws ServiceError; {@link PromotionRequest.admitted}'s own error
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { caller, deadline } = request
-  const containerId = parseContainerId(request.containerId)
-  const path = parseFileId(request.fileId)
-  const file = await findContainerFile({ workspaceId: caller.workspaceId, containerId, path }, deps, deadline.signal)
-  requirePromotableSize(file, deps.maxFileBytes)
-  const mimeType = await resolveMimeType(file.contentType, path)
-  await request.admitted
-
-  const reservation = draftReservation(caller, file, deps)
-  const usage = await reserveBytes(reservation, request, deps)
-  const document: WorkspaceDocument = {
-    ...reservation,
-    filename: path,
-    mimeType,
-    createdAt: new Date(deps.now()),
-    containerId,
-    createdBy: caller.keyId,
+  const { idempotencyKey, admitted, deadline } = request
+  const task = identifyTask(request)
+  const lookup = findContainerFile(task, deps, deadline.signal)
+  // Until it is awaited: a replay does not care whether the file is still there.
+  lookup.catch(() => {})
+  if (idempotencyKey !== undefined) {
+    const replay = await findReplay(task, deps.documents, deadline.signal)
+    await admitted
+    if (replay) return answerReplay(replay, request, deps)
   }
-  await copyAndRecord({ file, document, reservation }, request, deps)
-  await settleQuietly(reservation, request, deps)
-  return { document, usage }
+  const file = await lookup
+  requirePromotableSize(file, deps.maxFileBytes)
+  await admitted
+  try {
+    return await promoteNew(task, file, request, deps)
+  } catch (error) {
+    const mayHaveTwin = idempotencyKey !== undefined && error instanceof ServiceError && TWIN_REFUSALS.has(error.reason)
+    const replay = mayHaveTwin ? await findReplay(task, deps.documents, deadline.signal) : undefined
+    if (replay) return answerReplay(replay, request, deps)
+    throw error
+  }
+}
+
+function identifyTask({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): IdempotentTask {
+  const { workspaceId } = caller
+  return {
+    workspaceId,
+    containerId: parseContainerId(containerId),
+    path: parseFileId(fileId),
+    documentId: idempotencyKey === undefined ? newDocumentId() : documentIdOfKey(workspaceId, idempotencyKey),
+  }
 }
 
 function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void {
@@ -83,61 +93,67 @@ function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void 
   }
 }
 
-function draftReservation(caller: Caller, file: ContainerFile, deps: PromotionDependencies): Reservation {
-  const ids = { workspaceId: caller.workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
-  return {
+async function answerReplay(
+  document: WorkspaceDocument,
+  { deadline, log }: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
+  const usage = await deps.ledger.usage(document.workspaceId, deadline.signal).catch((error) => {
+    log.warn('storage usage not read, replay answered without it', { error })
+    return undefined
+  })
+  return { document, isReplayed: true, usage }
+}
+
+/** Reserve, copy, record, settle. */
+async function promoteNew(
+  task: IdempotentTask,
+  file: ContainerFile,
+  request: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
+  const { workspaceId, documentId, containerId, path } = task
+  const ids = { workspaceId, documentId, attemptId: newAttemptId() }
+  const reservation: Reservation = {
     ...ids,
     sizeBytes: file.sizeBytes,
     objectKey: deps.objectKeys.documentObject(ids),
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
-}
-
-async function reserveBytes(
-  reservation: Reservation,
-  request: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<StorageUsage> {
-  const reserved = await deps.ledger.reserve(reservation, request.deadline.signal).catch(async (error) => {
-    // Whether the bytes were taken is unknown: give them back if they were.
-    await undoPromotion(reservation, 'reserve', { ...deps, log: request.log }, request.deadline.undoSignal())
-    throw error
-  })
-  switch (reserved.outcome) {
-    case 'reserved':
-      return reserved.usage
-    case 'quota_exceeded':
-      throw new ServiceError('storage_quota_exceeded', {
-        metadata: {
-          quota_bytes: reserved.usage.quotaBytes,
-          used_bytes: reserved.usage.usedBytes,
-          file_bytes: reservation.sizeBytes,
-        },
-      })
-    case 'too_many_reservations':
-      throw new ServiceError('too_many_promotions')
-    case 'in_progress':
-      throw new ServiceError('promotion_in_progress')
+  const mimeType = await resolveMimeType(file.contentType, path)
+  const usage = await reserveBytes(reservation, request, deps)
+  const document: WorkspaceDocument = {
+    ...ids,
+    sizeBytes: file.sizeBytes,
+    objectKey: reservation.objectKey,
+    filename: path,
+    mimeType,
+    createdAt: new Date(deps.now()),
+    containerId,
+    createdBy: request.caller.keyId,
   }
+  await copyAndRecord({ file, document, reservation }, request, deps)
+  await settleQuietly(reservation, request, deps)
+  return { document, isReplayed: false, usage }
 }
 
 async function copyAndRecord(
   { file, document, reservation }: { file: ContainerFile; document: WorkspaceDocument; reservation: Reservation },
-  { deadline, log }: PromotionRequest,
+  request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
+  const { signal } = request.deadline
   let reached: Step = 'copy'
   try {
     const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-    await deps.objects.copy(copy, deadline.signal)
+    await deps.objects.copy(copy, signal)
     reached = 'record'
-    const outcome = await deps.documents.record(document, deadline.signal)
+    const outcome = await deps.documents.record(document, signal)
     if (outcome !== 'recorded') {
       throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
     }
   } catch (error) {
-    const undone = await undoPromotion(reservation, reached, { ...deps, log }, deadline.undoSignal())
-    if (undone !== 'recorded') throw error
+    if ((await undo(reservation, reached, error, request, deps)) !== 'recorded') throw error
   }
 }
 

@@ -1,12 +1,13 @@
-import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
-export interface FakeDocumentRecords extends DocumentRecords {
+export interface FakeDocumentRecords extends DocumentRecords, DocumentOverview {
   documents: Map<string, WorkspaceDocument>
 }
 
 export function createFakeDocumentRecords(): FakeDocumentRecords {
   const documents = new Map<string, WorkspaceDocument>()
   const fencedAttempts = new Set<string>()
+  const retiredBy = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   return {
     documents,
@@ -16,6 +17,7 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       if (existing) return existing.attemptId === document.attemptId ? 'recorded' : 'taken'
       if (fencedAttempts.has(`${key}/${document.attemptId}`)) return 'fenced'
       documents.set(key, document)
+      retiredBy.delete(key)
       return 'recorded'
     },
     async fence({ workspaceId, documentId, attemptId }) {
@@ -25,5 +27,19 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       return 'fenced'
     },
     find: async (workspaceId, documentId) => documents.get(keyOf(workspaceId, documentId)),
+    async retire({ workspaceId, documentId, attemptId, objectKey }) {
+      const key = keyOf(workspaceId, documentId)
+      const document = documents.get(key)
+      if (document?.objectKey === objectKey) {
+        documents.delete(key)
+        fencedAttempts.add(`${key}/${document.attemptId}`)
+        retiredBy.set(key, attemptId)
+      }
+      return retiredBy.get(key) === attemptId ? 'retired' : 'absent'
+    },
+    async *list(workspaceId) {
+      const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
+      yield* own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
+    },
   }
 }

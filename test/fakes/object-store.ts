@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../lib/errors.ts'
-import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+import type { ContainerFile, DocumentObjectOverview, ObjectStore, UnfinishedUpload } from '../../lib/promotion/ports.ts'
 
 export interface StoredObject {
   bytes: Buffer
@@ -9,7 +9,8 @@ export interface StoredObject {
   storageClass?: string | undefined
 }
 
-export interface FakeObjectStore extends ObjectStore {
+export interface FakeObjectStore extends ObjectStore, DocumentObjectOverview {
+  uploads: UnfinishedUpload[]
   sandbox: Map<string, StoredObject>
   documents: Map<string, StoredObject>
 }
@@ -30,7 +31,9 @@ export function createFakeObjectStore(): FakeObjectStore {
       isArchived: object.storageClass === 'GLACIER',
     }
   }
+  const uploads: UnfinishedUpload[] = []
   return {
+    uploads,
     sandbox,
     documents,
     findContainerFile: async (objectKey) => lookUp(objectKey),
@@ -42,6 +45,18 @@ export function createFakeObjectStore(): FakeObjectStore {
     },
     async discard(targetKey) {
       documents.delete(targetKey)
+      for (const upload of uploads.filter(({ objectKey }) => objectKey === targetKey))
+        uploads.splice(uploads.indexOf(upload), 1)
     },
+    async *listObjects(keyPrefix) {
+      for (const objectKey of [...documents.keys()].toSorted()) {
+        const object = documents.get(objectKey)
+        if (object && objectKey.startsWith(keyPrefix)) yield { objectKey, sizeBytes: object.bytes.length }
+      }
+    },
+    async *listUploads(keyPrefix) {
+      yield* uploads.filter(({ objectKey }) => objectKey.startsWith(keyPrefix))
+    },
+    hasObject: async (objectKey) => documents.has(objectKey),
   }
 }

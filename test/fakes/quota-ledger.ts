@@ -1,13 +1,21 @@
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { QuotaLedger, Reservation, StorageUsage } from '../../lib/promotion/ports.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
+import type {
+  LedgerOverview,
+  OpenReservation,
+  QuotaLedger,
+  Reservation,
+  StorageUsage,
+  WorkspaceLedger,
+} from '../../lib/promotion/ports.ts'
 
 interface Workspace {
   quotaBytes: number
   remainingBytes: number
-  reservations: Map<string, Reservation>
+  reservations: Map<string, OpenReservation>
+  version: number
 }
 
-export interface FakeQuotaLedger extends QuotaLedger {
+export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview {
   workspaces: Map<WorkspaceId, Workspace>
 }
 
@@ -16,43 +24,93 @@ export function createFakeQuotaLedger(options: {
   maxReservations: number
 }): FakeQuotaLedger {
   const workspaces: FakeQuotaLedger['workspaces'] = new Map()
+  const newWorkspace = (usedBytes = 0): Workspace => ({
+    quotaBytes: options.defaultQuotaBytes,
+    remainingBytes: options.defaultQuotaBytes - usedBytes,
+    reservations: new Map(),
+    version: 0,
+  })
   const usageOf = ({ quotaBytes, remainingBytes }: Workspace): StorageUsage => ({
     quotaBytes,
     usedBytes: quotaBytes - remainingBytes,
   })
-  const open = ({ workspaceId, documentId, attemptId }: Reservation) => {
+  const toLedger = (workspaceId: WorkspaceId, workspace: Workspace): WorkspaceLedger => ({
+    workspaceId,
+    ...usageOf(workspace),
+    reservations: [...workspace.reservations.values()],
+    version: workspace.version,
+  })
+  /** Closes a reservation if it is there and of this attempt. */
+  const close = (
+    { workspaceId, documentId, attemptId }: Reservation,
+    change: (workspace: Workspace, sizeBytes: number) => void,
+  ) => {
     const workspace = workspaces.get(workspaceId)
     const reservation = workspace?.reservations.get(documentId)
-    return workspace && reservation?.attemptId === attemptId ? { workspace, reservation } : undefined
+    if (!workspace || reservation?.attemptId !== attemptId) return
+    workspace.reservations.delete(documentId)
+    workspace.version++
+    change(workspace, reservation.sizeBytes)
   }
   return {
     workspaces,
     async reserve(reservation) {
       const { workspaceId, documentId, attemptId, sizeBytes } = reservation
-      const workspace = workspaces.get(workspaceId) ?? {
-        quotaBytes: options.defaultQuotaBytes,
-        remainingBytes: options.defaultQuotaBytes,
-        reservations: new Map(),
-      }
+      const workspace = workspaces.get(workspaceId) ?? newWorkspace()
       workspaces.set(workspaceId, workspace)
       const existing = workspace.reservations.get(documentId)
-      if (existing && existing.attemptId !== attemptId) return { outcome: 'in_progress' }
+      const open = [...workspace.reservations.values()]
+      if (existing && existing.attemptId !== attemptId) return { outcome: 'in_progress', open }
       if (!existing) {
-        if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace) }
-        if (workspace.reservations.size >= options.maxReservations) return { outcome: 'too_many_reservations' }
+        if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), open }
+        if (open.length >= options.maxReservations) return { outcome: 'too_many_reservations', open }
         workspace.remainingBytes -= sizeBytes
-        workspace.reservations.set(documentId, reservation)
+        workspace.reservations.set(documentId, { ...reservation, purpose: 'promotion' })
+        workspace.version++
       }
       return { outcome: 'reserved', usage: usageOf(workspace) }
     },
-    async settle(reservation) {
-      open(reservation)?.workspace.reservations.delete(reservation.documentId)
+    settle: async (reservation) => close(reservation, () => {}),
+    release: async (reservation) =>
+      close(reservation, (workspace, sizeBytes) => {
+        workspace.remainingBytes += sizeBytes
+      }),
+    releaseAndWatch: async (reservation) =>
+      close(reservation, (workspace, sizeBytes) => {
+        workspace.remainingBytes += sizeBytes
+        const documentId = `late_copy_${reservation.attemptId}` as DocumentId
+        workspace.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
+      }),
+    async beginDeletion(reservation) {
+      const workspace = workspaces.get(reservation.workspaceId)
+      const existing = workspace?.reservations.get(reservation.documentId)
+      if (!workspace || (existing && existing.attemptId !== reservation.attemptId)) return 'in_progress'
+      workspace.reservations.set(reservation.documentId, { ...reservation, purpose: 'deletion' })
+      workspace.version++
+      return 'begun'
     },
-    async release(reservation) {
-      const found = open(reservation)
-      if (!found) return
-      found.workspace.remainingBytes += found.reservation.sizeBytes
-      found.workspace.reservations.delete(reservation.documentId)
+    async usage(workspaceId) {
+      const workspace = workspaces.get(workspaceId)
+      return workspace && usageOf(workspace)
+    },
+    async *list({ onlyWithReservations }) {
+      for (const [workspaceId, workspace] of workspaces) {
+        if (!onlyWithReservations || workspace.reservations.size > 0) yield toLedger(workspaceId, workspace)
+      }
+    },
+    async read(workspaceId) {
+      const workspace = workspaces.get(workspaceId)
+      return workspace && toLedger(workspaceId, workspace)
+    },
+    async correct(workspaceId, { usedBytes, version }) {
+      const workspace = workspaces.get(workspaceId)
+      if (workspace?.version !== version) return false
+      if (!workspace) workspaces.set(workspaceId, newWorkspace(usedBytes))
+      else {
+        workspace.remainingBytes = workspace.quotaBytes - usedBytes
+        workspace.version++
+      }
+      return true
     },
   }
 }

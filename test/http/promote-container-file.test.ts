@@ -67,7 +67,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect(api.objects.documents.get(document?.objectKey ?? '')).toEqual({ bytes: CSV, contentType: 'text/csv' })
     expect(document?.objectKey).toBe(`documents/ws_1/${document?.documentId}/${document?.attemptId}`)
     const workspace = api.ledger.workspaces.get('ws_1' as WorkspaceId)
-    expect(workspace).toEqual({ quotaBytes: 1000, remainingBytes: 992, reservations: new Map() })
+    expect(workspace).toEqual({ quotaBytes: 1000, remainingBytes: 992, reservations: new Map(), version: 2 })
   })
 
   it('makes a new document each time, and counts each', async () => {
@@ -337,7 +337,7 @@ describe('POST …/promote: 429', () => {
 
   it('when the workspace has too many promotions under way', async () => {
     const api = createTestApi()
-    vi.spyOn(api.ledger, 'reserve').mockResolvedValue({ outcome: 'too_many_reservations' })
+    vi.spyOn(api.ledger, 'reserve').mockResolvedValue({ outcome: 'too_many_reservations', open: [] })
     const response = await api.promote({})
     const detail = 'The workspace has too many promotions under way at once.'
     expectRefusal(
