@@ -92,7 +92,7 @@ export const REASONS = {
   },
   container_file_changed: {
     status: 503,
-    detail: 'The file changed in the container while it was being copied. Nothing was kept.',
+    detail: 'The file changed in the container while it was being copied.',
     retryAfterSeconds: 1,
   },
   promotion_in_progress: {
@@ -102,17 +102,17 @@ export const REASONS = {
   },
   promotion_timed_out: {
     status: 503,
-    detail: 'The promotion did not finish in the time one request has. Nothing was kept.',
+    detail: 'The promotion did not finish in the time one request has.',
     retryAfterSeconds: 5,
   },
   service_unavailable: {
     status: 503,
-    detail: 'A storage service behind this one did not answer, or asked to slow down. Nothing was kept.',
+    detail: 'A storage service behind this one did not answer, or asked to slow down.',
     retryAfterSeconds: 1,
   },
   internal_error: {
     status: 500,
-    detail: 'Something failed on our side. Nothing was kept.',
+    detail: 'Something failed on our side.',
   },
 } as const satisfies Record<string, ReasonRow>
 

@@ -32,9 +32,22 @@ function translateFailure(error: unknown, signal: AbortSignal): unknown {
   const sdkError = error as SdkError
   // The very tests the SDK decides its own retries by: what is left here has already been tried again in vain.
   if (isThrottlingError(sdkError) || isTransientError(sdkError) || isServerError(sdkError)) {
-    return new ServiceError('service_unavailable', { cause: error, isUnanswered: statusOf(error) === undefined })
+    return new ServiceError('service_unavailable', { cause: error, isUnanswered: mayBeAtWork(sdkError) })
   }
   return error
+}
+
+/**
+ * Whether the store may still be at work on a call that failed: it never answered the last try, or perhaps an earlier one.
+ * (One that throttles does not work.)
+ */
+function mayBeAtWork(error: SdkError): boolean {
+  return statusOf(error) === undefined || (wasRepeated(error) && !isThrottlingError(error))
+}
+
+/** Whether the SDK sent the call of this answer or error more than once. */
+export function wasRepeated({ $metadata }: { $metadata?: { attempts?: number | undefined } }): boolean {
+  return ($metadata?.attempts ?? 1) > 1
 }
 
 /** The HTTP status AWS answered with, if it answered. HeadObject's errors have no other name (they have no body). */

@@ -33,7 +33,10 @@ interface TombstoneItem {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
-  fenced_attempts: Set<string>
+  /** Attempts that were given up before they recorded anything. */
+  fenced_attempts?: Set<string>
+  /** The attempt whose document was deleted. */
+  attempt_id?: string
   /** The deletion that made it out of the document. */
   retired_by?: string
   /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
@@ -45,7 +48,9 @@ const TOMBSTONE_SECONDS = 24 * 60 * 60
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
 const IS_OBJECT_OF_DOCUMENT = 'record_kind = :document AND object_key = :object_key'
-const IS_NOT_FENCED = 'NOT contains(fenced_attempts, :attempt_id)'
+const IS_NOT_FENCED =
+  '(attribute_not_exists(fenced_attempts) OR NOT contains(fenced_attempts, :attempt_id)) AND ' +
+  '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
 
 /** The documents of all workspaces, in the Documents table. */
 export function createDocumentRecords({
@@ -103,19 +108,21 @@ export function createDocumentRecords({
     },
 
     async retire({ workspaceId, documentId, attemptId, objectKey }, signal) {
-      const tombstone: TombstoneItem = {
-        record_kind: 'tombstone',
-        workspace_id: workspaceId,
-        document_id: documentId,
-        fenced_attempts: new Set([attemptId]),
-        retired_by: attemptId,
-        expires_at: tombstoneExpiry(),
-      }
-      const command = new PutItemCommand({
+      const command = new UpdateItemCommand({
         TableName,
-        Item: marshall(tombstone),
+        Key: keyOf(workspaceId, documentId),
+        // attempt_id stays: it keeps a late repetition of that attempt's record from bringing the document back.
+        UpdateExpression:
+          'SET record_kind = :tombstone, retired_by = :retired_by, expires_at = :expires_at ' +
+          'REMOVE object_key, filename, mime_type, size_bytes, created_at, container_id, created_by',
         ConditionExpression: IS_OBJECT_OF_DOCUMENT,
-        ExpressionAttributeValues: marshall({ ':document': 'document', ':object_key': objectKey }),
+        ExpressionAttributeValues: marshall({
+          ':tombstone': 'tombstone',
+          ':retired_by': attemptId,
+          ':expires_at': tombstoneExpiry(),
+          ':document': 'document',
+          ':object_key': objectKey,
+        }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       try {

@@ -53,9 +53,7 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
-      for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
-        if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
-      }
+      await abortUploads(targetKey, signal)
       await callAws(signal, () =>
         client.send(new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal)),
       )
@@ -69,7 +67,16 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
       }
     },
 
+    async *listPrefixes(keyPrefix, signal) {
+      const query = { Bucket: documentsBucket, Prefix: keyPrefix, Delimiter: '/' }
+      const pages = paginateListObjectsV2({ client }, query, options(signal))
+      for await (const { CommonPrefixes = [] } of iterateAws(signal, pages)) {
+        for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix
+      }
+    },
+
     listUploads: unfinishedUploads,
+    abortUploads,
 
     async hasObject(objectKey, signal) {
       try {
@@ -82,6 +89,12 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
         throw error
       }
     },
+  }
+
+  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
+    for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
+      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
+    }
   }
 
   async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {

@@ -8,7 +8,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { QuotaLedger, Reservation, ReserveOutcome } from '../promotion/ports.ts'
-import { callAws } from './call-aws.ts'
+import { callAws, wasRepeated } from './call-aws.ts'
 import {
   newWorkspaceItem,
   openReservations,
@@ -35,7 +35,9 @@ const EXISTS = 'attribute_exists(workspace_id)'
 
 // The amount comes out of the reservation itself, so that it can only ever be what was taken.
 const GIVE_BACK = 'remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes'
-const CLOSE = 'REMOVE reservations.#document_id'
+const REMOVE = 'REMOVE reservations.#document_id'
+const KEEP_CLOSED = 'reservations.#document_id.purpose = :closed, reservations.#document_id.size_bytes = :no_bytes'
+const CLOSED = { ':closed': 'closed', ':no_bytes': 0 }
 const COUNT_CHANGE = 'ADD version :one'
 
 interface Update {
@@ -64,15 +66,21 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return second
     },
 
-    settle: (reservation, signal) => close(reservation, { UpdateExpression: CLOSE }, signal),
+    settle: (reservation, signal) =>
+      reservation.mayRepeat
+        ? close(reservation, { UpdateExpression: `SET ${KEEP_CLOSED}`, values: CLOSED }, signal)
+        : close(reservation, { UpdateExpression: REMOVE }, signal),
 
-    release: (reservation, signal) => close(reservation, { UpdateExpression: `SET ${GIVE_BACK} ${CLOSE}` }, signal),
+    release: (reservation, signal) =>
+      reservation.mayRepeat
+        ? close(reservation, { UpdateExpression: `SET ${GIVE_BACK}, ${KEEP_CLOSED}`, values: CLOSED }, signal)
+        : close(reservation, { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE}` }, signal),
 
     releaseAndWatch: (reservation, signal) =>
       close(
         reservation,
         {
-          UpdateExpression: `SET ${GIVE_BACK}, reservations.#watch = :watch ${CLOSE}`,
+          UpdateExpression: `SET ${GIVE_BACK}, reservations.#watch = :watch ${REMOVE}`,
           // Not under the document's id: a new attempt at the same document must not find it in its way.
           names: { '#watch': `late_copy_${reservation.attemptId}` },
           values: { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') },
@@ -82,7 +90,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
 
     async beginDeletion(reservation, signal) {
       try {
-        await update(reservation, signal, {
+        const answer = await update(reservation, signal, {
           UpdateExpression: 'SET reservations.#document_id = :reservation',
           ConditionExpression: `${EXISTS} AND (${IS_NEW} OR ${IS_OURS})`,
           values: {
@@ -90,9 +98,9 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
             ':attempt_id': reservation.attemptId,
           },
         })
-        return 'begun'
+        return { outcome: 'begun', mayRepeat: wasRepeated(answer) }
       } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return 'in_progress'
+        if (error instanceof ConditionalCheckFailedException) return { outcome: 'in_progress' }
         throw error
       }
     },
@@ -113,7 +121,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
     signal: AbortSignal,
   ): Promise<ReserveOutcome | 'unknown_workspace'> {
     try {
-      const { Attributes = {} } = await update(reservation, signal, {
+      const answer = await update(reservation, signal, {
         // quota_bytes is set to itself to be among the values returned.
         UpdateExpression:
           'SET remaining_bytes = remaining_bytes - :size_bytes, reservations.#document_id = :reservation, quota_bytes = quota_bytes',
@@ -126,7 +134,8 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
         ReturnValues: 'UPDATED_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      return { outcome: 'reserved', usage: usageOf(toWorkspaceItem(Attributes)) }
+      const usage = usageOf(toWorkspaceItem(answer.Attributes ?? {}))
+      return { outcome: 'reserved', usage, mayRepeat: wasRepeated(answer) }
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       if (error.Item === undefined) return 'unknown_workspace'
@@ -181,7 +190,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
 function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: Reservation): ReserveOutcome {
   const existing = item.reservations[documentId]
   // Our own reservation is there: the SDK repeated a write that had been applied.
-  if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item) }
+  if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item), mayRepeat: true }
   const open = openReservations(item)
   if (existing !== undefined) return { outcome: 'in_progress', open }
   if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open }

@@ -22,9 +22,19 @@ export interface ObjectKeys {
   /** What all keys of a container start with, the closing `/` included. */
   containerPrefix(ids: { workspaceId: WorkspaceId; containerId: ContainerId }): string
   documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
+  /** What all keys of a workspace's documents start with. */
+  workspacePrefix(workspaceId: WorkspaceId): string
+  /** What the workspace prefixes have in common. */
+  readonly workspacesPrefix: string
+  /** The workspace whose prefix this is, if it is one. */
+  workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
+  /** The document whose object this is, if it is named as documents are. */
+  documentIdOf(objectKey: string): DocumentId | undefined
 }
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g
+/** So that a workspace's documents and their objects are listed in the same order, and workspaces by their prefix. */
+const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
 /**
  * Builds the keys from templates that {@link faultsInTemplates} found no fault in.
@@ -35,7 +45,12 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     template.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '')
   const containerPrefix: ObjectKeys['containerPrefix'] = ({ workspaceId, containerId }) =>
     fill(templates.sandbox, { workspace_id: workspaceId, container_id: containerId, path: '' })
+  const { workspaceTemplate, workspacesPrefix } = splitAtWorkspace(templates.document)
   return {
+    workspacesPrefix,
+    workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
+    workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
+    documentIdOf: (key) => match(templates.document, key)?.document_id as DocumentId | undefined,
     containerPrefix,
     sandboxFile({ workspaceId, containerId, path }) {
       const key = containerPrefix({ workspaceId, containerId }) + path
@@ -45,6 +60,24 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     documentObject: ({ workspaceId, documentId, attemptId }) =>
       fill(templates.document, { workspace_id: workspaceId, document_id: documentId, attempt_id: attemptId }),
   }
+}
+
+/** A template up to and with the segment of the workspace, and what of it comes before that segment. */
+function splitAtWorkspace(template: string): { workspaceTemplate: string; workspacesPrefix: string } {
+  const segments = template.split('/')
+  const place = segments.findIndex((segment) => segment.includes('{workspace_id}'))
+  const upTo = (end: number) =>
+    segments
+      .slice(0, end)
+      .map((segment) => `${segment}/`)
+      .join('')
+  return { workspaceTemplate: upTo(place + 1), workspacesPrefix: upTo(place) }
+}
+
+/** The ids in a key that was made by this template; undefined for any other. */
+function match(template: string, key: string): Record<string, string> | undefined {
+  const pattern = template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')
+  return new RegExp(`^${pattern}$`).exec(key)?.groups
 }
 
 /**
@@ -59,6 +92,11 @@ export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boo
     ...faultsInTemplate('sandbox', templates.sandbox, ['workspace_id', 'container_id', 'path']),
     ...faultsInTemplate('document', templates.document, ['workspace_id', 'document_id', 'attempt_id']),
   ]
+  if (!IN_ORDER.test(templates.document)) {
+    faults.push(
+      'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end',
+    )
+  }
   if (!templates.sandbox.endsWith('/{path}')) faults.push('the sandbox template must end in /{path}')
   if (sameBucket && !areDisjoint(templates)) {
     faults.push('in one bucket, the sandbox and the document template must differ in a fixed segment at the same place')

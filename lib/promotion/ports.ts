@@ -42,14 +42,21 @@ export interface Reservation {
 
 /**
  * What an open reservation was made for. A `deletion` holds the bytes of a document until its record and object are gone;
- * a `late_copy` holds no bytes and names an object that S3 may still write after its promotion was given up.
+ * a `late_copy` holds no bytes and names an object that S3 may still write after its promotion was given up; a `closed`
+ * one holds none, either, and only keeps a late repetition of the write that opened it from being taken for a new one.
  */
-export type ReservationPurpose = 'promotion' | 'deletion' | 'late_copy'
+export type ReservationPurpose = 'promotion' | 'deletion' | 'late_copy' | 'closed'
 
 /** A reservation as it stands in the ledger. */
 export interface OpenReservation extends Reservation {
   purpose: ReservationPurpose
 }
+
+/**
+ * A reservation about to be closed. When the write that opened it may arrive once more (`mayRepeat`), a `closed` one
+ * stays in its place until the lease runs out.
+ */
+export type Closing = Reservation & { mayRepeat?: boolean }
 
 export interface StorageUsage {
   quotaBytes: number
@@ -57,9 +64,12 @@ export interface StorageUsage {
   usedBytes: number
 }
 
-/** A refusal names all open reservations: those whose lease ran out may be all that stands in the way. */
+/**
+ * `mayRepeat`: the SDK sent the write more than once, and one of these may still arrive. A refusal names all open
+ * reservations: those whose lease ran out may be all that stands in the way.
+ */
 export type ReserveOutcome =
-  | { outcome: 'reserved'; usage: StorageUsage }
+  | { outcome: 'reserved'; usage: StorageUsage; mayRepeat: boolean }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; open: OpenReservation[] }
   | { outcome: 'too_many_reservations'; open: OpenReservation[] }
   /** Another attempt holds a reservation for the same document. */
@@ -76,9 +86,9 @@ export interface QuotaLedger {
   /** Takes the bytes, or says why not. A workspace never seen before starts with the default quota. */
   reserve(reservation: Reservation, signal: AbortSignal): Promise<ReserveOutcome>
   /** The bytes stay as they are counted, the reservation goes: the document of a promotion is recorded. */
-  settle(reservation: Reservation, signal: AbortSignal): Promise<void>
+  settle(reservation: Closing, signal: AbortSignal): Promise<void>
   /** Gives the bytes back: there will be no document, or none any more. */
-  release(reservation: Reservation, signal: AbortSignal): Promise<void>
+  release(reservation: Closing, signal: AbortSignal): Promise<void>
   /**
    * Gives the bytes back like release, and leaves a `late_copy` reservation until the lease runs out: S3 may still finish
    * a copy that was aborted here, and somebody must look after it.
@@ -88,7 +98,10 @@ export interface QuotaLedger {
    * Opens a reservation for deleting a document; its bytes stay counted until it is released.
    * @returns 'in_progress' when there is one for this document already, or no ledger of this workspace
    */
-  beginDeletion(reservation: Reservation, signal: AbortSignal): Promise<'begun' | 'in_progress'>
+  beginDeletion(
+    reservation: Reservation,
+    signal: AbortSignal,
+  ): Promise<{ outcome: 'begun'; mayRepeat: boolean } | { outcome: 'in_progress' }>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }
 
@@ -178,5 +191,9 @@ export interface DocumentObjectOverview {
   /** Document objects by ascending key, read page by page. */
   listObjects(keyPrefix: string, signal: AbortSignal): AsyncIterable<StoredDocumentObject>
   listUploads(keyPrefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>
+  /** What stands between the prefix and the next `/`, with both: the folders of one level. */
+  listPrefixes(keyPrefix: string, signal: AbortSignal): AsyncIterable<string>
   hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
+  /** Aborts the unfinished uploads of a key and leaves its object alone. */
+  abortUploads(objectKey: string, signal: AbortSignal): Promise<void>
 }

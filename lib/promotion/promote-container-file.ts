@@ -7,7 +7,7 @@ import { documentIdOfKey, findReplay, type IdempotentTask } from './idempotency.
 import { newAttemptId, newDocumentId, parseContainerId, parseFileId } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
 import type { ObjectKeys } from './object-keys.ts'
-import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
+import type { Closing, ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
 import { reserveBytes } from './reserve-bytes.ts'
 import type { Step, TakeBackDependencies } from './take-back.ts'
 import { undo } from './undo.ts'
@@ -121,7 +121,7 @@ async function promoteNew(
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
   const mimeType = await resolveMimeType(file.contentType, path)
-  const usage = await reserveBytes(reservation, request, deps)
+  const { usage, mayRepeat } = await reserveBytes(reservation, request, deps)
   const document: WorkspaceDocument = {
     ...ids,
     sizeBytes: file.sizeBytes,
@@ -133,7 +133,7 @@ async function promoteNew(
     createdBy: request.caller.keyId,
   }
   await copyAndRecord({ file, document, reservation }, request, deps)
-  await settleQuietly(reservation, request, deps)
+  await settleQuietly({ ...reservation, mayRepeat }, request, deps)
   return { document, isReplayed: false, usage }
 }
 
@@ -159,7 +159,7 @@ async function copyAndRecord(
 
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
 async function settleQuietly(
-  reservation: Reservation,
+  reservation: Closing,
   { deadline, log }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
-import type { OpenReservation, Reservation, ReserveOutcome, StorageUsage } from './ports.ts'
+import type { OpenReservation, Reservation, ReserveOutcome } from './ports.ts'
 import { isExpired, resolveReservation } from './resolve-reservation.ts'
 import type { TakeBackDependencies } from './take-back.ts'
 import { undo } from './undo.ts'
@@ -11,6 +11,7 @@ interface ReserveContext {
   log: Log
 }
 
+type Reserved = Extract<ReserveOutcome, { outcome: 'reserved' }>
 type ReserveDependencies = TakeBackDependencies & { now(): number }
 
 /** Resolved by one request at most: it has its own work to do. */
@@ -26,14 +27,14 @@ export async function reserveBytes(
   reservation: Reservation,
   context: ReserveContext,
   deps: ReserveDependencies,
-): Promise<StorageUsage> {
+): Promise<Reserved> {
   const first = await tryReserve(reservation, context, deps)
-  if (first.outcome === 'reserved') return first.usage
+  if (first.outcome === 'reserved') return first
   const expired = first.open.filter((open) => isExpired(open, deps.now()))
   if (expired.length === 0) throw refusal(first, reservation)
   await resolveAll(expired.slice(0, MAX_RESOLVED), context, deps)
   const second = await tryReserve(reservation, context, deps)
-  if (second.outcome === 'reserved') return second.usage
+  if (second.outcome === 'reserved') return second
   throw refusal(second, reservation)
 }
 
@@ -68,7 +69,7 @@ async function resolveAll(
   )
 }
 
-function refusal(refused: Exclude<ReserveOutcome, { outcome: 'reserved' }>, { sizeBytes }: Reservation): ServiceError {
+function refusal(refused: Exclude<ReserveOutcome, Reserved>, { sizeBytes }: Reservation): ServiceError {
   switch (refused.outcome) {
     case 'quota_exceeded':
       return new ServiceError('storage_quota_exceeded', {

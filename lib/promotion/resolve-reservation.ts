@@ -1,4 +1,4 @@
-import type { OpenReservation } from './ports.ts'
+import type { Closing, OpenReservation } from './ports.ts'
 import { type TakeBackDependencies, takeBack } from './take-back.ts'
 
 export type Resolution = 'settled' | 'released'
@@ -8,7 +8,7 @@ export type Resolution = 'settled' | 'released'
  * to run twice at once, and beside an owner that wakes up late.
  */
 export async function resolveReservation(
-  reservation: OpenReservation,
+  reservation: OpenReservation & Closing,
   deps: TakeBackDependencies,
   signal: AbortSignal,
 ): Promise<Resolution> {
@@ -26,6 +26,9 @@ export async function resolveReservation(
       break
     case 'late_copy':
       await deps.objects.discard(reservation.objectKey, signal)
+      break
+    case 'closed':
+      break
   }
   await deps.ledger.settle(reservation, signal)
   return 'settled'

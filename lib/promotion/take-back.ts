@@ -1,4 +1,4 @@
-import type { DocumentRecords, ObjectStore, QuotaLedger, Reservation } from './ports.ts'
+import type { Closing, DocumentRecords, ObjectStore, QuotaLedger } from './ports.ts'
 
 /** The step an attempt had begun, and perhaps finished, when it ended. */
 export type Step = 'reserve' | 'copy' | 'record'
@@ -17,7 +17,7 @@ export interface TakeBackDependencies {
  * @returns 'recorded' when the document turns out to be there: then nothing is taken back
  */
 export async function takeBack(
-  reservation: Reservation,
+  reservation: Closing,
   { reached, mayArriveLate }: { reached: Step; mayArriveLate: boolean },
   deps: TakeBackDependencies,
   signal: AbortSignal,

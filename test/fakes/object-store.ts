@@ -43,10 +43,19 @@ export function createFakeObjectStore(): FakeObjectStore {
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
       documents.set(targetKey, { ...object, contentType: mimeType })
     },
-    async discard(targetKey) {
+    async discard(targetKey, signal) {
+      await this.abortUploads(targetKey, signal)
       documents.delete(targetKey)
-      for (const upload of uploads.filter(({ objectKey }) => objectKey === targetKey))
-        uploads.splice(uploads.indexOf(upload), 1)
+    },
+    async abortUploads(targetKey) {
+      const kept = uploads.filter(({ objectKey }) => objectKey !== targetKey)
+      uploads.splice(0, uploads.length, ...kept)
+    },
+    async *listPrefixes(keyPrefix) {
+      const inside = [...documents.keys()].filter(
+        (key) => key.startsWith(keyPrefix) && key.includes('/', keyPrefix.length),
+      )
+      yield* new Set(inside.toSorted().map((key) => key.slice(0, key.indexOf('/', keyPrefix.length) + 1)))
     },
     async *listObjects(keyPrefix) {
       for (const objectKey of [...documents.keys()].toSorted()) {

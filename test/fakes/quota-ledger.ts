@@ -1,9 +1,9 @@
 import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
 import type {
+  Closing,
   LedgerOverview,
   OpenReservation,
   QuotaLedger,
-  Reservation,
   StorageUsage,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
@@ -42,13 +42,14 @@ export function createFakeQuotaLedger(options: {
   })
   /** Closes a reservation if it is there and of this attempt. */
   const close = (
-    { workspaceId, documentId, attemptId }: Reservation,
+    { workspaceId, documentId, attemptId, mayRepeat }: Closing,
     change: (workspace: Workspace, sizeBytes: number) => void,
   ) => {
     const workspace = workspaces.get(workspaceId)
     const reservation = workspace?.reservations.get(documentId)
     if (!workspace || reservation?.attemptId !== attemptId) return
-    workspace.reservations.delete(documentId)
+    if (mayRepeat) workspace.reservations.set(documentId, { ...reservation, sizeBytes: 0, purpose: 'closed' })
+    else workspace.reservations.delete(documentId)
     workspace.version++
     change(workspace, reservation.sizeBytes)
   }
@@ -68,7 +69,7 @@ export function createFakeQuotaLedger(options: {
         workspace.reservations.set(documentId, { ...reservation, purpose: 'promotion' })
         workspace.version++
       }
-      return { outcome: 'reserved', usage: usageOf(workspace) }
+      return { outcome: 'reserved', usage: usageOf(workspace), mayRepeat: existing !== undefined }
     },
     settle: async (reservation) => close(reservation, () => {}),
     release: async (reservation) =>
@@ -84,10 +85,10 @@ export function createFakeQuotaLedger(options: {
     async beginDeletion(reservation) {
       const workspace = workspaces.get(reservation.workspaceId)
       const existing = workspace?.reservations.get(reservation.documentId)
-      if (!workspace || (existing && existing.attemptId !== reservation.attemptId)) return 'in_progress'
+      if (!workspace || (existing && existing.attemptId !== reservation.attemptId)) return { outcome: 'in_progress' }
       workspace.reservations.set(reservation.documentId, { ...reservation, purpose: 'deletion' })
       workspace.version++
-      return 'begun'
+      return { outcome: 'begun', mayRepeat: existing !== undefined }
     },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)

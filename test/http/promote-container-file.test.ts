@@ -410,7 +410,7 @@ describe('POST …/promote: 500 and 503', () => {
     const secret = new Error('bucket arn:aws:s3:::secret-bucket is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(secret)
     const response = await api.promote({})
-    const detail = 'Something failed on our side. Nothing was kept.'
+    const detail = 'Something failed on our side.'
     expectRefusal(response, 500, 'Internal Server Error', { reason: 'internal_error', detail })
     expect(api.logged).toContainEqual(
       expect.objectContaining({ level: 'error', message: 'request failed', error: secret }),

@@ -85,7 +85,7 @@ describe('faultsInTemplates', () => {
   it.each([
     [{ document: 'sandboxes/{workspace_id}/{document_id}/{attempt_id}' }],
     [{ sandbox: '{workspace_id}/{container_id}/{path}' }],
-    [{ sandbox: 'x/{workspace_id}/{container_id}/{path}', document: 'x/{workspace_id}/{document_id}/y/{attempt_id}' }],
+    [{ sandbox: 'x/{workspace_id}/{container_id}/{path}', document: 'x/{workspace_id}/y/{document_id}/{attempt_id}' }],
   ])('finds that %j would let a container reach the documents of the same bucket', (change) => {
     expect(faults(change, true).join('; ')).toContain('same place')
     expect(faults(change, false)).toEqual([])

@@ -1,0 +1,40 @@
+import type { Context } from 'aws-lambda'
+import { createDynamoDbClient, createS3Client } from '../lib/aws/clients.ts'
+import { createDocumentRecords } from '../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../lib/aws/ledger-overview.ts'
+import { createObjectStore } from '../lib/aws/object-store.ts'
+import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
+import { readConfig } from '../lib/config.ts'
+import { createLog } from '../lib/logging.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { createDeadline } from '../lib/promotion/deadline.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../lib/promotion/resolve-expired-reservations.ts'
+
+const SERVICE_NAME = 'resolve-reservations'
+const BOUNDS = { maxResolutions: 1000, timeoutEachMs: 10_000 }
+
+const config = readConfig(process.env)
+const now = Date.now
+const client = createDynamoDbClient()
+const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
+const log = createLog(SERVICE_NAME)
+const metrics = createMetrics(SERVICE_NAME)
+const dependencies = {
+  overview: createLedgerOverview(ledgerSettings),
+  ledger: createQuotaLedger(ledgerSettings),
+  documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  now,
+  log,
+}
+
+/** Invoked by the schedule of serverless.yml; the event says nothing. */
+export async function handler(_event: unknown, context: Context): Promise<ResolverReport> {
+  const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
+  const report = await resolveExpiredReservations(BOUNDS, dependencies, signal)
+  metrics.count('ReservationsResolved', report.settled + report.released)
+  metrics.count('ReservationsUnresolved', report.failed)
+  metrics.time('OldestReservation', report.oldestMs)
+  log.info('reservations looked through', { ...report })
+  return report
+}

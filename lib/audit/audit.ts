@@ -1,0 +1,29 @@
+import type { WorkspaceId } from '../promotion/ids.ts'
+import { type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
+import type { AuditReport } from './findings.ts'
+
+/**
+ * Audits one workspace, or all: those with a ledger, and those that have objects but no ledger (any more).
+ * @param options.onWorkspace called before each workspace, for showing progress
+ */
+export async function audit(
+  options: AuditOptions & { workspaceId?: WorkspaceId; onWorkspace?(workspaceId: WorkspaceId): void },
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): Promise<AuditReport> {
+  const report: AuditReport = { workspaces: 0, documents: 0, documentBytes: 0, findings: 0, repaired: 0 }
+  const workspaceIds = options.workspaceId === undefined ? allWorkspaces(deps, signal) : [options.workspaceId]
+  for await (const workspaceId of workspaceIds) {
+    options.onWorkspace?.(workspaceId)
+    await auditWorkspace(workspaceId, options, report, deps, signal)
+  }
+  return report
+}
+
+async function* allWorkspaces({ overview, objects, objectKeys }: AuditDependencies, signal: AbortSignal) {
+  for await (const { workspaceId } of overview.list({ onlyWithReservations: false }, signal)) yield workspaceId
+  for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal)) {
+    const workspaceId = objectKeys.workspaceIdOf(prefix)
+    if (workspaceId && (await overview.read(workspaceId, signal)) === undefined) yield workspaceId
+  }
+}

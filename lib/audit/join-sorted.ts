@@ -1,0 +1,31 @@
+/**
+ * Walks two ascending sequences side by side, holding one element of each.
+ * @yields pairs with the same key, and what one side has alone
+ */
+export async function* joinSorted<Left, Right>(
+  lefts: AsyncIterable<Left>,
+  rights: AsyncIterable<Right>,
+  keyOf: { left(left: Left): string; right(right: Right): string },
+): AsyncGenerator<{ left?: Left; right?: Right }> {
+  const left = lefts[Symbol.asyncIterator]()
+  const right = rights[Symbol.asyncIterator]()
+  try {
+    let [l, r] = [await left.next(), await right.next()]
+    while (!l.done || !r.done) {
+      const order = l.done ? 1 : r.done ? -1 : compareBytes(keyOf.left(l.value), keyOf.right(r.value))
+      if (order === 0) yield { left: l.value, right: r.value }
+      else if (order < 0) yield { left: l.value }
+      else yield { right: r.value }
+      if (order <= 0) l = await left.next()
+      if (order >= 0) r = await right.next()
+    }
+  } finally {
+    await left.return?.()
+    await right.return?.()
+  }
+}
+
+/** The order of S3 listings and of DynamoDB sort keys: by the bytes of UTF-8. */
+function compareBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
