@@ -1,5 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import {
+  CreateMultipartUploadCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
@@ -10,6 +11,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
@@ -26,9 +28,10 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-describeQuotaLedger('DynamoDB', () =>
-  createQuotaLedger({ ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }),
-)
+describeQuotaLedger('DynamoDB', () => {
+  const settings = { ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
+  return { ...createQuotaLedger(settings), ...createLedgerOverview(settings) }
+})
 
 describeDocumentRecords('DynamoDB', () =>
   createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
@@ -77,6 +80,9 @@ describeObjectStore('S3', () => {
           StorageClass: storageClass as 'GLACIER' | undefined,
         }),
       )
+    },
+    async beginUpload(Key) {
+      await client.send(new CreateMultipartUploadCommand({ Bucket: documentsBucket, Key }))
     },
     async readDocument(Key) {
       try {

@@ -6,13 +6,13 @@ import {
   newDocumentId,
   type WorkspaceId,
 } from '../../lib/promotion/ids.ts'
-import type { DocumentRecords, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentOverview, DocumentRecords, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 const signal = AbortSignal.timeout(60_000)
 
-export function describeDocumentRecords(name: string, make: () => DocumentRecords): void {
+export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentOverview): void {
   describe(`document records: ${name}`, () => {
-    let records: DocumentRecords
+    let records: DocumentRecords & DocumentOverview
     beforeEach(() => {
       records = make()
     })
@@ -84,6 +84,48 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       expect(await records.record(first, signal)).toBe('taken')
       expect(await records.fence(attempt(first), signal)).toBe('fenced')
       expect(await find(fresh)).toEqual(fresh)
+    })
+
+    const deletion = (of: WorkspaceDocument): Reservation => ({ ...of, attemptId: newAttemptId(), leaseExpiresAtMs: 0 })
+
+    it('retires a document for the one deletion that comes first, however often it comes', async () => {
+      const one = document()
+      await records.record(one, signal)
+      const [first, second] = [deletion(one), deletion(one)]
+      expect(await records.retire(first, signal)).toBe('retired')
+      expect(await find(one)).toBeUndefined()
+      expect(await records.retire(second, signal)).toBe('absent')
+      expect(await records.retire(first, signal)).toBe('retired')
+    })
+
+    it('retires nothing where there is no document, or one with another object', async () => {
+      const one = document()
+      expect(await records.retire(deletion(one), signal)).toBe('absent')
+      await records.record(one, signal)
+      expect(await records.retire(deletion({ ...one, objectKey: 'documents/ws_1/x/z' }), signal)).toBe('absent')
+      expect(await find(one)).toEqual(one)
+    })
+
+    it('does not bring a retired document back by a late repetition of its record, but lets a new attempt make it anew', async () => {
+      const one = document()
+      await records.record(one, signal)
+      await records.retire(deletion(one), signal)
+      expect(await records.record(one, signal)).toBe('fenced')
+      expect(await find(one)).toBeUndefined()
+      const fresh = document({ documentId: one.documentId })
+      expect(await records.record(fresh, signal)).toBe('recorded')
+      expect(await find(fresh)).toEqual(fresh)
+    })
+
+    it('lists the documents of one workspace by ascending id, without tombstones', async () => {
+      const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+      const documents = Array.from({ length: 5 }, () => document({ workspaceId }))
+      for (const each of documents.toReversed()) await records.record(each, signal)
+      await records.fence(attempt(document({ workspaceId })), signal)
+      await records.retire(deletion(documents[2] as WorkspaceDocument), signal)
+      const listed = []
+      for await (const each of records.list(workspaceId, signal)) listed.push(each)
+      expect(listed).toEqual(documents.toSpliced(2, 1))
     })
   })
 }

@@ -23,6 +23,9 @@ describeObjectStore('in-memory fake', () => {
     putSandboxFile: async (key, object) => {
       store.sandbox.set(key, object)
     },
+    beginUpload: async (objectKey) => {
+      store.uploads.push({ objectKey, startedAtMs: Date.now() })
+    },
     readDocument: async (key) => store.documents.get(key),
     documentKeys: async () => [...store.documents.keys()],
   }

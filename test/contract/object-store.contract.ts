@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newAttemptId } from '../../lib/promotion/ids.ts'
-import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../../lib/promotion/ports.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
 
 const MIB = 1024 * 1024
@@ -8,7 +8,9 @@ export const COPY_SETTINGS = { multipartThresholdBytes: 6 * MIB, minPartBytes: 5
 const signal = AbortSignal.timeout(60_000)
 
 export interface ObjectStoreHarness {
-  store: ObjectStore
+  store: ObjectStore & DocumentObjectOverview
+  /** Begins an upload of this document key and leaves it. */
+  beginUpload(key: string): Promise<void>
   putSandboxFile(key: string, object: StoredObject): Promise<void>
   readDocument(key: string): Promise<StoredObject | undefined>
   /** Keys of objects and of unfinished uploads. */
@@ -170,6 +172,42 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       await harness.store.discard(one, signal)
       expect(await harness.readDocument(one)).toBeUndefined()
       expect((await harness.readDocument(other))?.bytes.toString()).toBe('content')
+    })
+
+    const all = async <Element>(elements: AsyncIterable<Element>) => {
+      const list = []
+      for await (const element of elements) list.push(element)
+      return list
+    }
+
+    it('lists objects under a prefix by ascending key, with their sizes', async () => {
+      const source = await put('a.txt')
+      const workspacePrefix = `documents/ws_${newAttemptId()}/`
+      const keys = ['file_b/1', 'file_a/2', 'file_ab/1', 'file_a/1'].map((name) => workspacePrefix + name)
+      for (const targetKey of keys) await harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      expect(await all(harness.store.listObjects(workspacePrefix, signal))).toEqual(
+        keys.toSorted().map((objectKey) => ({ objectKey, sizeBytes: 7 })),
+      )
+      expect(await harness.store.hasObject(keys[0] as string, signal)).toBe(true)
+      expect(await harness.store.hasObject(`${keys[0]}1`, signal)).toBe(false)
+      expect(await all(harness.store.listPrefixes(workspacePrefix, signal))).toEqual(
+        ['file_a/', 'file_ab/', 'file_b/'].map((name) => workspacePrefix + name),
+      )
+    })
+
+    it('lists unfinished uploads, and aborts those of one key without touching its object', async () => {
+      const [one, other] = [newTarget(), newTarget()]
+      await harness.store.copy({ source: await put('a.txt'), targetKey: one, mimeType: 'text/plain' }, signal)
+      for (const key of [one, one, other]) await harness.beginUpload(key)
+      const uploads = await all(harness.store.listUploads('documents/', signal))
+      expect(uploads.map(({ objectKey }) => objectKey).toSorted()).toEqual([one, one, other].toSorted())
+      expect(Math.abs((uploads[0]?.startedAtMs ?? 0) - Date.now())).toBeLessThan(60_000)
+      await harness.store.abortUploads(one, signal)
+      expect((await all(harness.store.listUploads('documents/', signal))).map(({ objectKey }) => objectKey)).toEqual([
+        other,
+      ])
+      expect(await harness.store.hasObject(one, signal)).toBe(true)
+      await harness.store.discard(other, signal)
     })
   })
 }

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { QuotaLedger, Reservation } from '../../lib/promotion/ports.ts'
+import type { LedgerOverview, QuotaLedger, Reservation } from '../../lib/promotion/ports.ts'
 
 export const LEDGER_LIMITS = { defaultQuotaBytes: 1000, maxReservations: 3 }
 const signal = AbortSignal.timeout(60_000)
 
-export function describeQuotaLedger(name: string, make: () => QuotaLedger): void {
+export function describeQuotaLedger(name: string, make: () => QuotaLedger & LedgerOverview): void {
   describe(`quota ledger: ${name}`, () => {
-    let ledger: QuotaLedger
+    let ledger: QuotaLedger & LedgerOverview
     let workspaceId: WorkspaceId
     const reservation = (sizeBytes: number, ids: Partial<Reservation> = {}): Reservation => ({
       workspaceId,
@@ -35,6 +35,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger): void
       expect(await ledger.reserve(reservation(400), signal)).toEqual({
         outcome: 'reserved',
         usage: { quotaBytes: 1000, usedBytes: 400 },
+        mayRepeat: false,
       })
     })
 
@@ -45,9 +46,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger): void
         outcome: 'quota_exceeded',
         usage: { quotaBytes: 1000, usedBytes: 400 },
       })
-      expect(await ledger.reserve(reservation(600), signal)).toEqual({ outcome: 'reserved', usage: full })
+      expect(await ledger.reserve(reservation(600), signal)).toMatchObject({ outcome: 'reserved', usage: full })
       expect(await ledger.reserve(reservation(1), signal)).toMatchObject({ outcome: 'quota_exceeded', usage: full })
-      expect(await ledger.reserve(reservation(0), signal)).toEqual({ outcome: 'reserved', usage: full })
+      expect(await ledger.reserve(reservation(0), signal)).toMatchObject({ outcome: 'reserved', usage: full })
     })
 
     it('takes a repeated reserve for the same one', async () => {
@@ -56,6 +57,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger): void
       expect(await ledger.reserve(one, signal)).toEqual({
         outcome: 'reserved',
         usage: { quotaBytes: 1000, usedBytes: 700 },
+        mayRepeat: true,
       })
       expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })
     })
@@ -133,6 +135,129 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger): void
       await ledger.reserve(reservation(1000), signal)
       const other = reservation(1000, { workspaceId: `ws_${newAttemptId()}` as WorkspaceId })
       expect(await ledger.reserve(other, signal)).toMatchObject({ outcome: 'reserved' })
+    })
+
+    it.each(['settle', 'release'] as const)(
+      'does not take a late repetition of a reserve for a new one, after %s',
+      async (close) => {
+        const one = reservation(300)
+        await ledger.reserve(one, signal)
+        await ledger[close]({ ...one, mayRepeat: true }, signal)
+        const used = close === 'settle' ? 300 : 0
+        // The repetition arrives: it finds the closed reservation, and changes nothing.
+        await ledger.reserve(one, signal)
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: used })
+        const [closed] = (await ledger.read(workspaceId, signal))?.reservations ?? []
+        expect(closed).toEqual({ ...one, sizeBytes: 0, purpose: 'closed' })
+        await ledger.settle({ ...one }, signal)
+        expect((await ledger.read(workspaceId, signal))?.reservations).toEqual([])
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: used })
+      },
+    )
+
+    it('gives the bytes back and keeps watch over a copy that may arrive late', async () => {
+      const one = reservation(300)
+      await ledger.reserve(one, signal)
+      await ledger.releaseAndWatch(one, signal)
+      await ledger.releaseAndWatch(one, signal)
+      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+      const [watch, ...others] = (await ledger.read(workspaceId, signal))?.reservations ?? []
+      expect(others).toEqual([])
+      expect(watch).toEqual({ ...one, documentId: `late_copy_${one.attemptId}`, sizeBytes: 0, purpose: 'late_copy' })
+      expect(await ledger.reserve({ ...one, attemptId: newAttemptId() }, signal)).toMatchObject({ outcome: 'reserved' })
+    })
+
+    it('opens one deletion of a document at a time, which changes no bytes until it is released', async () => {
+      const one = reservation(300)
+      await ledger.reserve(one, signal)
+      await ledger.settle(one, signal)
+      const deletion = { ...one, attemptId: newAttemptId() }
+      expect(await ledger.beginDeletion(deletion, signal)).toEqual({ outcome: 'begun', mayRepeat: false })
+      expect(await ledger.beginDeletion(deletion, signal)).toMatchObject({ outcome: 'begun' })
+      expect(await ledger.beginDeletion({ ...one, attemptId: newAttemptId() }, signal)).toEqual({
+        outcome: 'in_progress',
+      })
+      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+      await ledger.release(deletion, signal)
+      await ledger.release(deletion, signal)
+      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+    })
+
+    it('opens no deletion in a workspace it has never seen', async () => {
+      expect(await ledger.beginDeletion(reservation(1), signal)).toEqual({ outcome: 'in_progress' })
+    })
+
+    it('tells the usage, and nothing of a workspace it has never seen', async () => {
+      expect(await ledger.usage(workspaceId, signal)).toBeUndefined()
+      await ledger.reserve(reservation(300), signal)
+      expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+    })
+
+    it('names the open reservations in every refusal', async () => {
+      const open = [reservation(300), reservation(300), reservation(300)]
+      for (const each of open) await ledger.reserve(each, signal)
+      const expected = expect.arrayContaining(open.map((each) => ({ ...each, purpose: 'promotion' })))
+      expect(await ledger.reserve(reservation(101), signal)).toMatchObject({
+        outcome: 'quota_exceeded',
+        open: expected,
+      })
+      expect(await ledger.reserve(reservation(1), signal)).toMatchObject({
+        outcome: 'too_many_reservations',
+        open: expected,
+      })
+      const twin = { ...(open[0] as Reservation), attemptId: newAttemptId() }
+      expect(await ledger.reserve(twin, signal)).toMatchObject({ outcome: 'in_progress', open: expected })
+    })
+
+    describe('overview', () => {
+      const list = async (onlyWithReservations: boolean) => {
+        const found = []
+        for await (const ledgerOfOne of ledger.list({ onlyWithReservations }, signal)) found.push(ledgerOfOne)
+        return found
+      }
+
+      it('reads a workspace as it is, its version growing with every change', async () => {
+        expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+        const one = reservation(300)
+        await ledger.reserve(one, signal)
+        const open = await ledger.read(workspaceId, signal)
+        expect(open).toMatchObject({
+          workspaceId,
+          quotaBytes: 1000,
+          usedBytes: 300,
+          reservations: [{ ...one, purpose: 'promotion' }],
+        })
+        await ledger.settle(one, signal)
+        const settled = await ledger.read(workspaceId, signal)
+        expect(settled).toMatchObject({ usedBytes: 300, reservations: [] })
+        expect(settled?.version).toBeGreaterThan(open?.version ?? 0)
+      })
+
+      it('lists all workspaces, or those with reservations', async () => {
+        const one = reservation(300)
+        await ledger.reserve(one, signal)
+        expect(await list(true)).toContainEqual(await ledger.read(workspaceId, signal))
+        await ledger.settle(one, signal)
+        expect((await list(true)).map((each) => each.workspaceId)).not.toContain(workspaceId)
+        expect(await list(false)).toContainEqual(await ledger.read(workspaceId, signal))
+      })
+
+      it('corrects the used bytes, unless something has changed since', async () => {
+        const one = reservation(300)
+        await ledger.reserve(one, signal)
+        const version = (await ledger.read(workspaceId, signal))?.version
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version }, signal)).toBe(true)
+        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+        expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
+        expect(await ledger.correct(workspaceId, { usedBytes: 1, version: undefined }, signal)).toBe(false)
+        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+      })
+
+      it('makes the ledger of a workspace that has lost it', async () => {
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: 1 }, signal)).toBe(false)
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: undefined }, signal)).toBe(true)
+        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+      })
     })
   })
 }
