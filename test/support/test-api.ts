@@ -76,7 +76,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     return response
   }
 
-  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, counted }
+  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, counted, dependencies }
 }
 
 function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
