@@ -157,12 +157,12 @@ async function auditLooseObject(
 async function auditUsage({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
   for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
     const before = await deps.overview.read(workspaceId, signal)
-    // A document and its open reservation are the same bytes: counted once.
-    const open = new Map(before?.reservations.map((reservation) => [reservation.documentId, reservation.sizeBytes]))
+    // A document and its own open reservation are the same bytes: counted once. (Not so another attempt's at the document.)
+    const open = new Map(before?.reservations.map((reservation) => [reservation.objectKey, reservation.sizeBytes]))
     let expectedBytes = 0
-    for await (const { documentId, sizeBytes } of deps.documents.list(workspaceId, signal)) {
+    for await (const { objectKey, sizeBytes } of deps.documents.list(workspaceId, signal)) {
       expectedBytes += sizeBytes
-      open.delete(documentId)
+      open.delete(objectKey)
     }
     for (const sizeBytes of open.values()) expectedBytes += sizeBytes
     const after = await deps.overview.read(workspaceId, signal)

@@ -1,5 +1,5 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { S3Client } from '@aws-sdk/client-s3'
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
@@ -10,7 +10,7 @@ const CONNECTION_TIMEOUT_MS = 1000
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
 /** Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB). */
-export function createDynamoDbClient(): DynamoDBClient {
+export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
@@ -19,17 +19,14 @@ export function createDynamoDbClient(): DynamoDBClient {
       // Without this the SDK only logs a warning when the time is over.
       throwOnRequestTimeout: true,
     }),
+    ...overrides,
   })
 }
 
-/**
- * The time a copy may take depends on its size, so the S3 calls bring their own limits.
- * @param forcePathStyle for S3-compatible servers that have no host name per bucket
- */
-export function createS3Client({ forcePathStyle }: { forcePathStyle: boolean }): S3Client {
+/** The time a copy may take depends on its size, so the S3 calls bring their own limits. */
+export function createS3Client(overrides: S3ClientConfig = {}): S3Client {
   return new S3Client({
     maxAttempts: MAX_ATTEMPTS,
-    forcePathStyle,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       throwOnRequestTimeout: true,
@@ -37,5 +34,6 @@ export function createS3Client({ forcePathStyle }: { forcePathStyle: boolean }):
       httpsAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
       httpAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
     }),
+    ...overrides,
   })
 }

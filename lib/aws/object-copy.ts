@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
 import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
-import { callAws, statusOf } from './call-aws.ts'
+import { callAws, statusOf, wasRepeated } from './call-aws.ts'
 import { type CopySettings, MAX_PARALLEL_PARTS, partRange, planParts } from './copy-plan.ts'
 
 export interface ObjectCopySettings extends CopySettings {
@@ -17,6 +17,9 @@ export interface ObjectCopySettings extends CopySettings {
   sandboxBucket: string
   documentsBucket: string
 }
+
+/** Aborts the unfinished uploads of a key, but for one. */
+export type AbortUploads = (targetKey: string, signal: AbortSignal, except?: string) => Promise<void>
 
 /** Creating, completing and looking at an upload. */
 const SHORT_REQUEST_TIMEOUT_MS = 5000
@@ -27,11 +30,14 @@ const COPY_REQUEST_TIMEOUT_MS = 8000
 export async function copyObject(
   request: CopyRequest,
   settings: ObjectCopySettings,
+  abortUploads: AbortUploads,
   signal: AbortSignal,
 ): Promise<void> {
   const plan = planParts(request.source.sizeBytes, settings)
   try {
-    await (plan === undefined ? copyWhole(request, settings, signal) : copyInParts(request, plan, settings, signal))
+    await (plan === undefined
+      ? copyWhole(request, settings, signal)
+      : copyInParts(request, plan, settings, abortUploads, signal))
   } catch (error) {
     throw translateCopyFailure(error)
   }
@@ -60,16 +66,20 @@ async function copyInParts(
   request: CopyRequest,
   { partBytes, partCount }: { partBytes: number; partCount: number },
   settings: ObjectCopySettings,
+  abortUploads: AbortUploads,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, documentsBucket: Bucket } = settings
   const Key = request.targetKey
-  const { UploadId } = await callAws(signal, () =>
+  const created = await callAws(signal, () =>
     client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...describingHeaders(request) }), {
       abortSignal: signal,
       requestTimeout: SHORT_REQUEST_TIMEOUT_MS,
     }),
   )
+  const { UploadId } = created
+  // The SDK asked more than once, so there may be another upload, whose id nobody was told.
+  if (wasRepeated(created) && UploadId) await abortUploads(Key, signal, UploadId)
   const source = pinnedSource(request.source, settings.sandboxBucket)
   const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
     const { firstByte, lastByte } = partRange(PartNumber, partBytes, request.source.sizeBytes)

@@ -49,7 +49,7 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
       return (list.Contents?.length ?? 0) > 0
     },
 
-    copy: (request, signal) => copyObject(request, settings, signal),
+    copy: (request, signal) => copyObject(request, settings, abortUploads, signal),
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
@@ -76,7 +76,7 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     },
 
     listUploads: unfinishedUploads,
-    abortUploads,
+    abortUploads: (objectKey, signal) => abortUploads(objectKey, signal),
 
     async hasObject(objectKey, signal) {
       try {
@@ -91,9 +91,9 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     },
   }
 
-  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
+  async function abortUploads(targetKey: string, signal: AbortSignal, except?: string): Promise<void> {
     for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
-      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
+      if (objectKey === targetKey && uploadId !== except) await abortUpload(targetKey, uploadId, signal)
     }
   }
 

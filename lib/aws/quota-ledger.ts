@@ -58,12 +58,12 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
 
   return {
     async reserve(reservation, signal) {
-      const outcome = await tryReserve(reservation, signal)
-      if (outcome !== 'unknown_workspace') return outcome
+      const first = await tryReserve(reservation, signal)
+      if (first.outcome !== 'unknown_workspace') return first
       await createWorkspace(reservation.workspaceId, signal)
       const second = await tryReserve(reservation, signal)
-      if (second === 'unknown_workspace') throw new Error('the workspace item vanished right after it was made')
-      return second
+      if (second.outcome === 'unknown_workspace') throw new Error('the workspace item vanished right after it was made')
+      return { ...second, mayRepeat: first.mayRepeat || second.mayRepeat }
     },
 
     settle: (reservation, signal) =>
@@ -92,16 +92,17 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       try {
         const answer = await update(reservation, signal, {
           UpdateExpression: 'SET reservations.#document_id = :reservation',
-          ConditionExpression: `${EXISTS} AND (${IS_NEW} OR ${IS_OURS})`,
-          values: {
-            ':reservation': toReservationItem(reservation, 'deletion'),
-            ':attempt_id': reservation.attemptId,
-          },
+          ConditionExpression: `${EXISTS} AND ${IS_NEW}`,
+          values: { ':reservation': toReservationItem(reservation, 'deletion') },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         })
         return { outcome: 'begun', mayRepeat: wasRepeated(answer) }
       } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return { outcome: 'in_progress' }
-        throw error
+        if (!(error instanceof ConditionalCheckFailedException)) throw error
+        const existing = error.Item && toWorkspaceItem(error.Item).reservations[reservation.documentId]
+        // Our own reservation is there: the SDK repeated a write that had been applied.
+        const isOurs = existing?.attempt_id === reservation.attemptId
+        return isOurs ? { outcome: 'begun', mayRepeat: true } : { outcome: 'in_progress' }
       }
     },
 
@@ -119,7 +120,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
   async function tryReserve(
     reservation: Reservation,
     signal: AbortSignal,
-  ): Promise<ReserveOutcome | 'unknown_workspace'> {
+  ): Promise<ReserveOutcome | { outcome: 'unknown_workspace'; mayRepeat: boolean }> {
     try {
       const answer = await update(reservation, signal, {
         // quota_bytes is set to itself to be among the values returned.
@@ -138,8 +139,9 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return { outcome: 'reserved', usage, mayRepeat: wasRepeated(answer) }
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error
-      if (error.Item === undefined) return 'unknown_workspace'
-      return whyRefused(toWorkspaceItem(error.Item), reservation)
+      const mayRepeat = wasRepeated(error)
+      if (error.Item === undefined) return { outcome: 'unknown_workspace', mayRepeat }
+      return { mayRepeat, ...whyRefused(toWorkspaceItem(error.Item), reservation) }
     }
   }
 
@@ -187,14 +189,14 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
 }
 
 /** Reads the reason for a refused reserve out of the item it was refused for. */
-function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: Reservation): ReserveOutcome {
+function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: Reservation) {
   const existing = item.reservations[documentId]
   // Our own reservation is there: the SDK repeated a write that had been applied.
-  if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item), mayRepeat: true }
+  if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item), mayRepeat: true } as const
   const open = openReservations(item)
-  if (existing !== undefined) return { outcome: 'in_progress', open }
-  if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open }
-  return { outcome: 'too_many_reservations', open }
+  if (existing !== undefined) return { outcome: 'in_progress', open } as const
+  if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open } as const
+  return { outcome: 'too_many_reservations', open } as const
 }
 
 /** For steps whose condition only fails when they were done before. */

@@ -68,12 +68,13 @@ export interface StorageUsage {
  * `mayRepeat`: the SDK sent the write more than once, and one of these may still arrive. A refusal names all open
  * reservations: those whose lease ran out may be all that stands in the way.
  */
-export type ReserveOutcome =
-  | { outcome: 'reserved'; usage: StorageUsage; mayRepeat: boolean }
+export type ReserveOutcome = { mayRepeat: boolean } & (
+  | { outcome: 'reserved'; usage: StorageUsage }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; open: OpenReservation[] }
   | { outcome: 'too_many_reservations'; open: OpenReservation[] }
   /** Another attempt holds a reservation for the same document. */
   | { outcome: 'in_progress'; open: OpenReservation[] }
+)
 
 /**
  * The bytes of every workspace. Each method may be applied twice (the SDK repeats writes whose answer was lost) and then

@@ -34,7 +34,7 @@ export async function reserveBytes(
   if (expired.length === 0) throw refusal(first, reservation)
   await resolveAll(expired.slice(0, MAX_RESOLVED), context, deps)
   const second = await tryReserve(reservation, context, deps)
-  if (second.outcome === 'reserved') return second
+  if (second.outcome === 'reserved') return { ...second, mayRepeat: first.mayRepeat || second.mayRepeat }
   throw refusal(second, reservation)
 }
 

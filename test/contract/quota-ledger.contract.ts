@@ -173,12 +173,24 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       await ledger.settle(one, signal)
       const deletion = { ...one, attemptId: newAttemptId() }
       expect(await ledger.beginDeletion(deletion, signal)).toEqual({ outcome: 'begun', mayRepeat: false })
-      expect(await ledger.beginDeletion(deletion, signal)).toMatchObject({ outcome: 'begun' })
+      expect(await ledger.beginDeletion(deletion, signal)).toEqual({ outcome: 'begun', mayRepeat: true })
       expect(await ledger.beginDeletion({ ...one, attemptId: newAttemptId() }, signal)).toEqual({
         outcome: 'in_progress',
       })
       expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
       await ledger.release(deletion, signal)
+      await ledger.release(deletion, signal)
+      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+    })
+
+    it('does not take a late repetition of a deletion for a new one', async () => {
+      const one = reservation(300)
+      await ledger.reserve(one, signal)
+      await ledger.settle(one, signal)
+      const deletion = { ...one, attemptId: newAttemptId() }
+      await ledger.beginDeletion(deletion, signal)
+      await ledger.release({ ...deletion, mayRepeat: true }, signal)
+      await ledger.beginDeletion(deletion, signal)
       await ledger.release(deletion, signal)
       expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
     })

@@ -61,10 +61,11 @@ export function createFakeQuotaLedger(options: {
       workspaces.set(workspaceId, workspace)
       const existing = workspace.reservations.get(documentId)
       const open = [...workspace.reservations.values()]
-      if (existing && existing.attemptId !== attemptId) return { outcome: 'in_progress', open }
+      if (existing && existing.attemptId !== attemptId) return { outcome: 'in_progress', open, mayRepeat: false }
       if (!existing) {
-        if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), open }
-        if (open.length >= options.maxReservations) return { outcome: 'too_many_reservations', open }
+        if (workspace.remainingBytes < sizeBytes)
+          return { outcome: 'quota_exceeded', usage: usageOf(workspace), open, mayRepeat: false }
+        if (open.length >= options.maxReservations) return { outcome: 'too_many_reservations', open, mayRepeat: false }
         workspace.remainingBytes -= sizeBytes
         workspace.reservations.set(documentId, { ...reservation, purpose: 'promotion' })
         workspace.version++
@@ -86,8 +87,10 @@ export function createFakeQuotaLedger(options: {
       const workspace = workspaces.get(reservation.workspaceId)
       const existing = workspace?.reservations.get(reservation.documentId)
       if (!workspace || (existing && existing.attemptId !== reservation.attemptId)) return { outcome: 'in_progress' }
-      workspace.reservations.set(reservation.documentId, { ...reservation, purpose: 'deletion' })
-      workspace.version++
+      if (!existing) {
+        workspace.reservations.set(reservation.documentId, { ...reservation, purpose: 'deletion' })
+        workspace.version++
+      }
       return { outcome: 'begun', mayRepeat: existing !== undefined }
     },
     async usage(workspaceId) {

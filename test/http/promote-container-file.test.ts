@@ -337,7 +337,7 @@ describe('POST …/promote: 429', () => {
 
   it('when the workspace has too many promotions under way', async () => {
     const api = createTestApi()
-    vi.spyOn(api.ledger, 'reserve').mockResolvedValue({ outcome: 'too_many_reservations', open: [] })
+    vi.spyOn(api.ledger, 'reserve').mockResolvedValue({ outcome: 'too_many_reservations', open: [], mayRepeat: false })
     const response = await api.promote({})
     const detail = 'The workspace has too many promotions under way at once.'
     expectRefusal(

@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { Agent, createServer, type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
 
@@ -19,6 +19,10 @@ export type Fault =
   | { kind: 'lose_answer' }
   /** The store never sees it, and nothing ever answers. */
   | { kind: 'hang' }
+  /** As hang, but the store sees it when {@link FaultProxy.deliverLate} is called. */
+  | { kind: 'late' }
+  /** Status 200 at once, then white space for ever: what S3 sends while it completes an upload. */
+  | { kind: 'drip' }
 
 export interface FaultProxy {
   endpoint: string
@@ -26,6 +30,8 @@ export interface FaultProxy {
   calls: AwsCall[]
   /** Decides what happens to a call; undefined: nothing does. */
   fault: (call: AwsCall) => Fault | undefined
+  /** Hands the calls that were held back to the store. */
+  deliverLate(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -44,6 +50,7 @@ export async function startFaultProxy(
     proxy.calls.push(call)
     const fault = proxy.fault(call)
     if (fault?.kind === 'hang') return
+    if (fault?.kind === 'drip') return drip(outgoing)
     if (fault?.kind === 'refuse') return outgoing.destroy()
     if (fault?.kind === 'answer') return answer(outgoing, fault)
     const options = {
@@ -53,6 +60,10 @@ export async function startFaultProxy(
       method: incoming.method,
       path: incoming.url,
       headers: incoming.headers,
+    }
+    if (fault?.kind === 'late') {
+      late.push(() => deliver(options, body))
+      return
     }
     const forwarded = request(options, (upstreamAnswer) => {
       if (fault?.kind === 'lose_answer') {
@@ -66,16 +77,34 @@ export async function startFaultProxy(
     forwarded.end(body)
   })
   const ownPort = await listen(server, 0)
+  const late: (() => Promise<void>)[] = []
   const proxy: FaultProxy = {
     endpoint: `http://${LOOPBACK}:${ownPort}`,
     calls: [],
     fault: () => undefined,
+    async deliverLate() {
+      await Promise.all(late.splice(0).map((deliverOne) => deliverOne()))
+    },
     async stop() {
       await close(server)
       agent.destroy()
     },
   }
   return proxy
+}
+
+function deliver(options: RequestOptions, body: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const forwarded = request(options, (answered) => answered.resume().on('end', resolve))
+    forwarded.on('error', reject)
+    forwarded.end(body)
+  })
+}
+
+function drip(outgoing: ServerResponse): void {
+  outgoing.writeHead(200, { 'content-type': 'application/xml' })
+  const dripping = setInterval(() => outgoing.write(' '), 50)
+  outgoing.on('close', () => clearInterval(dripping))
 }
 
 function answer(
@@ -92,11 +121,19 @@ export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMe
   const { TableName, UpdateExpression = '' } = JSON.parse(body) as { TableName: string; UpdateExpression?: string }
   if (TableName.endsWith('-keys')) return 'keys.find'
   if (TableName.endsWith('-rate-limits')) return 'rateLimit.take'
-  if (TableName.endsWith('-documents'))
-    return { PutItem: 'documents.record', UpdateItem: 'documents.fence' }[operation] ?? operation
+  if (TableName.endsWith('-documents')) {
+    if (UpdateExpression.includes('retired_by')) return 'documents.retire'
+    const names = { PutItem: 'record', UpdateItem: 'fence', GetItem: 'find', Query: 'list' } as Record<string, string>
+    return `documents.${names[operation] ?? operation}`
+  }
+  if (operation === 'Scan') return 'ledger.list'
+  if (operation === 'GetItem') return 'ledger.read'
   if (operation === 'PutItem') return 'ledger.createWorkspace'
   if (UpdateExpression.startsWith('REMOVE')) return 'ledger.settle'
-  return UpdateExpression.includes('+') ? 'ledger.release' : 'ledger.reserve'
+  if (UpdateExpression.includes('remaining_bytes +')) return 'ledger.release'
+  if (UpdateExpression.includes('remaining_bytes -')) return 'ledger.reserve'
+  if (UpdateExpression.includes(':closed')) return 'ledger.settle'
+  return UpdateExpression.includes('= :remaining_bytes') ? 'ledger.correct' : 'ledger.beginDeletion'
 }
 
 /** S3 calls by operation. */

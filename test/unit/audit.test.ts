@@ -150,6 +150,14 @@ describe('audit', () => {
     expect((await run(true)).findings).toMatchObject([expected])
   })
 
+  it('counts the reservation of a twin beside the document it is too late for', async () => {
+    const { addDocument, ledger, newReservation, run } = setUp()
+    const { documentId } = await addDocument()
+    await ledger.reserve({ ...newReservation(), documentId }, signal)
+    expect((await run(true)).findings).toEqual([])
+    expect(ledger.workspaces.get(WORKSPACE)?.remainingBytes).toBe(800)
+  })
+
   it.each([-30, 40])('finds and corrects a drift of %d bytes', async (drift) => {
     const { addDocument, ledger, expectMended } = setUp()
     await addDocument()

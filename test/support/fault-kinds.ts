@@ -1,0 +1,36 @@
+import type { LaneFault } from './lane.ts'
+
+const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
+/** Reads have no effect that could come late or get lost. */
+const S3_CALLS = /^[A-Z]/
+
+const s3Error = (status: number, code: string): LaneFault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>m</Message></Error>`,
+})
+const dynamoDbError = (status: number, type: string): LaneFault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'm' }),
+})
+
+/** Everything that is made to happen to a call, by name. */
+export function faultsFor(call: string): [name: string, fault: LaneFault][] {
+  const isS3 = S3_CALLS.test(call)
+  const faults: [string, LaneFault][] = [
+    ['refused', { kind: 'refuse' }],
+    ['answer lost', { kind: 'lose_answer' }],
+    ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
+    ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+    ['hangs', { kind: 'hang' }],
+    ['arrives late', { kind: 'late' }],
+    ['killed before', { kind: 'kill_before' }],
+    ['killed after', { kind: 'kill_after' }],
+  ]
+  if (isS3 && call !== 'HeadObject') faults.push(['200 and white space', { kind: 'drip' }])
+  if (COPIES.has(call)) faults.push(['200 with an error', s3Error(200, 'InternalError')])
+  return faults
+}

@@ -1,0 +1,149 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { audit } from '../../lib/audit/audit.ts'
+import type { Finding } from '../../lib/audit/findings.ts'
+import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
+import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createObjectStore } from '../../lib/aws/object-store.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
+import type { Log } from '../../lib/logging.ts'
+import { deleteDocument } from '../../lib/promotion/delete-document.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import {
+  type AwsCall,
+  type Fault,
+  type FaultProxy,
+  nameDynamoDbCall,
+  nameS3Call,
+  startFaultProxy,
+} from './fault-proxy.ts'
+import { type AnyResponse, expectDocumented } from './openapi.ts'
+import { lambdaContext, restEvent } from './rest-event.ts'
+import { CREDENTIALS, type StandIns } from './stand-ins.ts'
+import type { TestWorkspace } from './world.ts'
+
+export type Killed = { kind: 'kill_before' } | { kind: 'kill_after' }
+export type LaneFault = Fault | Killed
+
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+/** Shorter than the product's, so that a call that hangs is repeated within the test's patience. */
+const DYNAMODB_REQUEST_TIMEOUT_MS = 400
+const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 2000 }
+
+/**
+ * One process of the service on shared stand-ins: every function with its real adapters and SDK clients, whose calls can be
+ * broken one by one. A killed process does no call any more, until the next one is started by `revive`.
+ */
+export async function startLane(standIns: StandIns) {
+  const { config } = standIns
+  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
+  const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
+  const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
+  const common = { region: 'us-east-1', credentials: CREDENTIALS }
+  const client = createDynamoDbClient({
+    ...common,
+    endpoint: dynamoDbProxy.endpoint,
+    requestHandler: new NodeHttpHandler({ requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true }),
+  })
+  const s3 = createS3Client({ ...common, endpoint: s3Proxy.endpoint })
+  let clockOffsetMs = 0
+  let isDead = false
+  const now = () => Date.now() + clockOffsetMs
+  const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
+  const deps = {
+    apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+    rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
+    ledger: createQuotaLedger(ledgerSettings),
+    overview: createLedgerOverview(ledgerSettings),
+    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    objects: createObjectStore({ ...config, client: s3 }),
+    objectKeys: createObjectKeys(config.keyTemplates),
+    maxFileBytes: config.maxFileBytes,
+    leaseMs: config.leaseMs,
+    now,
+    log: SILENT,
+    metrics: { count() {}, time() {} },
+  }
+  const handler = createPromoteContainerFileHandler(deps)
+  const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
+
+  return {
+    deps,
+    isDead: () => isDead,
+    /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
+    breakCalls(decide: (call: AwsCall) => LaneFault | undefined): void {
+      const fault = (call: AwsCall): Fault | undefined => {
+        if (isDead) return { kind: 'refuse' }
+        const decided = decide(call)
+        if (decided?.kind !== 'kill_before' && decided?.kind !== 'kill_after') return decided
+        isDead = true
+        return decided.kind === 'kill_before' ? { kind: 'refuse' } : { kind: 'lose_answer' }
+      }
+      for (const proxy of proxies) proxy.fault = fault
+    },
+    revive(): void {
+      isDead = false
+      for (const proxy of proxies) proxy.fault = () => undefined
+    },
+    takeCalls: () => proxies.flatMap((proxy) => proxy.calls.splice(0).map(({ name }) => name)),
+    async deliverLate(): Promise<void> {
+      for (const proxy of proxies) await proxy.deliverLate()
+    },
+    setClock(offsetMs: number): void {
+      clockOffsetMs = offsetMs
+    },
+
+    async promote(
+      { token }: TestWorkspace,
+      path: string,
+      options: { idempotencyKey?: string; remainingMs: number },
+    ): Promise<AnyResponse> {
+      const event = restEvent({
+        containerId: 'sess_1',
+        fileId: formatFileId(path),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(options.idempotencyKey && { 'idempotency-key': options.idempotencyKey }),
+        },
+      })
+      const answer = await handler(event as never, lambdaContext(options.remainingMs))
+      const headers = Object.fromEntries(
+        Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)]),
+      )
+      const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
+      if (!isDead) expectDocumented(response)
+      return response
+    },
+    resolve: (timeoutMs = 5000) => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs)),
+    /** Resolves this workspace's reservations only: others may be other lanes'. */
+    async resolveWorkspace(workspaceId: WorkspaceId, timeoutMs = 5000): Promise<void> {
+      const overview = {
+        ...deps.overview,
+        async *list() {
+          const ledger = await deps.overview.read(workspaceId, bounded(timeoutMs))
+          if (ledger) yield ledger
+        },
+      }
+      await resolveExpiredReservations(RESOLVER_BOUNDS, { ...deps, overview }, bounded(timeoutMs))
+    },
+    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {
+      const findings: Finding[] = []
+      await audit({ repair, workspaceId, onFinding: (finding) => findings.push(finding) }, deps, bounded(timeoutMs))
+      return findings
+    },
+    delete: (workspaceId: WorkspaceId, documentId: DocumentId, timeoutMs = 5000) =>
+      deleteDocument({ workspaceId, documentId }, deps, bounded(timeoutMs)),
+    async stop(): Promise<void> {
+      client.destroy()
+      s3.destroy()
+      await Promise.all(proxies.map((proxy) => proxy.stop()))
+    },
+  }
+}
+
+export type Lane = Awaited<ReturnType<typeof startLane>>
