@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { ObjectKeys } from '../promotion/object-keys.ts'
@@ -133,7 +134,10 @@ async function auditLostDocument(document: WorkspaceDocument, { deps, signal, ..
   const current = await deps.documents.find(workspaceId, documentId, signal)
   if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
   await found({ workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes }, audit, () =>
-    deleteDocument({ workspaceId, documentId }, deps, signal),
+    deleteDocument({ workspaceId, documentId }, deps, signal).catch((error) => {
+      if (error instanceof ServiceError && error.reason === 'promotion_in_progress') return false
+      throw error
+    }),
   )
 }
 
@@ -158,13 +162,17 @@ async function auditUsage({ workspaceId, deps, signal, ...audit }: Audit): Promi
   for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
     const before = await deps.overview.read(workspaceId, signal)
     // A document and its own open reservation are the same bytes: counted once. (Not so another attempt's at the document.)
-    const open = new Map(before?.reservations.map((reservation) => [reservation.objectKey, reservation.sizeBytes]))
+    const open = new Map(before?.reservations.map((reservation) => [reservation.objectKey, reservation]))
     let expectedBytes = 0
     for await (const { objectKey, sizeBytes } of deps.documents.list(workspaceId, signal)) {
       expectedBytes += sizeBytes
       open.delete(objectKey)
     }
-    for (const sizeBytes of open.values()) expectedBytes += sizeBytes
+    for (const reservation of open.values()) {
+      // A deletion that came second holds no bytes: the first one gives them back, or has done so.
+      const isCounted = reservation.purpose !== 'deletion' || (await deps.documents.isRetiredBy(reservation, signal))
+      if (isCounted) expectedBytes += reservation.sizeBytes
+    }
     const after = await deps.overview.read(workspaceId, signal)
     if (before?.version !== after?.version) continue
     const usedBytes = after?.usedBytes ?? 0

@@ -64,6 +64,11 @@ export function createDocumentRecords({
 }): DocumentRecords & DocumentOverview {
   const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
     marshall({ workspace_id: workspaceId, document_id: documentId })
+  const read = async (workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal) => {
+    const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+    const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+    return Item && (unmarshall(Item) as RecordItem)
+  }
   const tombstoneExpiry = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
@@ -101,10 +106,13 @@ export function createDocumentRecords({
     },
 
     async find(workspaceId, documentId, signal) {
-      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      const item = Item && (unmarshall(Item) as RecordItem)
+      const item = await read(workspaceId, documentId, signal)
       return item?.record_kind === 'document' ? fromItem(item) : undefined
+    },
+
+    async isRetiredBy({ workspaceId, documentId, attemptId }, signal) {
+      const item = await read(workspaceId, documentId, signal)
+      return item?.record_kind === 'tombstone' && item.retired_by === attemptId
     },
 
     async retire({ workspaceId, documentId, attemptId, objectKey }, signal) {

@@ -32,19 +32,21 @@ export async function copyObject(
   settings: ObjectCopySettings,
   abortUploads: AbortUploads,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<{ mayArriveLate: boolean }> {
   const plan = planParts(request.source.sizeBytes, settings)
   try {
-    await (plan === undefined
-      ? copyWhole(request, settings, signal)
-      : copyInParts(request, plan, settings, abortUploads, signal))
+    if (plan === undefined) return { mayArriveLate: await copyWhole(request, settings, signal) }
+    await copyInParts(request, plan, settings, abortUploads, signal)
+    // A completion that comes once more finds no upload any more.
+    return { mayArriveLate: false }
   } catch (error) {
     throw translateCopyFailure(error)
   }
 }
 
-async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<void> {
-  const { CopyObjectResult } = await callAws(signal, () =>
+/** @returns whether it was sent more than once */
+async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<boolean> {
+  const copied = await callAws(signal, () =>
     settings.client.send(
       new CopyObjectCommand({
         ...pinnedSource(request.source, settings.sandboxBucket),
@@ -59,7 +61,8 @@ async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, sig
       { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
     ),
   )
-  requireEtag(CopyObjectResult?.ETag)
+  requireEtag(copied.CopyObjectResult?.ETag)
+  return wasRepeated(copied)
 }
 
 async function copyInParts(

@@ -9,7 +9,8 @@ import type { TakeBackDependencies } from './take-back.ts'
  * is opened first, so that the resolver finishes a deletion whose process died. May be repeated.
  *
  * @returns the document as it was; undefined when there is none
- * @throws ServiceError promotion_in_progress while another process deletes it
+ * @throws ServiceError promotion_in_progress while there is an open reservation of the document: its promotion is not
+ *   settled yet, or another process deletes it; the resolver ends both within minutes
  */
 export async function deleteDocument(
   { workspaceId, documentId }: { workspaceId: WorkspaceId; documentId: DocumentId },
@@ -27,13 +28,8 @@ export async function deleteDocument(
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
     purpose: 'deletion',
   }
-  let begun = await deps.ledger.beginDeletion(deletion, signal)
-  if (begun.outcome === 'in_progress') {
-    // Its own promotion may not be settled yet; it is recorded, so that can be done here.
-    await deps.ledger.settle({ ...deletion, attemptId: document.attemptId }, signal)
-    begun = await deps.ledger.beginDeletion(deletion, signal)
-    if (begun.outcome === 'in_progress') throw new ServiceError('promotion_in_progress')
-  }
+  const begun = await deps.ledger.beginDeletion(deletion, signal)
+  if (begun.outcome === 'in_progress') throw new ServiceError('promotion_in_progress')
   await resolveReservation({ ...deletion, mayRepeat: begun.mayRepeat }, deps, signal)
   return document
 }

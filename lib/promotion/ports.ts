@@ -156,6 +156,8 @@ export interface DocumentRecords {
 export interface DocumentOverview {
   /** All documents of a workspace by ascending id, read page by page. */
   list(workspaceId: WorkspaceId, signal: AbortSignal): AsyncIterable<WorkspaceDocument>
+  /** Whether it was this deletion that made the document vanish. */
+  isRetiredBy(deletion: Reservation, signal: AbortSignal): Promise<boolean>
 }
 
 export interface CopyRequest {
@@ -171,9 +173,10 @@ export interface ObjectStore {
   /**
    * Copies the very bytes that were looked up. When it fails, parts of the work may be left: {@link ObjectStore.discard}
    * removes them.
+   * @returns `mayArriveLate`: the SDK sent the copy more than once, and one of these may still write the object
    * @throws ServiceError container_file_changed, container_file_archived
    */
-  copy(request: CopyRequest, signal: AbortSignal): Promise<void>
+  copy(request: CopyRequest, signal: AbortSignal): Promise<{ mayArriveLate: boolean }>
   /** Removes an attempt's object and its unfinished uploads; nothing there is fine. */
   discard(targetKey: string, signal: AbortSignal): Promise<void>
 }

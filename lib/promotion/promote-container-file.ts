@@ -9,8 +9,8 @@ import { resolveMimeType } from './mime-type.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import type { Closing, ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
 import { reserveBytes } from './reserve-bytes.ts'
-import type { Step, TakeBackDependencies } from './take-back.ts'
-import { undo } from './undo.ts'
+import type { TakeBackDependencies } from './take-back.ts'
+import { type Progress, undo } from './undo.ts'
 
 export interface PromotionRequest {
   caller: Caller
@@ -132,29 +132,32 @@ async function promoteNew(
     containerId,
     createdBy: request.caller.keyId,
   }
-  await copyAndRecord({ file, document, reservation }, request, deps)
-  await settleQuietly({ ...reservation, mayRepeat }, request, deps)
+  const { mayArriveLate } = await copyAndRecord({ file, document, reservation }, request, deps)
+  // What may still arrive keeps the reservation's place for a while: nobody deletes the document before.
+  await settleQuietly({ ...reservation, mayRepeat: mayRepeat || mayArriveLate }, request, deps)
   return { document, isReplayed: false, usage }
 }
 
+/** @returns `mayArriveLate`: a copy that was sent twice may still write the document's object once more */
 async function copyAndRecord(
   { file, document, reservation }: { file: ContainerFile; document: WorkspaceDocument; reservation: Reservation },
   request: PromotionRequest,
   deps: PromotionDependencies,
-): Promise<void> {
+): Promise<{ mayArriveLate: boolean }> {
   const { signal } = request.deadline
-  let reached: Step = 'copy'
+  const progress: Progress = { reached: 'copy', mayArriveLate: false }
   try {
     const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-    await deps.objects.copy(copy, signal)
-    reached = 'record'
+    progress.mayArriveLate = (await deps.objects.copy(copy, signal)).mayArriveLate
+    progress.reached = 'record'
     const outcome = await deps.documents.record(document, signal)
     if (outcome !== 'recorded') {
       throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
     }
   } catch (error) {
-    if ((await undo(reservation, reached, error, request, deps)) !== 'recorded') throw error
+    if ((await undo(reservation, progress, error, request, deps)) !== 'recorded') throw error
   }
+  return progress
 }
 
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */

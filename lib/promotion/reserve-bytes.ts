@@ -47,7 +47,7 @@ async function tryReserve(
     return await deps.ledger.reserve(reservation, context.deadline.signal)
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
-    await undo(reservation, 'reserve', error, context, deps)
+    await undo(reservation, { reached: 'reserve', mayArriveLate: false }, error, context, deps)
     throw error
   }
 }

@@ -4,6 +4,12 @@ import type { Deadline } from './deadline.ts'
 import type { Reservation } from './ports.ts'
 import { type Step, type TakeBackDependencies, takeBack } from './take-back.ts'
 
+export interface Progress {
+  reached: Step
+  /** A copy was sent more than once, and one of these may still write the object. */
+  mayArriveLate: boolean
+}
+
 /**
  * Takes an attempt of our own back after it failed with `cause`. When that fails, too, it is logged, nothing more is
  * tried, and the reservation stays: the resolver finishes the work once its lease has run out.
@@ -13,14 +19,15 @@ import { type Step, type TakeBackDependencies, takeBack } from './take-back.ts'
  */
 export async function undo(
   reservation: Reservation,
-  reached: Step,
+  { reached, mayArriveLate }: Progress,
   cause: unknown,
   { deadline, log }: { deadline: Deadline; log: Log },
   deps: TakeBackDependencies,
 ): Promise<'recorded' | 'taken_back' | 'left_to_resolver'> {
   try {
-    const mayArriveLate = reached === 'copy' && cause instanceof ServiceError && cause.isUnanswered
-    return await takeBack(reservation, { reached, mayArriveLate }, deps, deadline.undoSignal())
+    const isCopyUnanswered = reached === 'copy' && cause instanceof ServiceError && cause.isUnanswered
+    const progress = { reached, mayArriveLate: mayArriveLate || isCopyUnanswered }
+    return await takeBack(reservation, progress, deps, deadline.undoSignal())
   } catch (error) {
     log.error('undo failed, the reservation is left to the resolver', {
       document_id: reservation.documentId,

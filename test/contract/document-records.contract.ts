@@ -95,6 +95,8 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       expect(await records.retire(first, signal)).toBe('retired')
       expect(await find(one)).toBeUndefined()
       expect(await records.retire(second, signal)).toBe('absent')
+      expect(await records.isRetiredBy(first, signal)).toBe(true)
+      expect(await records.isRetiredBy(second, signal)).toBe(false)
       expect(await records.retire(first, signal)).toBe('retired')
     })
 

@@ -37,6 +37,8 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       }
       return retiredBy.get(key) === attemptId ? 'retired' : 'absent'
     },
+    isRetiredBy: async ({ workspaceId, documentId, attemptId }) =>
+      retiredBy.get(keyOf(workspaceId, documentId)) === attemptId,
     async *list(workspaceId) {
       const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
       yield* own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))

@@ -150,6 +150,19 @@ describe('audit', () => {
     expect((await run(true)).findings).toMatchObject([expected])
   })
 
+  it('takes a deletion that came second for what it is: it holds no bytes', async () => {
+    const { addDocument, ledger, documents, run } = setUp()
+    const document = await addDocument()
+    await addDocument()
+    const first: Reservation = { ...document, attemptId: newAttemptId(), leaseExpiresAtMs: NOW_MS + 1 }
+    await ledger.beginDeletion(first, signal)
+    await documents.retire(first, signal)
+    await ledger.release(first, signal)
+    await ledger.beginDeletion({ ...first, attemptId: newAttemptId() }, signal)
+    const { findings } = await run(true)
+    expect(findings.filter(({ kind }) => kind === 'drift')).toEqual([])
+  })
+
   it('counts the reservation of a twin beside the document it is too late for', async () => {
     const { addDocument, ledger, newReservation, run } = setUp()
     const { documentId } = await addDocument()

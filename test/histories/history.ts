@@ -1,0 +1,307 @@
+import { audit } from '../../lib/audit/audit.ts'
+import type { Finding } from '../../lib/audit/findings.ts'
+import { ServiceError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/logging.ts'
+import { deleteDocument } from '../../lib/promotion/delete-document.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import type { OpenReservation, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { type Promotion, promoteContainerFile } from '../../lib/promotion/promote-container-file.ts'
+import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeObjectStore } from '../fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
+import { type Fate, type PendingCall, Process } from './process.ts'
+
+export type Action =
+  | { do: 'promote'; workspace: number; file: number; key: number | undefined }
+  | { do: 'delete'; document: number }
+  | { do: 'resolve' }
+  | { do: 'audit' }
+  | { do: 'step'; process: number; fate: Fate }
+  | { do: 'kill'; process: number }
+  | { do: 'overwrite'; workspace: number; file: number; sizeBytes: number }
+  | { do: 'quota'; workspace: number; quotaBytes: number }
+  | { do: 'wait'; durationMs: number }
+  | { do: 'deliver' }
+
+export const WORKSPACES = 2
+export const FILES = 3
+const LEASE_MS = 120_000
+const HOUR_MS = 3_600_000
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+const { signal } = new AbortController()
+const DEADLINE = { signal, undoSignal: () => signal }
+
+/** The service on stores in memory, acted upon step by step, with what must be true after each. */
+export class History {
+  readonly #ledger = createFakeQuotaLedger({ defaultQuotaBytes: 100, maxReservations: 4 })
+  readonly #documents = createFakeDocumentRecords()
+  readonly #objects = createFakeObjectStore()
+  readonly #objectKeys = createObjectKeys({
+    sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+    document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+  })
+  readonly #late: (() => Promise<unknown>)[] = []
+  readonly #processes: Process[] = []
+  readonly #answered = new Set<Process>()
+  /** By workspace and idempotency key: the document of the first 200. */
+  readonly #documentOfKey = new Map<string, string>()
+  readonly #keyOf = new Map<Process, string>()
+  readonly #wasQuotaLowered = new Set<WorkspaceId>()
+  #wasDeleted = false
+  #nowMs = 1_800_000_000_000
+  #content = 0
+  /** An attempt copied after its lease: what it leaves when it dies, only the audit finds. */
+  #hasOverdueCopy = false
+
+  constructor() {
+    for (let workspace = 0; workspace < WORKSPACES; workspace++) {
+      for (let file = 0; file < FILES; file++) this.#overwrite(workspace, file, 10 * (file + 1))
+    }
+  }
+
+  async act(action: Action): Promise<void> {
+    await this.#do(action)
+    await this.#settle()
+    await this.#check()
+  }
+
+  /** Lets everything come to rest, as in the hours after: then the audit must find nothing. */
+  async end(): Promise<void> {
+    await this.#deliver()
+    for (let rounds = 0; this.#running().length > 0; rounds++) {
+      if (rounds > 1000) throw new Error('a process does not come to an end')
+      for (const process of this.#running()) process.pending?.decide('ok')
+      await this.#settle()
+    }
+    await this.#check()
+    this.#nowMs += HOUR_MS
+    await resolveExpiredReservations({ maxResolutions: 1000, timeoutEachMs: 1000 }, this.#dependencies(), signal)
+    const findings = await this.#audit(false)
+    const unexpected = this.#hasOverdueCopy
+      ? findings.filter(({ kind }) => kind !== 'object_without_document')
+      : findings
+    expectEqual(unexpected, [], 'the audit finds nothing once leases are over and the resolver has run')
+    await this.#audit(true)
+    expectEqual(await this.#audit(false), [], 'the audit finds nothing after it has mended')
+    for (const [workspaceId, { quotaBytes, remainingBytes, reservations }] of this.#ledger.workspaces) {
+      const bytes = this.#documentsOf(workspaceId).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      expectEqual(quotaBytes - remainingBytes, bytes, `${workspaceId} counts its documents to the byte`)
+      expectEqual(reservations.size, 0, `${workspaceId} has no reservation left`)
+    }
+  }
+
+  async #do(action: Action): Promise<void> {
+    switch (action.do) {
+      case 'promote':
+        return this.#promote(action)
+      case 'delete': {
+        const documents = [...this.#documents.documents.values()]
+        const document = documents[action.document % Math.max(1, documents.length)]
+        if (document) this.#start('delete', (deps) => deleteDocument(document, deps, signal))
+        this.#wasDeleted = true
+        return
+      }
+      case 'resolve':
+        this.#start('resolver', (deps) =>
+          resolveExpiredReservations({ maxResolutions: 10, timeoutEachMs: 1000 }, deps, signal),
+        )
+        return
+      case 'audit':
+        this.#start('audit', (deps) => audit({ repair: true, onFinding() {} }, deps, signal))
+        // It removes documents whose object is gone, and there are none: but it deletes.
+        return
+      case 'step': {
+        const running = this.#running()
+        const process = running[action.process % Math.max(1, running.length)]
+        const call = process?.pending
+        if (process && call) this.#decide(process, call, action.fate)
+        return
+      }
+      case 'kill': {
+        const running = this.#running()
+        const process = running[action.process % Math.max(1, running.length)]
+        if (process) process.isKilled = true
+        return
+      }
+      case 'overwrite':
+        return this.#overwrite(action.workspace, action.file, action.sizeBytes)
+      case 'quota': {
+        const workspaceId = workspaceOf(action.workspace)
+        const workspace = this.#ledger.workspaces.get(workspaceId)
+        if (!workspace) return
+        if (action.quotaBytes < workspace.quotaBytes) this.#wasQuotaLowered.add(workspaceId)
+        workspace.remainingBytes += action.quotaBytes - workspace.quotaBytes
+        workspace.quotaBytes = action.quotaBytes
+        workspace.version++
+        return
+      }
+      case 'wait':
+        // What is under way on the network arrives before a lease is over.
+        if (action.durationMs >= LEASE_MS / 2) await this.#deliver()
+        this.#nowMs += action.durationMs
+        return
+      case 'deliver':
+        return this.#deliver()
+    }
+  }
+
+  #decide(process: Process, call: PendingCall, fate: Fate): void {
+    // What comes late comes within the lease (docs/reliability.md): so nothing that is sent after it comes late.
+    const isLate = fate === 'late' || fate === 'repeated'
+    const mayComeLate = /reserve|settle|release|begin|copy|discard|record|fence|retire|correct|abort/.test(call.name)
+    const chosen = isLate && (!mayComeLate || this.#isOverdue(process, call)) ? 'fail_before' : fate
+    if (call.name === 'objects.copy' && this.#isOverdue(process, call)) this.#hasOverdueCopy = true
+    call.decide(chosen)
+  }
+
+  /** Whether the call is made for a reservation whose lease is over. */
+  #isOverdue(process: Process, call: PendingCall): boolean {
+    const subjects = [...process.calls, call].map(({ args }) => args[0] as Partial<Reservation> | undefined)
+    const lease = subjects.findLast((subject) => subject?.leaseExpiresAtMs !== undefined)?.leaseExpiresAtMs
+    return lease !== undefined && lease <= this.#nowMs
+  }
+
+  #promote({ workspace, file, key }: Extract<Action, { do: 'promote' }>): void {
+    const workspaceId = workspaceOf(workspace)
+    const process = this.#start(`promote ${workspaceId} ${file} ${key ?? ''}`, (deps) =>
+      promoteContainerFile(
+        {
+          caller: { keyId: 'key', workspaceId, kind: 'management', permissions: [], userId: undefined },
+          containerId: 'sess_1',
+          fileId: formatFileId(`file-${file}`),
+          idempotencyKey: key === undefined ? undefined : `key-${key}`,
+          admitted: Promise.resolve(),
+          deadline: DEADLINE,
+          log: SILENT,
+        },
+        deps,
+      ),
+    )
+    if (key !== undefined) this.#keyOf.set(process, `${workspaceId} ${key}`)
+  }
+
+  #start(name: string, work: (deps: ReturnType<History['_dependencies']>) => Promise<unknown>): Process {
+    const process = new Process(name, this.#late)
+    this.#processes.push(process)
+    process.start(() => work(this.#dependencies(process)))
+    return process
+  }
+
+  #dependencies(process?: Process) {
+    return this._dependencies(process)
+  }
+
+  /** @internal named for its type */
+  _dependencies(process?: Process) {
+    const gate = <Store extends object>(store: Store, name: string): Store => process?.gate(store, name) ?? store
+    return {
+      ledger: gate(this.#ledger, 'ledger'),
+      overview: gate(this.#ledger, 'ledger'),
+      documents: gate(this.#documents, 'documents'),
+      objects: gate(this.#objects, 'objects'),
+      objectKeys: this.#objectKeys,
+      maxFileBytes: 1000,
+      leaseMs: LEASE_MS,
+      now: () => this.#nowMs,
+      log: SILENT,
+    }
+  }
+
+  #running(): Process[] {
+    return this.#processes.filter((process) => process.isRunning)
+  }
+
+  /** Until every process waits for its next call to be decided, or has ended. */
+  async #settle(): Promise<void> {
+    for (let rounds = 0; rounds < 1000; rounds++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#running().every((process) => process.pending !== undefined)) return
+    }
+    throw new Error('a process neither calls a store nor ends')
+  }
+
+  async #deliver(): Promise<void> {
+    for (const apply of this.#late.splice(0)) await apply().catch(() => {})
+  }
+
+  #overwrite(workspace: number, file: number, sizeBytes: number): void {
+    const key = `sandboxes/${workspaceOf(workspace)}/sess_1/file-${file}`
+    this.#objects.sandbox.set(key, { bytes: Buffer.alloc(sizeBytes, this.#content++), contentType: 'text/plain' })
+  }
+
+  #documentsOf(workspaceId: WorkspaceId): WorkspaceDocument[] {
+    return [...this.#documents.documents.values()].filter((document) => document.workspaceId === workspaceId)
+  }
+
+  async #audit(repair: boolean): Promise<Finding[]> {
+    const findings: Finding[] = []
+    await audit({ repair, onFinding: (finding) => findings.push(finding) }, this.#dependencies(), signal)
+    return findings
+  }
+
+  /** What is true at every moment, whatever has happened. */
+  async #check(): Promise<void> {
+    for (const [workspaceId, { quotaBytes, remainingBytes, reservations }] of this.#ledger.workspaces) {
+      const documents = this.#documentsOf(workspaceId)
+      const keys = new Set(documents.map(({ objectKey }) => objectKey))
+      const open: OpenReservation[] = []
+      for (const reservation of reservations.values()) {
+        const isSecondDeletion =
+          reservation.purpose === 'deletion' && !(await this.#documents.isRetiredBy(reservation, signal))
+        if (!keys.has(reservation.objectKey) && !isSecondDeletion) open.push(reservation)
+      }
+      const bytes = [...documents, ...open].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      expectEqual(quotaBytes - remainingBytes, bytes, `${workspaceId} counts documents and reservations to the byte`)
+      if (!this.#wasQuotaLowered.has(workspaceId) && remainingBytes < 0)
+        throw new Error(`${workspaceId} is over its quota`)
+    }
+    for (const document of this.#documents.documents.values()) {
+      const object = this.#objects.documents.get(document.objectKey)
+      expectEqual(object?.bytes.length, document.sizeBytes, `document ${document.documentId} has its bytes`)
+    }
+    for (const process of this.#processes) this.#checkAnswer(process)
+  }
+
+  /** Looked at once, at the moment of the answer. */
+  #checkAnswer(process: Process): void {
+    if (!process.name.startsWith('promote') || process.outcome === undefined || this.#answered.has(process)) return
+    this.#answered.add(process)
+    const recorded = process.calls.filter(({ name, result }) => name === 'documents.record' && result === 'recorded')
+    if ('value' in process.outcome) {
+      const { document } = process.outcome.value as Promotion
+      const isThere = this.#documents.documents.has(`${document.workspaceId}/${document.documentId}`)
+      if (!this.#wasDeleted && !isThere) throw new Error(`${process.name}: answered 200, but there is no document`)
+      this.#checkKey(process, document.documentId)
+      return
+    }
+    const { error } = process.outcome
+    if (!(error instanceof ServiceError)) throw new Error(`${process.name}: an unforeseen failure`, { cause: error })
+    // The one exception: neither the record's answer nor the fence's arrived.
+    const isFenceLost = process.calls.some(
+      ({ name, fate }) => name === 'documents.fence' && fate !== 'ok' && fate !== 'repeated',
+    )
+    for (const { args } of recorded) {
+      const { workspaceId, documentId, attemptId } = args[0] as WorkspaceDocument
+      const there = this.#documents.documents.get(`${workspaceId}/${documentId}`)
+      if (there?.attemptId === attemptId && !isFenceLost)
+        throw new Error(`${process.name}: answered ${error.status}, but there is a document`)
+    }
+  }
+
+  #checkKey(process: Process, documentId: DocumentId): void {
+    const key = this.#keyOf.get(process)
+    if (key === undefined) return
+    const first = this.#documentOfKey.get(key) ?? documentId
+    this.#documentOfKey.set(key, first)
+    expectEqual(documentId, first, `${process.name}: one idempotency key, one document`)
+  }
+}
+
+const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
+
+function expectEqual(actual: unknown, expected: unknown, what: string): void {
+  const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (is !== shouldBe) throw new Error(`${what}: ${is} instead of ${shouldBe}`)
+}

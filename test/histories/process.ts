@@ -1,0 +1,126 @@
+import { ServiceError } from '../../lib/errors.ts'
+
+/** What happens to one call of a process. */
+export type Fate =
+  | 'ok'
+  | 'fail_before'
+  | 'fail_after'
+  | 'kill_before'
+  | 'kill_after'
+  /** Fails now, takes effect later. */
+  | 'late'
+  /** Takes effect now, and once more later: the SDK sent it twice. */
+  | 'repeated'
+
+export interface PendingCall {
+  name: string
+  args: unknown[]
+  decide(fate: Fate): void
+}
+
+export interface CallRecord {
+  name: string
+  fate: Fate
+  args: unknown[]
+  result?: unknown
+}
+
+const lost = () => new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })
+
+/**
+ * A process of the service under test. It stops at every call to a store until it is told what becomes of the call, so that
+ * a history can interleave processes in any way, break their calls and kill them.
+ */
+export class Process {
+  readonly name: string
+  readonly calls: CallRecord[] = []
+  /** Calls that wait for their fate, in order: a process may make several at once. */
+  readonly #pending: PendingCall[] = []
+  isKilled = false
+  outcome: { value: unknown } | { error: unknown } | undefined
+  readonly #late: (() => Promise<unknown>)[]
+
+  /** @param late where effects that come later are put */
+  constructor(name: string, late: (() => Promise<unknown>)[]) {
+    this.name = name
+    this.#late = late
+  }
+
+  start(work: () => Promise<unknown>): void {
+    work().then(
+      (value) => {
+        this.outcome = { value }
+      },
+      (error) => {
+        this.outcome = { error }
+      },
+    )
+  }
+
+  get pending(): PendingCall | undefined {
+    return this.#pending[0]
+  }
+
+  get isRunning(): boolean {
+    return !this.isKilled && this.outcome === undefined
+  }
+
+  /** A store whose methods stop for this process. Listings stop once, at their beginning. */
+  gate<Store extends object>(store: Store, storeName: string): Store {
+    return new Proxy(store, {
+      get: (target, key) => {
+        const method = Reflect.get(target, key)
+        if (typeof method !== 'function') return method
+        const name = `${storeName}.${String(key)}`
+        return (...args: unknown[]) => {
+          const call = () => Reflect.apply(method, target, args)
+          return /\.list/.test(name) ? this.#gateListing(name, call) : this.#gateCall(name, args, call)
+        }
+      },
+    })
+  }
+
+  async *#gateListing(name: string, call: () => AsyncIterable<unknown>) {
+    const elements: unknown[] = []
+    await this.#gateCall(name, [], async () => {
+      for await (const element of call()) elements.push(element)
+    })
+    yield* elements
+  }
+
+  #gateCall(name: string, args: unknown[], call: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({
+        name,
+        args,
+        decide: (fate) => {
+          this.#pending.shift()
+          const record: CallRecord = { name, fate, args }
+          this.calls.push(record)
+          const apply = async () => {
+            record.result = await call()
+            return record.result
+          }
+          if (fate === 'kill_before' || fate === 'kill_after') {
+            this.isKilled = true
+            if (fate === 'kill_after') apply().catch(() => {})
+          } else if (fate === 'fail_before') reject(lost())
+          else if (fate === 'late') {
+            this.#late.push(call)
+            reject(lost())
+          } else if (fate === 'fail_after') apply().then(() => reject(lost()), reject)
+          else if (fate === 'repeated') {
+            this.#late.push(call)
+            apply().then((result) => resolve(markRepeated(result)), reject)
+          } else apply().then(resolve, reject)
+        },
+      })
+    })
+  }
+}
+
+function markRepeated(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result
+  if ('mayArriveLate' in result) return { ...result, mayArriveLate: true }
+  return 'outcome' in result ? { ...result, mayRepeat: true } : result
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { type Action, FILES, History, WORKSPACES } from './history.ts'
+import type { Fate } from './process.ts'
+
+const HISTORIES = Number(process.env.HISTORIES ?? 2500)
+const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }
+
+const fate = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<Fate>('ok') },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom<Fate>('fail_before', 'fail_after', 'late', 'repeated', 'kill_before', 'kill_after'),
+  },
+)
+const index = fc.nat({ max: 20 })
+const step = fc.record({ do: fc.constant('step' as const), process: index, fate })
+const workspace = fc.nat({ max: WORKSPACES - 1 })
+const file = fc.nat({ max: FILES - 1 })
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 40, arbitrary: step },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('promote' as const),
+      workspace,
+      file,
+      key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), document: index }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), process: index }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('overwrite' as const), workspace, file, sizeBytes: fc.nat({ max: 60 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('quota' as const), workspace, quotaBytes: fc.nat({ max: 200 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      durationMs: fc.constantFrom(1000, 130_000, 3_600_000, -5000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver' as const) }) },
+)
+
+describe('random histories', () => {
+  it(`keep the promises at every step, ${HISTORIES} of them`, { timeout: 3_600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 120, size: 'max' }), async (actions) => {
+        const history = new History()
+        for (const each of actions) await history.act(each)
+        await history.end()
+      }),
+      { numRuns: HISTORIES, ...SEED },
+    )
+  })
+})
