@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
@@ -15,6 +15,9 @@ export const OPENAPI = parse(readFileSync(join(import.meta.dirname, '../../docs/
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(OPENAPI, ID)
+
+/** By the schema's text. */
+const compiled = new Map<string, ValidateFunction>()
 
 export interface AnyResponse {
   status: number
@@ -39,8 +42,10 @@ export function expectDocumented({ status, headers, body }: AnyResponse): void {
 }
 
 function expectValid(schema: object, value: unknown, what: string): void {
-  const isValid = ajv.validate(schema, value)
-  expect(isValid ? [] : ajv.errors, `${what}: ${JSON.stringify(value)}`).toEqual([])
+  const key = JSON.stringify(schema)
+  const validate = compiled.get(key) ?? ajv.compile(schema)
+  compiled.set(key, validate)
+  expect(validate(value) ? [] : validate.errors, `${what}: ${JSON.stringify(value)}`).toEqual([])
 }
 
 function resolve(ref: string) {
