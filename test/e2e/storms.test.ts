@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, useLocalService } from '../../infra/admin/connect.ts'
+import { close, listen } from '../../infra/local/listen.ts'
+import type { DemoFileContent } from '../../infra/local/service.ts'
+import { audit } from '../../lib/audit/audit.ts'
+import type { Finding } from '../../lib/audit/findings.ts'
+import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+
+const START = join(import.meta.dirname, '../../infra/local/start.ts')
+const KILLS = Number(process.env.STORM_KILLS ?? 10)
+const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
+const signal = AbortSignal.timeout(600_000)
+
+let directory: string
+let port: number
+let service: ChildProcess | undefined
+let demo: DemoFileContent
+let dynamoDb: DynamoDBClient
+let s3: S3Client
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-storm-'))
+  const probe = createServer()
+  port = await listen(probe, 0)
+  await close(probe)
+  await start()
+})
+afterAll(async () => {
+  service?.kill('SIGINT')
+  if (service && service.exitCode === null) await once(service, 'exit')
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** npm start, as a process of its own that can be killed. */
+async function start(): Promise<void> {
+  const env = { ...process.env, PORT: String(port), POWERTOOLS_LOG_LEVEL: 'SILENT' }
+  for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL_DYNAMODB']) delete env[name as keyof typeof env]
+  const child = spawn(process.execPath, [START, '--directory', directory], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  service = child
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`the service ended while starting:\n${output}`)))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (output.includes('/promote\n')) resolve()
+    })
+  })
+  child.removeAllListeners('exit')
+  demo = JSON.parse(await readFile(join(directory, 'demo.json'), 'utf8'))
+  const common = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
+  dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
+  s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint })
+}
+
+/** A workspace with one file and several keys, so that no rate limit stands in the way. */
+async function newWorkspace(
+  workspaceId: string,
+  { quotaBytes, keys, bytes }: { quotaBytes: number; keys: number; bytes: Buffer },
+) {
+  const tokens = Array.from({ length: keys }, newToken)
+  for (const [index, token] of tokens.entries()) {
+    const key = {
+      token_hash: hashToken(token),
+      key_id: `${workspaceId}-${index}`,
+      workspace_id: workspaceId,
+      kind: 'management',
+      status: 'enabled',
+    }
+    await dynamoDb.send(new PutItemCommand({ TableName: demo.keys_table, Item: marshall(key) }))
+  }
+  const Item = marshall(newWorkspaceItem(workspaceId as WorkspaceId, quotaBytes))
+  await dynamoDb.send(new PutItemCommand({ TableName: demo.workspaces_table, Item }))
+  await s3.send(
+    new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key: `sandboxes/${workspaceId}/sess_1/a.bin`, Body: bytes }),
+  )
+  return tokens
+}
+
+/** @returns undefined when the connection broke */
+async function promote(token: string, idempotencyKey?: string): Promise<{ status: number; id?: string } | undefined> {
+  const url = `${demo.base_url}/containers/sess_1/files/${formatFileId('a.bin')}/promote`
+  const headers = { authorization: `Bearer ${token}`, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) }
+  try {
+    const response = await fetch(url, { method: 'POST', headers })
+    const { id } = (await response.json()) as { id?: string }
+    return id === undefined ? { status: response.status } : { status: response.status, id }
+  } catch {
+    return undefined
+  }
+}
+
+async function auditAfterLeases(workspaceId: string) {
+  const stores = connect(await useLocalService(directory))
+  const deps = { ...stores, now: () => Date.now() + 3_600_000, log: SILENT }
+  await resolveExpiredReservations({ maxResolutions: 10_000, timeoutEachMs: 10_000 }, deps, signal)
+  const findings: Finding[] = []
+  const report = await audit(
+    { repair: false, workspaceId: workspaceId as WorkspaceId, onFinding: (one) => findings.push(one) },
+    deps,
+    signal,
+  )
+  return { stores, findings, report }
+}
+
+describe('storms over HTTP', () => {
+  it('200 parallel clients fill a quota exactly', { timeout: 120_000 }, async () => {
+    const [size, room] = [1000, 60]
+    const tokens = await newWorkspace('ws_full_storm', {
+      quotaBytes: size * room,
+      keys: 4,
+      bytes: Buffer.alloc(size, 7),
+    })
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => promote(tokens[i % 4] ?? '')))
+    const count = (status: number) => answers.filter((answer) => answer?.status === status).length
+    expect([count(200), count(403)]).toEqual([room, 200 - room])
+    const { findings, report, stores } = await auditAfterLeases('ws_full_storm')
+    expect(findings).toEqual([])
+    expect(report).toMatchObject({ documents: room, documentBytes: room * size })
+    expect(await stores.ledger.usage('ws_full_storm' as WorkspaceId, signal)).toEqual({
+      quotaBytes: size * room,
+      usedBytes: size * room,
+    })
+  })
+
+  it(`keeps every promise while it is killed in the middle of a load, ${KILLS} times`, {
+    timeout: 300_000,
+  }, async () => {
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251))
+    const tokens = await newWorkspace('ws_killed', { quotaBytes: 10 ** 10, keys: 12, bytes })
+    const seen: string[] = []
+    const idOfKey = new Map<string, string>()
+    let broken = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      let isStopped = false
+      const client = async (token: string, name: string) => {
+        for (let i = 0; !isStopped; i++) {
+          // Every third request uses a key, and repeats it after an answer that was lost or a 503.
+          const key = i % 3 === 0 ? `${name}-${Math.floor(kill / 2)}-${i}` : undefined
+          const answer = await promote(token, key)
+          if (answer === undefined) {
+            broken++
+            await sleep(20)
+          } else if (answer.id !== undefined) {
+            seen.push(answer.id)
+            if (key !== undefined) expect(idOfKey.get(key) ?? answer.id).toBe(answer.id)
+            if (key !== undefined) idOfKey.set(key, answer.id)
+          } else expect([429, 503]).toContain(answer.status)
+        }
+      }
+      const clients = tokens.map((token, index) => client(token, `client-${index}`))
+      await sleep(400 + 40 * kill)
+      service?.kill('SIGKILL')
+      if (service) await once(service, 'exit')
+      isStopped = true
+      await Promise.all(clients)
+      await start()
+    }
+    expect(seen.length).toBeGreaterThan(KILLS)
+    expect(broken).toBeGreaterThan(0)
+
+    const { findings, report, stores } = await auditAfterLeases('ws_killed')
+    expect(findings).toEqual([])
+    expect(report.documents).toBeGreaterThanOrEqual(new Set(seen).size)
+    for (const id of new Set(seen)) {
+      const document = await stores.documents.find('ws_killed' as WorkspaceId, id as never, signal)
+      const object = await s3.send(new GetObjectCommand({ Bucket: demo.documents_bucket, Key: document?.objectKey }))
+      expect(Buffer.from((await object.Body?.transformToByteArray()) ?? []).equals(bytes), id).toBe(true)
+    }
+    console.log(
+      `storm: ${KILLS} kills, ${new Set(seen).size} documents answered with 200, ${report.documents} kept, ${broken} connections broken`,
+    )
+  })
+})
