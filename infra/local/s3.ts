@@ -29,6 +29,7 @@ export async function startS3(options: { directory: string; credentials: Credent
     vhostBuckets: false,
   })
   deleteWithoutTidying(s3)
+  hideHalfWritten(s3)
   // Before its router, which is the last.
   s3.middleware.splice(-1, 0, preciseCopySource(s3.store), uploadOperations(s3.store))
   const server = createServer(s3.callback())
@@ -43,6 +44,20 @@ function deleteWithoutTidying({ store }: S3rver): void {
   store.deleteObject = async (bucket, key) => {
     const files = ['object', 'object.md5', 'metadata.json'].map((name) => store.getResourcePath(bucket, key, name))
     await Promise.all(files.map((file) => rm(file, { force: true })))
+  }
+}
+
+/** A process that is killed leaves files half written, where S3 would have written nothing. */
+function hideHalfWritten({ store }: S3rver): void {
+  const { getMetadata } = store
+  store.getMetadata = async (bucket, key) => {
+    try {
+      return await getMetadata.call(store, bucket, key)
+    } catch (error) {
+      if (error instanceof SyntaxError)
+        throw Object.assign(new Error('half written', { cause: error }), { code: 'ENOENT' })
+      throw error
+    }
   }
 }
 

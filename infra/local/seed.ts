@@ -112,7 +112,11 @@ async function putContainer(
       Bucket: config.sandboxBucket,
       Key: keys.sandboxFile({ workspaceId, containerId, path: path as FilePath }),
     }
-    const existing = await s3.send(new HeadObjectCommand(object)).catch(() => undefined)
+    const existing = await s3
+      .send(new HeadObjectCommand(object))
+      .catch((error: { $metadata?: { httpStatusCode?: number } }) => {
+        if (error.$metadata?.httpStatusCode !== 404) throw error
+      })
     if (existing?.ContentLength !== body.length) {
       await s3.send(new PutObjectCommand({ ...object, Body: body, ContentType: contentType }))
     }

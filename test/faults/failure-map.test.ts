@@ -100,7 +100,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     service.breakCalls(({ name }) => (name === call ? fault : undefined))
     const response = await service.promote(workspace, 'a.txt', remainingMs === undefined ? {} : { remainingMs })
     service.breakCalls(() => undefined)
-    expect(service.takeCalls()).toContain(call)
+    expect(service.takeCalls().map(({ name }) => name)).toContain(call)
     expect(JSON.stringify(response)).not.toMatch(/secret|arn:|sandboxes\/|local-|at .*\.ts|Exception/)
     return { response, state: await service.stateOf(workspace) }
   }
@@ -192,6 +192,10 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     },
   )
 
+  it('CopyObject applied, every answer lost: 503, and the object is gone', async () => {
+    expectRow(await promoteBroken('CopyObject', LOST, Buffer.from('small')), 503, 'service_unavailable')
+  })
+
   it('documents.record applied, every answer lost: 200, for the document is there', async () => {
     const { response, state } = await promoteBroken('documents.record', LOST, Buffer.from('small'))
     expect(response.status).toBe(200)
@@ -204,6 +208,100 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     expect(state).toEqual({ ...kept(5), reservations: 1 })
   })
 
+  it.each([
+    ['slow', s3Error(503, 'SlowDown'), 503, 'service_unavailable'],
+    ['refused', REFUSED, 503, 'service_unavailable'],
+    ['denied', s3Error(403, 'AccessDenied'), 500, 'internal_error'],
+  ] as const)(
+    'ListObjectsV2 %s, asked whether a container exists: not taken for a missing one',
+    async (_, fault, status, reason) => {
+      const workspace = await service.newWorkspace()
+      service.breakCalls(({ name }) => (name === 'ListObjectsV2' ? fault : undefined))
+      const response = await service.promote(workspace, 'missing.txt')
+      expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
+    },
+  )
+
+  it.each(dynamoDbRows('ledger.createWorkspace'))('%s %s: %d %s', async (call, _, status, reason, fault) => {
+    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
+  })
+
+  it.each(['ListMultipartUploads', 'DeleteObject', 'ledger.release'])(
+    '%s of the undo refused: the first failure is told, and the bytes stay counted until the resolver comes',
+    async (undoCall) => {
+      const workspace = await service.newWorkspace()
+      await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+      service.breakCalls(({ name }) => {
+        if (name === 'documents.record') return dynamoDbError(400, 'AccessDeniedException')
+        return name === undoCall ? REFUSED : undefined
+      })
+      const response = await service.promote(workspace, 'a.txt')
+      expect(response).toMatchObject({ status: 500, body: { error: { metadata: { reason: 'internal_error' } } } })
+      const objects = undoCall === 'ledger.release' ? 0 : 1
+      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, objects, usedBytes: 5, reservations: 1 })
+    },
+  )
+
+  it('documents.fence and the answer of documents.record lost: 503, and the document is there, counted', async () => {
+    const workspace = await service.newWorkspace()
+    await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+    service.breakCalls(({ name }) => {
+      if (name === 'documents.record') return LOST
+      return name === 'documents.fence' ? REFUSED : undefined
+    })
+    expect((await service.promote(workspace, 'a.txt')).status).toBe(503)
+    expect(await service.stateOf(workspace)).toEqual({ ...kept(5), reservations: 1 })
+  })
+
+  it('a copy that S3 finishes after we gave up on it is watched for, and its bytes are not counted', async () => {
+    const workspace = await service.newWorkspace()
+    await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+    service.breakCalls(({ name }) => (name === 'CopyObject' ? { kind: 'late' } : undefined))
+    expect((await service.promote(workspace, 'a.txt', { remainingMs: 3000 })).status).toBe(503)
+    expect(await service.stateOf(workspace)).toEqual(NOTHING)
+    await service.deliverLate()
+    expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, objects: 1 })
+    expect(await service.watchedObjects(workspace)).toHaveLength(1)
+  })
+
+  it('gives up on a store that never answers long before the deadline, after three tries', {
+    timeout: 40_000,
+  }, async () => {
+    const startedAt = performance.now()
+    const broken = await promoteBroken('HeadObject', HANGS, Buffer.from('small'), 28_000)
+    expectRow(broken, 503, 'service_unavailable')
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
+  })
+
+  it('pins the source, describes the copy and leaves tags and annotations behind, on the wire', async () => {
+    const workspace = await service.newWorkspace()
+    await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+    await service.putFile(workspace, 'b.txt', LARGE_BYTES)
+    service.takeCalls()
+    await service.promote(workspace, 'a.txt')
+    await service.promote(workspace, 'b.txt')
+    const calls = service.takeCalls()
+    const headersOf = (call: string) => calls.filter(({ name }) => name === call).map(({ headers }) => headers)
+    expect(headersOf('CopyObject')).toEqual([
+      expect.objectContaining({
+        'x-amz-copy-source-if-match': expect.stringMatching(/^"[0-9a-f]{32}"$/),
+        'x-amz-metadata-directive': 'REPLACE',
+        'x-amz-tagging-directive': 'REPLACE',
+        'x-amz-object-annotation-directive': 'EXCLUDE',
+        'content-type': 'text/plain',
+      }),
+    ])
+    expect(headersOf('UploadPartCopy')).toHaveLength(3)
+    for (const headers of headersOf('UploadPartCopy')) {
+      expect(headers['x-amz-copy-source-if-match']).toMatch(/^"[0-9a-f]{32}"$/)
+    }
+    expect(headersOf('CompleteMultipartUpload')).toEqual([
+      expect.objectContaining({ 'x-amz-mp-object-size': String(LARGE_BYTES.length) }),
+    ])
+    const reads = calls.filter(({ name }) => name === 'keys.find').map(({ body }) => JSON.parse(body).ConsistentRead)
+    expect(reads).toEqual([true, true])
+  })
+
   it('makes seven calls to AWS for a plain promotion, not one more', async () => {
     const workspace = await service.newWorkspace()
     await service.putFile(workspace, 'a.txt', Buffer.from('small'))
@@ -212,7 +310,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     await sleep(200)
     service.takeCalls()
     await service.promote(workspace, 'a.txt')
-    expect(service.takeCalls()).toEqual([
+    expect(service.takeCalls().map(({ name }) => name)).toEqual([
       'keys.find',
       'rateLimit.take',
       'ledger.reserve',

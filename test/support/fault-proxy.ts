@@ -7,6 +7,7 @@ export interface AwsCall {
   name: string
   method: string
   path: string
+  headers: IncomingMessage['headers']
   body: string
 }
 
@@ -45,7 +46,8 @@ export async function startFaultProxy(
 
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming)
-    const raw = { method: incoming.method ?? '', path: incoming.url ?? '', body: body.toString() }
+    const { headers } = incoming
+    const raw = { method: incoming.method ?? '', path: incoming.url ?? '', headers, body: body.toString() }
     const call = { ...raw, name: nameOf(raw, incoming.headers) }
     proxy.calls.push(call)
     const fault = proxy.fault(call)

@@ -7,7 +7,7 @@ import { CREDENTIALS, startStandIns } from './stand-ins.ts'
 import { createWorld, type TestWorkspace } from './world.ts'
 
 /** The real function with its real SDK clients, on the stand-ins, through proxies that can break any call. */
-export async function startServiceUnderFaults() {
+export async function startServiceUnderFaults({ logLevel = 'SILENT' } = {}) {
   const standIns = await startStandIns()
   const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
   const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
@@ -18,7 +18,7 @@ export async function startServiceUnderFaults() {
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDbProxy.endpoint,
     AWS_ENDPOINT_URL_S3: s3Proxy.endpoint,
-    POWERTOOLS_LOG_LEVEL: 'SILENT',
+    POWERTOOLS_LOG_LEVEL: logLevel,
   }
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   const { handler } = await import('../../functions/promote-container-file.ts')
@@ -52,10 +52,11 @@ export async function startServiceUnderFaults() {
     breakCalls(fault: FaultProxy['fault']): void {
       for (const proxy of proxies) proxy.fault = fault
     },
-    /** Names of all calls since the last look, DynamoDB's first. */
-    takeCalls(): string[] {
-      return proxies.flatMap((proxy) => proxy.calls.splice(0).map(({ name }) => name))
+    /** All calls since the last look, DynamoDB's first. */
+    async deliverLate(): Promise<void> {
+      for (const proxy of proxies) await proxy.deliverLate()
     },
+    takeCalls: () => proxies.flatMap((proxy) => proxy.calls.splice(0)),
     async stop() {
       await Promise.all(proxies.map((proxy) => proxy.stop()))
       await standIns.stop()

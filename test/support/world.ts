@@ -51,6 +51,14 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
       await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
     },
 
+    /** Keys of objects that S3 may still write after their promotion was given up. */
+    async watchedObjects({ workspaceId }: TestWorkspace): Promise<string[]> {
+      const Key = marshall({ workspace_id: workspaceId })
+      const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: config.workspacesTable, Key }))
+      const reservations = Item ? Object.values(toWorkspaceItem(Item).reservations) : []
+      return reservations.filter(({ purpose }) => purpose === 'late_copy').map(({ object_key }) => object_key)
+    },
+
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
       const query = new QueryCommand({
         TableName: config.documentsTable,
