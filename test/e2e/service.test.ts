@@ -233,6 +233,26 @@ describe('100 parallel promotions into a workspace with room for exactly 30', ()
   })
 })
 
+describe('100 simultaneous promotions with one Idempotency-Key', () => {
+  it('make one document, counted once; who is told to come back gets it', async () => {
+    const { full_workspace: full } = service.demo
+    const before = await workspaceItem(full.workspace_id)
+    const [token, fileId] = [full.standard_key, full.files[0]?.file_id ?? '']
+    const untilAnswered = async (): Promise<AnyResponse> => {
+      const response = await promote(token, full.container_id, fileId, { 'idempotency-key': '"one for all"' })
+      if (response.status === 200) return response
+      expect([429, 503]).toContain(response.status)
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers['retry-after'])))
+      return untilAnswered()
+    }
+    const responses = await Promise.all(Array.from({ length: 100 }, untilAnswered))
+    expect(new Set(responses.map(({ body }) => (body as { id: string }).id)).size).toBe(1)
+    const after = await workspaceItem(full.workspace_id)
+    expect(before.remaining_bytes - after.remaining_bytes).toBe(full.files[0]?.size_bytes)
+    expect(after.reservations).toEqual({})
+  })
+})
+
 describe('started again on the same data', () => {
   it('keeps keys and documents', async () => {
     const before = { demo: service.demo, documents: await documentsOf(service.demo.workspace_id) }

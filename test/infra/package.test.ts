@@ -38,12 +38,12 @@ const ofType = (type: string) => Object.values(resources).filter((resource) => r
 
 /** The function's environment, its references replaced by names. */
 const functionEnvironment = (): Record<string, string> => {
-  const variables: Record<string, string | { Ref: string }> =
+  const variables: Record<string, string | { 'Fn::If': [string, { Ref: string }, string] }> =
     resources.PromoteContainerFileLambdaFunction?.Properties.Environment.Variables
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
       name,
-      typeof value === 'string' ? value : value.Ref.toLowerCase(),
+      typeof value === 'string' ? value : value['Fn::If'][1].Ref.toLowerCase(),
     ]),
   )
 }
@@ -77,16 +77,14 @@ describe('the packaged artifact', () => {
 })
 
 describe('the packaged template', () => {
-  it('has one function, which gives up before the gateway does and has a usable configuration', () => {
-    expect(ofType('AWS::Lambda::Function').map(({ Properties }) => Properties)).toEqual([
-      expect.objectContaining({
-        Handler: 'dist/promote-container-file.handler',
-        Runtime: 'nodejs24.x',
-        Architectures: ['arm64'],
-        Timeout: 28,
-        Role: { 'Fn::GetAtt': ['PromoteContainerFileRole', 'Arn'] },
-      }),
-    ])
+  it('has a function that gives up before the gateway does and has a usable configuration', () => {
+    expect(resources.PromoteContainerFileLambdaFunction?.Properties).toMatchObject({
+      Handler: 'dist/promote-container-file.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Timeout: 28,
+      Role: { 'Fn::GetAtt': ['PromoteContainerFileRole', 'Arn'] },
+    })
     expect(readConfig(functionEnvironment())).toMatchObject({
       keysTable: 'container-file-promotion-dev-keys',
       sandboxBucket: 'sandboxbucket',
@@ -94,6 +92,23 @@ describe('the packaged template', () => {
       defaultQuotaBytes: 10 * 1024 ** 3,
       multipartThresholdBytes: 64 * 1024 ** 2,
     })
+  })
+
+  it('resolves reservations every minute, in a function with its own role', () => {
+    expect(ofType('AWS::Lambda::Function')).toHaveLength(2)
+    expect(resources.ResolveReservationsLambdaFunction?.Properties).toMatchObject({
+      Handler: 'dist/resolve-reservations.handler',
+      Role: { 'Fn::GetAtt': ['ResolveReservationsRole', 'Arn'] },
+    })
+    expect(ofType('AWS::Events::Rule').map(({ Properties }) => Properties)).toMatchObject([
+      { ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' },
+    ])
+  })
+
+  it('deploys what the gateway answers itself together with the API', () => {
+    const method = ofType('AWS::ApiGateway::Method')[0] as Resource & { DependsOn: string[] }
+    const names = Object.keys(resources).filter((name) => resources[name]?.Type === 'AWS::ApiGateway::GatewayResponse')
+    expect(method.DependsOn).toEqual(expect.arrayContaining(names))
   })
 
   it('has a regional REST API with the one route and no authorizer of its own', () => {
@@ -120,7 +135,7 @@ describe('the packaged template', () => {
 
   it('keeps data when the stack goes, and keeps buckets private', () => {
     for (const name of ['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'SandboxBucket', 'DocumentsBucket']) {
-      expect(resources[name]?.DeletionPolicy, name).toBe('Retain')
+      expect(resources[name]?.DeletionPolicy, name).toBe('RetainExceptOnCreate')
     }
     for (const name of ['SandboxBucket', 'DocumentsBucket']) {
       expect(resources[name]?.Properties.PublicAccessBlockConfiguration, name).toEqual({
@@ -135,34 +150,44 @@ describe('the packaged template', () => {
     }
   })
 
-  it('grants the role no wildcard action and no resource but its own', () => {
-    const [role, ...others] = ofType('AWS::IAM::Role')
-    expect(others).toEqual([])
-    const statements = role?.Properties.Policies.flatMap(
+  it.each([
+    [
+      'PromoteContainerFileRole',
+      'logs:CreateLogStream logs:PutLogEvents dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem s3:GetObject s3:ListBucket ' +
+        's3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads',
+    ],
+    [
+      'ResolveReservationsRole',
+      'logs:CreateLogStream logs:PutLogEvents dynamodb:Scan dynamodb:UpdateItem s3:DeleteObject s3:AbortMultipartUpload ' +
+        's3:ListBucketMultipartUploads',
+    ],
+  ])('grants %s no wildcard action and no resource but its own', (name, expected) => {
+    const statements = resources[name]?.Properties.Policies.flatMap(
       (policy: { PolicyDocument: { Statement: object[] } }) => policy.PolicyDocument.Statement,
     )
     const actions = statements.flatMap(({ Action }: { Action: string | string[] }) => Action)
-    expect(actions.filter((action: string) => action.includes('*'))).toEqual([])
-    expect(new Set(actions)).toEqual(
-      new Set([
-        'logs:CreateLogStream',
-        'logs:PutLogEvents',
-        'dynamodb:GetItem',
-        'dynamodb:PutItem',
-        'dynamodb:UpdateItem',
-        's3:GetObject',
-        's3:ListBucket',
-        's3:PutObject',
-        's3:DeleteObject',
-        's3:AbortMultipartUpload',
-        's3:ListBucketMultipartUploads',
-      ]),
-    )
+    expect(new Set(actions)).toEqual(new Set(expected.split(' ')))
     for (const { Resource } of statements) expect(JSON.stringify(Resource)).not.toContain('"*"')
-    const names = JSON.stringify(statements.map(({ Resource }: { Resource: unknown }) => Resource))
-    expect(names).toContain('SandboxBucket.Arn}/sandboxes/*')
-    expect(names).toContain('DocumentsBucket.Arn}/documents/*')
-    expect(resources.PromoteContainerFileLogGroup?.Type).toBe('AWS::Logs::LogGroup')
+    const objects = statements.filter(({ Action }: { Action: string | string[] }) =>
+      /s3:\w+Object/.test(String(Action)),
+    )
+    for (const { Resource } of objects) expect(JSON.stringify(Resource)).toMatch(/"\/(sandboxes|documents)\/\*"/)
+  })
+
+  it('uses buckets that are brought along, in the environment and in the roles, and creates none', async () => {
+    const output = join(directory, 'brought')
+    const args = ['package', '--package', output, '--param', 'sandboxBucket=theirs', '--param', 'documentsBucket=ours']
+    await promisify(execFile)(process.execPath, [SERVERLESS_CLI, ...args], { cwd: ROOT })
+    const template = JSON.parse(await readFile(join(output, 'cloudformation-template-update-stack.json'), 'utf8'))
+    expect(template.Conditions.CreatesSandboxBucket).toEqual({ 'Fn::Equals': ['theirs', ''] })
+    expect(template.Conditions.CreatesDocumentsBucket).toEqual({ 'Fn::Equals': ['ours', ''] })
+    const used = { 'Fn::If': ['CreatesSandboxBucket', { Ref: 'SandboxBucket' }, 'theirs'] }
+    const lambda = template.Resources.PromoteContainerFileLambdaFunction.Properties
+    expect(lambda.Environment.Variables.SANDBOX_BUCKET).toEqual(used)
+    expect(JSON.stringify(template.Resources.PromoteContainerFileRole)).toContain(JSON.stringify(used))
+    for (const name of ['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy']) {
+      expect(template.Resources[name].Condition, name).toBe(`Creates${name.replace('Policy', '')}`)
+    }
   })
 
   /** API Gateway, "Gateway response types". */

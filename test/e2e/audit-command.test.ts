@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+let directory: string
+let service: LocalService
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-audit-'))
+  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+})
+afterAll(async () => {
+  await service.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** npm run admin -- … as a process: its exit code and what it printed. */
+function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join(ROOT, 'infra/admin/main.ts'), ...args], { cwd: ROOT }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+    })
+  })
+}
+const audit = (...args: string[]) => admin('--local', '--directory', directory, 'audit', ...args)
+
+describe('npm run admin -- audit', () => {
+  it('says that nothing is wrong: exit code 0', async () => {
+    expect(await audit()).toEqual({
+      code: 0,
+      stdout: '1 workspaces with 1 documents of 1000000 bytes: nothing is wrong.\n',
+      stderr: '',
+    })
+  })
+
+  it('finds a lost object: exit code 1; mends it: exit code 0; then nothing is wrong', async () => {
+    const { demo } = service
+    const s3 = new S3Client({
+      region: 'us-east-1',
+      endpoint: demo.s3_endpoint,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    })
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: demo.documents_bucket }))
+    await s3.send(new DeleteObjectCommand({ Bucket: demo.documents_bucket, Key: Contents[0]?.Key }))
+
+    const found = await audit()
+    expect(found.code).toBe(1)
+    expect(found.stdout).toMatch(
+      /^ws_full: document file_\w+ \(1000000 bytes\) has lost its object documents\/ws_full\/\S+\n/,
+    )
+    expect(found.stdout).toContain('1 findings, 0 mended, 1 left.')
+
+    const json = await audit('--json', '--workspace', 'ws_full')
+    expect(json.code).toBe(1)
+    expect(
+      json.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      { kind: 'document_without_object', workspaceId: 'ws_full', isRepaired: false },
+      { kind: 'report', workspaces: 1, findings: 1, repaired: 0 },
+    ])
+
+    const mended = await audit('--repair')
+    expect(mended.code).toBe(0)
+    expect(mended.stdout).toContain('(mended)')
+    expect((await audit()).stdout).toBe('1 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
+  })
+
+  it.each([
+    ['a workspace id that is none', () => audit('--workspace', '../x'), '"../x" is not a workspace id'],
+    ['no configuration', () => admin('audit'), 'KEYS_TABLE is not set'],
+    ['no local service', () => admin('--local', '--directory', join(directory, 'none'), 'audit'), 'npm start'],
+    ['an unknown command', () => admin('nonsense'), 'unknown command'],
+    ['an unknown option', () => audit('--nonsense'), 'unknown option'],
+  ])('fails for %s with exit code 2 and says why', async (_, run, why) => {
+    const { code, stderr } = await run()
+    expect(code).toBe(2)
+    expect(stderr).toContain(why)
+  })
+
+  it('has help', async () => {
+    const { code, stdout } = await admin('audit', '--help')
+    expect(code).toBe(0)
+    expect(stdout).toContain('--repair')
+    expect(stdout).toContain('Exit code')
+  })
+})
