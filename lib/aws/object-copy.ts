@@ -11,6 +11,7 @@ import { ServiceError } from '../errors.ts'
 import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
 import { callAws, statusOf, wasRepeated } from './call-aws.ts'
 import { type CopySettings, MAX_PARALLEL_PARTS, partRange, planParts } from './copy-plan.ts'
+import { inParallel } from './in-parallel.ts'
 
 export interface ObjectCopySettings extends CopySettings {
   client: S3Client
@@ -101,7 +102,7 @@ async function copyInParts(
     )
     return { PartNumber, ETag: requireEtag(CopyPartResult?.ETag) }
   }
-  const Parts = await inParallel(partCount, copyPart, signal)
+  const Parts = await inParallel({ count: partCount, atOnce: MAX_PARALLEL_PARTS }, copyPart, signal)
   try {
     const { ETag } = await callAws(signal, () =>
       client.send(
@@ -142,37 +143,6 @@ async function wasCompleted(
     if (statusOf(headError) === 404) return false
     throw headError
   }
-}
-
-/**
- * Copies all parts, at most MAX_PARALLEL_PARTS at once. When one fails the others are aborted, and all have ended before
- * the failure is thrown: nothing goes on behind the back of the undo.
- */
-async function inParallel(
-  partCount: number,
-  copyPart: (partNumber: number, signal: AbortSignal) => Promise<CompletedPart>,
-  signal: AbortSignal,
-): Promise<CompletedPart[]> {
-  const failed = new AbortController()
-  const anySignal = AbortSignal.any([signal, failed.signal])
-  const parts: CompletedPart[] = []
-  let next = 1
-  let firstFailure: unknown
-  const work = async () => {
-    while (next <= partCount && !anySignal.aborted) {
-      const partNumber = next++
-      try {
-        parts[partNumber - 1] = await copyPart(partNumber, anySignal)
-      } catch (error) {
-        firstFailure ??= error
-        failed.abort()
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(partCount, MAX_PARALLEL_PARTS) }, work))
-  if (firstFailure !== undefined) throw firstFailure
-  if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
-  return parts
 }
 
 function pinnedSource(source: ContainerFile, bucket: string) {
