@@ -27,17 +27,23 @@ let lanes: Lane[]
 const idle: Lane[] = []
 const counts = { steps: 0, runs: 0, pairs: 0 }
 
-beforeAll(async () => {
-  standIns = await startStandIns()
-  lanes = await Promise.all(Array.from({ length: LANES }, () => startLane(standIns)))
-  idle.push(...lanes)
-})
-afterAll(async () => {
+/** Stand-ins of its own for each block: listings get slower with all that other runs have left. */
+function useLanes(): void {
+  beforeAll(async () => {
+    standIns = await startStandIns()
+    lanes = await Promise.all(Array.from({ length: LANES }, () => startLane(standIns)))
+    idle.splice(0, idle.length, ...lanes)
+  })
+  afterAll(async () => {
+    await Promise.all(lanes.map((lane) => lane.stop()))
+    await standIns.stop()
+  })
+}
+
+afterAll(() => {
   console.log(
     `fault matrix: ${SCENARIOS.length} scenarios, ${counts.steps} steps, ${counts.runs} runs with one fault, ${counts.pairs} with two`,
   )
-  await Promise.all(lanes.map((lane) => lane.stop()))
-  await standIns.stop()
 })
 
 async function withLane<Result>(use: (lane: Lane) => Promise<Result>): Promise<Result> {
@@ -116,6 +122,8 @@ const idOf = (answer: AnyResponse) => (answer.body as { id: string }).id as neve
 describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   'every fault at every call: %s',
   (name, scenario) => {
+    useLanes()
+
     it('leaves nothing behind, and answers as documented', { timeout: 180_000 }, async () => {
       const steps = await recordSteps(scenario)
       expect(steps.length).toBeGreaterThan(0)
@@ -151,6 +159,8 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
 )
 
 describe('random pairs of faults', () => {
+  useLanes()
+
   it('leave nothing behind', { timeout: 180_000 }, async () => {
     const plans = new Map<Scenario, PlannedFault[]>()
     for (const scenario of SCENARIOS) {

@@ -1,8 +1,9 @@
 import type { LaneFault } from './lane.ts'
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
-/** Reads have no effect that could come late or get lost. */
 const S3_CALLS = /^[A-Z]/
+/** A read has no effect that could come late: for it, that is the same as hanging. */
+const READS = /find|read|list|usage|^HeadObject$|^List/
 
 const s3Error = (status: number, code: string): LaneFault => ({
   kind: 'answer',
@@ -26,10 +27,10 @@ export function faultsFor(call: string): [name: string, fault: LaneFault][] {
     ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
     ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
     ['hangs', { kind: 'hang' }],
-    ['arrives late', { kind: 'late' }],
     ['killed before', { kind: 'kill_before' }],
     ['killed after', { kind: 'kill_after' }],
   ]
+  if (!READS.test(call)) faults.push(['arrives late', { kind: 'late' }])
   if (isS3 && call !== 'HeadObject') faults.push(['200 and white space', { kind: 'drip' }])
   if (COPIES.has(call)) faults.push(['200 with an error', s3Error(200, 'InternalError')])
   return faults

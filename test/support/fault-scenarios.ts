@@ -22,8 +22,8 @@ export interface Scenario {
 /** Long enough for a run without a call that hangs; the deadline leaves 2.5 s of it for the undo. */
 const REMAINING_MS = 3300
 const SMALL = Buffer.from('small')
-/** Three parts. */
-const LARGE = patternBytes(11 * 1024 * 1024 + 1)
+/** Two parts. */
+const LARGE = patternBytes(8 * 1024 * 1024 + 1)
 const TOO_MUCH = Buffer.from('more than fits')
 const KEY = 'key-of-the-caller'
 const HOURS_MS = 2 * 3_600_000
@@ -153,7 +153,7 @@ export const SCENARIOS: Scenario[] = [
       return workspace
     },
     async run(lane, { workspaceId }) {
-      await lane.audit(workspaceId, true, 2500)
+      await lane.audit(workspaceId, true, 1500)
       return undefined
     },
     documentsBefore: 2,
