@@ -5,17 +5,19 @@ import type { connect } from './connect.ts'
 
 interface AuditCommandOptions {
   repair: boolean
+  deleteLostDocuments: boolean
   workspace?: string
   json: boolean
 }
 
 /** 0: nothing is wrong, or all of it was mended; 1: something is left. Failures of the command itself end in 2. */
 export async function auditCommand(options: AuditCommandOptions, stores: ReturnType<typeof connect>): Promise<0 | 1> {
-  const { workspace, repair, json } = options
+  const { workspace, repair, deleteLostDocuments, json } = options
   if (workspace !== undefined && !isWorkspaceId(workspace)) throw new Error(`"${workspace}" is not a workspace id`)
   const report = await audit(
     {
       repair,
+      deleteLostDocuments,
       ...(workspace === undefined ? {} : { workspaceId: workspace }),
       onFinding: (finding) => console.log(json ? JSON.stringify(finding) : describe(finding)),
     },

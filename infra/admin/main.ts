@@ -23,6 +23,7 @@ program
   .command('audit')
   .description('compare ledger, documents and objects of every workspace, while the service runs')
   .option('--repair', 'mend what is found', false)
+  .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
   .option('--workspace <id>', 'only this workspace')
   .option('--json', 'one JSON object per line', false)
   .addHelpText(

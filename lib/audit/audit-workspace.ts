@@ -26,6 +26,11 @@ export interface AuditDependencies extends TakeBackDependencies {
 export interface AuditOptions {
   /** Mends what is found, as far as that is safe. */
   repair: boolean
+  /**
+   * With repair: deletes the records of documents whose object is gone. Not without being told: they may be all that is left
+   * to restore the bytes by, and a wrong bucket makes every document look lost.
+   */
+  deleteLostDocuments: boolean
   /** Called with each finding as it is made: there may be more than memory holds. */
   onFinding(finding: Finding): void
 }
@@ -41,6 +46,8 @@ interface Audit {
 /** Uploads of a live promotion are minutes old; these are nobody's. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000
 const MAX_ADDING_UP = 3
+/** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */
+const OVERDUE_MS = 10 * 60 * 1000
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is looked at
@@ -65,7 +72,7 @@ export async function auditWorkspace(
 
 async function auditReservations({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
   const ledger = await deps.overview.read(workspaceId, signal)
-  const expired = ledger?.reservations.filter((reservation) => isExpired(reservation, deps.now())) ?? []
+  const expired = ledger?.reservations.filter((reservation) => isExpired(reservation, deps.now() - OVERDUE_MS)) ?? []
   for (const reservation of expired) {
     const { documentId, purpose, sizeBytes } = reservation
     const overdueMs = deps.now() - reservation.leaseExpiresAtMs
@@ -133,12 +140,13 @@ async function auditLostDocument(document: WorkspaceDocument, { deps, signal, ..
   )
   const current = await deps.documents.find(workspaceId, documentId, signal)
   if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
-  await found({ workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes }, audit, () =>
-    deleteDocument({ workspaceId, documentId }, deps, signal).catch((error) => {
+  const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
+  const repair = () =>
+    deleteDocument({ workspaceId, documentId, objectKey }, deps, signal).catch((error) => {
       if (error instanceof ServiceError && error.reason === 'promotion_in_progress') return false
       throw error
-    }),
-  )
+    })
+  await found(finding, audit, audit.options.deleteLostDocuments ? repair : undefined)
 }
 
 async function auditLooseObject(

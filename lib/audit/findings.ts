@@ -12,7 +12,7 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
       overdueMs: number
     }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
-  /** The record of a document whose bytes are gone. Repairing means deleting it: restore the bytes first, if you can. */
+  /** The record of a document whose bytes are gone. Mending means deleting it: restore the bytes first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }

@@ -37,16 +37,14 @@ function translateFailure(error: unknown, signal: AbortSignal): unknown {
   return error
 }
 
-/**
- * Whether the store may still be at work on a call that failed: it never answered the last try, or perhaps an earlier one.
- * (One that throttles does not work.)
- */
+/** Whether the store may still be at work on a call that failed: it never answered the last try, or perhaps an earlier one. */
 function mayBeAtWork(error: SdkError): boolean {
-  return statusOf(error) === undefined || (wasRepeated(error) && !isThrottlingError(error))
+  return statusOf(error) === undefined || wasRepeated(error)
 }
 
 /** Whether the SDK sent the call of this answer or error more than once. */
-export function wasRepeated({ $metadata }: { $metadata?: { attempts?: number | undefined } }): boolean {
+export function wasRepeated(answerOrError: object): boolean {
+  const { $metadata } = answerOrError as { $metadata?: { attempts?: number | undefined } }
   return ($metadata?.attempts ?? 1) > 1
 }
 

@@ -62,7 +62,7 @@ async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, sig
       { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
     ),
   )
-  requireEtag(copied.CopyObjectResult?.ETag)
+  requireEtag(copied.CopyObjectResult, copied)
   return wasRepeated(copied)
 }
 
@@ -87,7 +87,7 @@ async function copyInParts(
   const source = pinnedSource(request.source, settings.sandboxBucket)
   const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
     const { firstByte, lastByte } = partRange(PartNumber, partBytes, request.source.sizeBytes)
-    const { CopyPartResult } = await callAws(signal, () =>
+    const copied = await callAws(signal, () =>
       client.send(
         new UploadPartCopyCommand({
           ...source,
@@ -100,11 +100,11 @@ async function copyInParts(
         { abortSignal: partSignal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
       ),
     )
-    return { PartNumber, ETag: requireEtag(CopyPartResult?.ETag) }
+    return { PartNumber, ETag: requireEtag(copied.CopyPartResult, copied) }
   }
   const Parts = await inParallel({ count: partCount, atOnce: MAX_PARALLEL_PARTS }, copyPart, signal)
   try {
-    const { ETag } = await callAws(signal, () =>
+    const completed = await callAws(signal, () =>
       client.send(
         new CompleteMultipartUploadCommand({
           Bucket,
@@ -117,7 +117,7 @@ async function copyInParts(
         { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
       ),
     )
-    requireEtag(ETag)
+    requireEtag(completed, completed)
   } catch (error) {
     if (!(await wasCompleted(error, request, settings, signal))) throw error
   }
@@ -166,22 +166,23 @@ function describingHeaders({ source, mimeType }: CopyRequest) {
 }
 
 /** S3 may answer 200 and still have failed; the SDK notices most of these bodies, the missing ETag tells the rest. */
-function requireEtag(etag: string | undefined): string {
-  if (etag === undefined) {
-    throw new ServiceError('service_unavailable', {
-      cause: new Error('S3 answered a copy with 200 but without an ETag'),
-    })
+function requireEtag(result: { ETag?: string | undefined } | undefined, answer: object): string {
+  if (result?.ETag === undefined) {
+    const cause = new Error('S3 answered a copy with 200 but without an ETag')
+    throw new ServiceError('service_unavailable', { cause, isUnanswered: wasRepeated(answer) })
   }
-  return etag
+  return result.ETag
 }
 
 function translateCopyFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error
+  // An earlier try that was never answered may still write the object, whatever the last one was told.
+  const options = { cause: error, isUnanswered: wasRepeated(error) }
   const isSourceChanged = statusOf(error) === 412 || error.name === 'NoSuchKey'
-  if (isSourceChanged) return new ServiceError('container_file_changed', { cause: error })
+  if (isSourceChanged) return new ServiceError('container_file_changed', options)
   const isArchived = error.name === 'InvalidObjectState' || error.name === 'ObjectNotInActiveTierError'
-  if (isArchived) return new ServiceError('container_file_archived', { cause: error })
+  if (isArchived) return new ServiceError('container_file_archived', options)
   // Somebody aborted the upload under us: the attempt was given up.
-  if (error.name === 'NoSuchUpload') return new ServiceError('promotion_timed_out', { cause: error })
-  return error
+  if (error.name === 'NoSuchUpload') return new ServiceError('promotion_timed_out', options)
+  return options.isUnanswered ? new ServiceError('internal_error', options) : error
 }

@@ -32,6 +32,8 @@ const IS_NEW = 'attribute_not_exists(reservations.#document_id)'
 const IS_NOT_FULL = 'size(reservations) < :max_reservations'
 const IS_OURS = 'reservations.#document_id.attempt_id = :attempt_id'
 const EXISTS = 'attribute_exists(workspace_id)'
+/** (The document's id is named in every update, and must be used in each.) */
+const WATCHABLE = `${EXISTS} AND ${IS_NEW}`
 
 // The amount comes out of the reservation itself, so that it can only ever be what was taken.
 const GIVE_BACK = 'remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes'
@@ -66,27 +68,41 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return { ...second, mayRepeat: first.mayRepeat || second.mayRepeat }
     },
 
-    settle: (reservation, signal) =>
-      reservation.mayRepeat
-        ? close(reservation, { UpdateExpression: `SET ${KEEP_CLOSED}`, values: CLOSED }, signal)
-        : close(reservation, { UpdateExpression: REMOVE }, signal),
+    async settle(reservation, signal) {
+      const kept = { UpdateExpression: `SET ${KEEP_CLOSED}`, values: CLOSED }
+      await close(reservation, reservation.mayRepeat ? kept : { UpdateExpression: REMOVE }, signal)
+    },
 
-    release: (reservation, signal) =>
-      reservation.mayRepeat
-        ? close(reservation, { UpdateExpression: `SET ${GIVE_BACK}, ${KEEP_CLOSED}`, values: CLOSED }, signal)
-        : close(reservation, { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE}` }, signal),
+    async release(reservation, signal) {
+      const kept = { UpdateExpression: `SET ${GIVE_BACK}, ${KEEP_CLOSED}`, values: CLOSED }
+      const gone = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE}` }
+      await close(reservation, reservation.mayRepeat ? kept : gone, signal)
+    },
 
-    releaseAndWatch: (reservation, signal) =>
-      close(
-        reservation,
-        {
-          UpdateExpression: `SET ${GIVE_BACK}, reservations.#watch = :watch ${REMOVE}`,
-          // Not under the document's id: a new attempt at the same document must not find it in its way.
-          names: { '#watch': `late_copy_${reservation.attemptId}` },
-          values: { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') },
-        },
-        signal,
-      ),
+    async releaseAndWatch(reservation, signal) {
+      const watch = {
+        // Not under the document's id: a new attempt at the same document must not find it in its way.
+        names: { '#watch': `late_copy_${reservation.attemptId}` },
+        values: { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') },
+      }
+      const UpdateExpression = `SET ${GIVE_BACK}, reservations.#watch = :watch ${REMOVE}`
+      if (await close(reservation, { UpdateExpression, ...watch }, signal)) return
+      // Somebody else has released it: the watch is still needed.
+      const alone = { UpdateExpression: 'SET reservations.#watch = :watch', ConditionExpression: WATCHABLE, ...watch }
+      await isDone(update(reservation, signal, alone))
+    },
+
+    async isReserved({ workspaceId, documentId }, signal) {
+      const command = new GetItemCommand({
+        TableName,
+        Key: marshall({ workspace_id: workspaceId }),
+        ConsistentRead: true,
+        ProjectionExpression: 'reservations.#document_id',
+        ExpressionAttributeNames: { '#document_id': documentId },
+      })
+      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      return Item?.reservations !== undefined
+    },
 
     async beginDeletion(reservation, signal) {
       try {
@@ -145,13 +161,13 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
     }
   }
 
-  /** Ends a reservation. When it is not there, or not this attempt's, that was done before. */
+  /** Ends a reservation. @returns false when it is not there, or not this attempt's: then that was done before */
   async function close(
     reservation: Reservation,
     { UpdateExpression, names = {}, values = {} }: { UpdateExpression: string; names?: object; values?: object },
     signal: AbortSignal,
-  ): Promise<void> {
-    await ignoreFailedCondition(
+  ): Promise<boolean> {
+    return isDone(
       update(reservation, signal, {
         UpdateExpression,
         ConditionExpression: IS_OURS,
@@ -184,7 +200,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
       ConditionExpression: 'attribute_not_exists(workspace_id)',
     })
-    await ignoreFailedCondition(callAws(signal, () => client.send(command, { abortSignal: signal })))
+    await isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
   }
 }
 
@@ -199,11 +215,13 @@ function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: R
   return { outcome: 'too_many_reservations', open } as const
 }
 
-/** For steps whose condition only fails when they were done before. */
-async function ignoreFailedCondition(write: Promise<unknown>): Promise<void> {
+/** @returns false when the condition of the write failed */
+async function isDone(write: Promise<unknown>): Promise<boolean> {
   try {
     await write
+    return true
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error
+    if (error instanceof ConditionalCheckFailedException) return false
+    throw error
   }
 }

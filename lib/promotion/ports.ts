@@ -103,6 +103,8 @@ export interface QuotaLedger {
     reservation: Reservation,
     signal: AbortSignal,
   ): Promise<{ outcome: 'begun'; mayRepeat: boolean } | { outcome: 'in_progress' }>
+  /** Whether anybody works on the document at this moment, as far as the ledger knows. */
+  isReserved(document: { workspaceId: WorkspaceId; documentId: DocumentId }, signal: AbortSignal): Promise<boolean>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }
 

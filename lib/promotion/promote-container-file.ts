@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/caller.ts'
-import { ServiceError } from '../errors.ts'
+import { type Reason, ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
@@ -41,8 +41,15 @@ export interface Promotion {
   usage: StorageUsage | undefined
 }
 
-/** The refusals that may mean: a twin with the same idempotency key was faster. */
-const TWIN_REFUSALS = new Set(['promotion_in_progress', 'too_many_promotions', 'storage_quota_exceeded'])
+const TWIN_REFUSALS = new Set<string>([
+  'container_not_found',
+  'container_file_not_found',
+  'container_file_archived',
+  'file_too_large',
+  'storage_quota_exceeded',
+  'too_many_promotions',
+  'promotion_in_progress',
+] satisfies Reason[])
 
 /**
  * Copies a container file into the workspace's durable document storage (interface.md §4). When it throws, there is no
@@ -62,17 +69,24 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     await admitted
     if (replay) return answerReplay(replay, request, deps)
   }
-  const file = await lookup
-  requirePromotableSize(file, deps.maxFileBytes)
-  await admitted
   try {
+    const file = await lookup
+    requirePromotableSize(file, deps.maxFileBytes)
+    await admitted
     return await promoteNew(task, file, request, deps)
   } catch (error) {
-    const mayHaveTwin = idempotencyKey !== undefined && error instanceof ServiceError && TWIN_REFUSALS.has(error.reason)
-    const replay = mayHaveTwin ? await findReplay(task, deps.documents, deadline.signal) : undefined
+    if (idempotencyKey === undefined || !mayBeForTwin(error)) throw error
+    // The reservation first: a twin that has none any more has recorded its document, or never will.
+    const isUnderWay = await deps.ledger.isReserved(task, deadline.signal)
+    const replay = await findReplay(task, deps.documents, deadline.signal)
     if (replay) return answerReplay(replay, request, deps)
-    throw error
+    throw isUnderWay ? new ServiceError('promotion_in_progress', { cause: error }) : error
   }
+}
+
+/** Whether a twin with the same idempotency key that was faster may be the reason, or may have a better answer. */
+function mayBeForTwin(error: unknown): boolean {
+  return error instanceof ServiceError && TWIN_REFUSALS.has(error.reason)
 }
 
 function identifyTask({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): IdempotentTask {

@@ -167,6 +167,27 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       expect(await ledger.reserve({ ...one, attemptId: newAttemptId() }, signal)).toMatchObject({ outcome: 'reserved' })
     })
 
+    it('watches for a late copy even when somebody else has released the reservation', async () => {
+      const one = reservation(300)
+      await ledger.reserve(one, signal)
+      await ledger.release(one, signal)
+      await ledger.releaseAndWatch(one, signal)
+      expect((await ledger.read(workspaceId, signal))?.reservations).toMatchObject([
+        { purpose: 'late_copy', sizeBytes: 0 },
+      ])
+      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+    })
+
+    it('tells whether a document is being worked on', async () => {
+      const one = reservation(300)
+      expect(await ledger.isReserved(one, signal)).toBe(false)
+      await ledger.reserve(one, signal)
+      expect(await ledger.isReserved(one, signal)).toBe(true)
+      expect(await ledger.isReserved(reservation(1), signal)).toBe(false)
+      await ledger.settle(one, signal)
+      expect(await ledger.isReserved(one, signal)).toBe(false)
+    })
+
     it('opens one deletion of a document at a time, which changes no bytes until it is released', async () => {
       const one = reservation(300)
       await ledger.reserve(one, signal)

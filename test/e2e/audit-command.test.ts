@@ -67,7 +67,8 @@ describe('npm run admin -- audit', () => {
       { kind: 'report', workspaces: 1, findings: 1, repaired: 0 },
     ])
 
-    const mended = await audit('--repair')
+    expect((await audit('--repair')).code).toBe(1)
+    const mended = await audit('--repair', '--delete-lost-documents')
     expect(mended.code).toBe(0)
     expect(mended.stdout).toContain('(mended)')
     expect((await audit()).stdout).toBe('1 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')

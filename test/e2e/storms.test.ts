@@ -111,7 +111,12 @@ async function auditAfterLeases(workspaceId: string) {
   await resolveExpiredReservations({ maxResolutions: 10_000, timeoutEachMs: 10_000 }, deps, signal)
   const findings: Finding[] = []
   const report = await audit(
-    { repair: false, workspaceId: workspaceId as WorkspaceId, onFinding: (one) => findings.push(one) },
+    {
+      repair: false,
+      deleteLostDocuments: false,
+      workspaceId: workspaceId as WorkspaceId,
+      onFinding: (one) => findings.push(one),
+    },
     deps,
     signal,
   )

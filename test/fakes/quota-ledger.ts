@@ -15,6 +15,8 @@ interface Workspace {
   version: number
 }
 
+const { signal } = new AbortController()
+
 export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview {
   workspaces: Map<WorkspaceId, Workspace>
 }
@@ -77,12 +79,14 @@ export function createFakeQuotaLedger(options: {
       close(reservation, (workspace, sizeBytes) => {
         workspace.remainingBytes += sizeBytes
       }),
-    releaseAndWatch: async (reservation) =>
-      close(reservation, (workspace, sizeBytes) => {
-        workspace.remainingBytes += sizeBytes
-        const documentId = `late_copy_${reservation.attemptId}` as DocumentId
-        workspace.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
-      }),
+    async releaseAndWatch(reservation) {
+      await this.release(reservation, signal)
+      const workspace = workspaces.get(reservation.workspaceId)
+      if (!workspace || workspace.reservations.has(reservation.documentId)) return
+      const documentId = `late_copy_${reservation.attemptId}` as DocumentId
+      workspace.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
+      workspace.version++
+    },
     async beginDeletion(reservation) {
       const workspace = workspaces.get(reservation.workspaceId)
       const existing = workspace?.reservations.get(reservation.documentId)
@@ -93,6 +97,8 @@ export function createFakeQuotaLedger(options: {
       }
       return { outcome: 'begun', mayRepeat: existing !== undefined }
     },
+    isReserved: async ({ workspaceId, documentId }) =>
+      workspaces.get(workspaceId)?.reservations.has(documentId) ?? false,
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && usageOf(workspace)

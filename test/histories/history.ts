@@ -109,7 +109,7 @@ export class History {
         )
         return
       case 'audit':
-        this.#start('audit', (deps) => audit({ repair: true, onFinding() {} }, deps, signal))
+        this.#start('audit', (deps) => audit({ repair: true, deleteLostDocuments: true, onFinding() {} }, deps, signal))
         // It removes documents whose object is gone, and there are none: but it deletes.
         return
       case 'step': {
@@ -237,7 +237,11 @@ export class History {
 
   async #audit(repair: boolean): Promise<Finding[]> {
     const findings: Finding[] = []
-    await audit({ repair, onFinding: (finding) => findings.push(finding) }, this.#dependencies(), signal)
+    await audit(
+      { repair, deleteLostDocuments: repair, onFinding: (finding) => findings.push(finding) },
+      this.#dependencies(),
+      signal,
+    )
     return findings
   }
 

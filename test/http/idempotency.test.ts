@@ -131,6 +131,23 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(api.ledger.workspaces.get(WORKSPACE)?.reservations.size).toBe(1)
   })
 
+  it.each<[string, (api: ReturnType<typeof createTestApi>) => void]>([
+    ['the file has gone', (api) => api.objects.sandbox.clear()],
+    ['the file has grown too large', (api) => api.putFile(PATH, Buffer.alloc(501))],
+    [
+      'the quota has no room for two',
+      (api) => Object.assign(api.ledger.workspaces.get(WORKSPACE) ?? {}, { remainingBytes: 0 }),
+    ],
+  ])('is 503 and no final refusal while the first one runs and %s meanwhile', async (_, change) => {
+    const api = createTestApi()
+    await leaveBehind(api, NOW_MS + 1, false)
+    change(api)
+    expect(await api.promote(withKey())).toMatchObject({
+      status: 503,
+      body: { error: { metadata: { reason: 'promotion_in_progress' } } },
+    })
+  })
+
   it('takes over once the lease of a dead first request is over, and clears up after it', async () => {
     const api = createTestApi()
     const dead = await leaveBehind(api, NOW_MS, false)

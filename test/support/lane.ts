@@ -133,7 +133,11 @@ export async function startLane(standIns: StandIns) {
     },
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {
       const findings: Finding[] = []
-      await audit({ repair, workspaceId, onFinding: (finding) => findings.push(finding) }, deps, bounded(timeoutMs))
+      await audit(
+        { repair, deleteLostDocuments: repair, workspaceId, onFinding: (finding) => findings.push(finding) },
+        deps,
+        bounded(timeoutMs),
+      )
       return findings
     },
     delete: (workspaceId: WorkspaceId, documentId: DocumentId, timeoutMs = 5000) =>

@@ -39,7 +39,11 @@ function setUp() {
   }
   const run = async (repair = false, dependencies = deps) => {
     const findings: Finding[] = []
-    const report = await audit({ repair, onFinding: (finding) => findings.push(finding) }, dependencies, signal)
+    const report = await audit(
+      { repair, deleteLostDocuments: repair, onFinding: (finding) => findings.push(finding) },
+      dependencies,
+      signal,
+    )
     return { report, findings }
   }
   /** What is found, found again, mended, and then gone. */
@@ -89,7 +93,7 @@ describe('audit', () => {
 
   it('finds and resolves reservations past their lease', async () => {
     const { ledger, newReservation, putObject, expectMended } = setUp()
-    const reservation = newReservation(NOW_MS - 5000)
+    const reservation = newReservation(NOW_MS - 600_000)
     await ledger.reserve(reservation, signal)
     putObject(reservation)
     const { documentId } = reservation
@@ -98,7 +102,7 @@ describe('audit', () => {
       documentId,
       purpose: 'promotion',
       sizeBytes: 100,
-      overdueMs: 5000,
+      overdueMs: 600_000,
     })
   })
 
@@ -134,6 +138,22 @@ describe('audit', () => {
     objects.documents.delete(objectKey)
     await expectMended({ kind: 'document_without_object', documentId, objectKey, sizeBytes: 100 })
     expect(ledger.workspaces.get(WORKSPACE)?.remainingBytes).toBe(1000)
+  })
+
+  it('does not delete lost documents unless it is told to', async () => {
+    const { addDocument, objects, documents, deps } = setUp()
+    const { objectKey } = await addDocument()
+    objects.documents.delete(objectKey)
+    const findings: Finding[] = []
+    await audit({ repair: true, deleteLostDocuments: false, onFinding: (one) => findings.push(one) }, deps, signal)
+    expect(findings).toMatchObject([{ kind: 'document_without_object', isRepaired: false }])
+    expect(documents.documents.size).toBe(1)
+  })
+
+  it('leaves a reservation that is not long overdue to the resolver', async () => {
+    const { ledger, newReservation, run } = setUp()
+    await ledger.reserve(newReservation(NOW_MS - 599_999), signal)
+    expect((await run(true)).findings).toEqual([])
   })
 
   it('reports a document whose object has another size, and leaves that to people', async () => {
