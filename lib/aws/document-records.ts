@@ -2,55 +2,24 @@ import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
-  PutItemCommand,
   paginateQuery,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
-import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentOverview, DocumentRecords, Reservation } from '../promotion/ports.ts'
 import { callAws, iterateAws } from './call-aws.ts'
-
-/** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
-type RecordItem = DocumentItem | TombstoneItem
-
-interface DocumentItem {
-  record_kind: 'document'
-  workspace_id: string
-  document_id: string
-  attempt_id: string
-  object_key: string
-  filename: string
-  mime_type: string
-  size_bytes: number
-  /** ISO 8601, UTC. */
-  created_at: string
-  container_id: string
-  created_by: string
-}
-
-interface TombstoneItem {
-  record_kind: 'tombstone'
-  workspace_id: string
-  document_id: string
-  /** Attempts that were given up before they recorded anything. */
-  fenced_attempts?: Set<string>
-  /** The attempt whose document was deleted. */
-  attempt_id?: string
-  /** The deletion that made it out of the document. */
-  retired_by?: string
-  /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
-  expires_at: number
-}
+import { type DocumentItem, fromItem, type RecordItem, toUpdate } from './document-item.ts'
 
 /** Far longer than an attempt's late write can take to arrive. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
 const IS_OBJECT_OF_DOCUMENT = 'record_kind = :document AND object_key = :object_key'
-const IS_NOT_FENCED =
-  '(attribute_not_exists(fenced_attempts) OR NOT contains(fenced_attempts, :attempt_id)) AND ' +
-  '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
+const IS_NOT_FENCED = '(attribute_not_exists(fenced_attempts) OR NOT contains(fenced_attempts, :attempt_id))'
+const IS_NOT_RECORDED = '(attribute_not_exists(recorded_attempts) OR NOT contains(recorded_attempts, :attempt_id))'
+/** One is enough unless others write the same record in between. */
+const MAX_TRIES = 3
 
 /** The documents of all workspaces, in the Documents table. */
 export function createDocumentRecords({
@@ -69,15 +38,40 @@ export function createDocumentRecords({
     const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
     return Item && (unmarshall(Item) as RecordItem)
   }
+  /** @returns what stood in the way */
+  const fenceWhere = (
+    ConditionExpression: string,
+    UpdateExpression: string,
+    values: object,
+    { workspaceId, documentId, attemptId }: Reservation,
+    signal: AbortSignal,
+  ) => {
+    const command = new UpdateItemCommand({
+      TableName,
+      Key: keyOf(workspaceId, documentId),
+      UpdateExpression,
+      ConditionExpression,
+      ExpressionAttributeValues: marshall({ ...values, ':attempts': new Set([attemptId]) }),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    })
+    return existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
+  }
   const tombstoneExpiry = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
     async record(document, signal) {
-      const command = new PutItemCommand({
+      const { keys, values, assignments } = toUpdate(document)
+      const command = new UpdateItemCommand({
         TableName,
-        Item: marshall(toItem(document)),
-        ConditionExpression: `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_NOT_FENCED})`,
-        ExpressionAttributeValues: marshall({ ':tombstone': 'tombstone', ':attempt_id': document.attemptId }),
+        Key: marshall(keys),
+        // The attempts that were fenced, or recorded before, stay noted: none of them may ever record (again).
+        UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by ADD recorded_attempts :attempts`,
+        ConditionExpression: `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_NOT_FENCED} AND ${IS_NOT_RECORDED})`,
+        ExpressionAttributeValues: marshall({
+          ...values,
+          ':tombstone': 'tombstone',
+          ':attempts': new Set([document.attemptId]),
+        }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       const existing = await existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
@@ -87,22 +81,24 @@ export function createDocumentRecords({
       return existing.attempt_id === document.attemptId ? 'recorded' : 'taken'
     },
 
-    async fence({ workspaceId, documentId, attemptId }, signal) {
-      const command = new UpdateItemCommand({
-        TableName,
-        Key: keyOf(workspaceId, documentId),
-        UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at ADD fenced_attempts :attempts',
-        ConditionExpression: `${IS_FREE} OR ${IS_TOMBSTONE}`,
-        ExpressionAttributeValues: marshall({
-          ':tombstone': 'tombstone',
-          ':expires_at': tombstoneExpiry(),
-          ':attempts': new Set([attemptId]),
-        }),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-      const existing = await existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
-      // Another attempt's document fences this one as well as a tombstone does.
-      return existing?.record_kind === 'document' && existing.attempt_id === attemptId ? 'recorded' : 'fenced'
+    async fence(attempt, signal) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const existing = await fenceWhere(
+          `${IS_FREE} OR ${IS_TOMBSTONE}`,
+          'SET record_kind = :tombstone, expires_at = :expires_at ADD fenced_attempts :attempts',
+          { ':tombstone': 'tombstone', ':expires_at': tombstoneExpiry() },
+          attempt,
+          signal,
+        )
+        if (existing === undefined) return 'fenced'
+        if (existing.record_kind === 'document' && existing.attempt_id === attempt.attemptId) return 'recorded'
+        // Another attempt's document: it keeps this one out only as long as it is there.
+        const values = { ':document': 'document', ':attempt_id': attempt.attemptId }
+        const isOthers = 'record_kind = :document AND attempt_id <> :attempt_id'
+        const vanished = await fenceWhere(isOthers, 'ADD fenced_attempts :attempts', values, attempt, signal)
+        if (vanished === undefined) return 'fenced'
+      }
+      throw new Error('the record changed under every try to fence an attempt')
     },
 
     async find(workspaceId, documentId, signal) {
@@ -119,10 +115,9 @@ export function createDocumentRecords({
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId, documentId),
-        // attempt_id stays: it keeps a late repetition of that attempt's record from bringing the document back.
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :retired_by, expires_at = :expires_at ' +
-          'REMOVE object_key, filename, mime_type, size_bytes, created_at, container_id, created_by',
+          'REMOVE attempt_id, object_key, filename, mime_type, size_bytes, created_at, container_id, created_by',
         ConditionExpression: IS_OBJECT_OF_DOCUMENT,
         ExpressionAttributeValues: marshall({
           ':tombstone': 'tombstone',
@@ -170,36 +165,5 @@ async function existingOnConflict(write: Promise<unknown>): Promise<RecordItem |
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
     return unmarshall(error.Item) as RecordItem
-  }
-}
-
-function toItem(document: WorkspaceDocument): DocumentItem {
-  return {
-    record_kind: 'document',
-    workspace_id: document.workspaceId,
-    document_id: document.documentId,
-    attempt_id: document.attemptId,
-    object_key: document.objectKey,
-    filename: document.filename,
-    mime_type: document.mimeType,
-    size_bytes: document.sizeBytes,
-    created_at: document.createdAt.toISOString(),
-    container_id: document.containerId,
-    created_by: document.createdBy,
-  }
-}
-
-function fromItem(item: DocumentItem): WorkspaceDocument {
-  return {
-    workspaceId: item.workspace_id as WorkspaceId,
-    documentId: item.document_id as DocumentId,
-    attemptId: item.attempt_id as AttemptId,
-    objectKey: item.object_key,
-    filename: item.filename as FilePath,
-    mimeType: item.mime_type,
-    sizeBytes: item.size_bytes,
-    createdAt: new Date(item.created_at),
-    containerId: item.container_id as ContainerId,
-    createdBy: item.created_by,
   }
 }

@@ -1,4 +1,4 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import {
   CreateMultipartUploadCommand,
   GetObjectCommand,
@@ -7,7 +7,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
@@ -36,6 +36,25 @@ describeQuotaLedger('DynamoDB', () => {
 describeDocumentRecords('DynamoDB', () =>
   createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
 )
+
+describe('a document recorded where an attempt was fenced', () => {
+  it('does not inherit the expiry of the tombstone', async () => {
+    const { dynamoDb: client, config } = standIns
+    const records = createDocumentRecords({ client, tableName: config.documentsTable, now: Date.now })
+    const ids = { workspaceId: 'ws_1', documentId: 'file_ttl', objectKey: 'k', sizeBytes: 1 }
+    const names = { filename: 'f', mimeType: 'm', containerId: 'c', createdBy: 'k', createdAt: new Date() }
+    const { signal } = new AbortController()
+    const read = async () => {
+      const Key = marshall({ workspace_id: ids.workspaceId, document_id: ids.documentId })
+      const { Item } = await client.send(new GetItemCommand({ TableName: config.documentsTable, Key }))
+      return Object.keys(Item ?? {})
+    }
+    await records.fence({ ...ids, attemptId: 'one', leaseExpiresAtMs: 0 } as never, signal)
+    expect(await read()).toContain('expires_at')
+    await records.record({ ...ids, ...names, attemptId: 'two' } as never, signal)
+    expect(await read()).not.toContain('expires_at')
+  })
+})
 
 describeRateLimiter('DynamoDB', (policy, now) =>
   createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),

@@ -119,6 +119,22 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       expect(await find(fresh)).toEqual(fresh)
     })
 
+    it('keeps a fenced attempt out even after another one has recorded there and was deleted', async () => {
+      const late = document()
+      await records.fence(attempt(late), signal)
+      const other = document({ documentId: late.documentId })
+      await records.record(other, signal)
+      await records.retire(deletion(other), signal)
+      expect(await records.record(late, signal)).toBe('fenced')
+      const later = document({ documentId: late.documentId })
+      await records.record(later, signal)
+      const beside = document({ documentId: late.documentId })
+      expect(await records.fence(attempt(beside), signal)).toBe('fenced')
+      await records.retire(deletion(later), signal)
+      for (const each of [late, other, later, beside]) expect(await records.record(each, signal)).toBe('fenced')
+      expect(await find(late)).toBeUndefined()
+    })
+
     it('lists the documents of one workspace by ascending id, without tombstones', async () => {
       const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
       const documents = Array.from({ length: 5 }, () => document({ workspaceId }))

@@ -124,8 +124,9 @@ export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMe
   if (TableName.endsWith('-keys')) return 'keys.find'
   if (TableName.endsWith('-rate-limits')) return 'rateLimit.take'
   if (TableName.endsWith('-documents')) {
-    if (UpdateExpression.includes('retired_by')) return 'documents.retire'
-    const names = { PutItem: 'record', UpdateItem: 'fence', GetItem: 'find', Query: 'list' } as Record<string, string>
+    if (UpdateExpression.includes('filename = ')) return 'documents.record'
+    if (UpdateExpression.includes('retired_by = ')) return 'documents.retire'
+    const names = { UpdateItem: 'fence', GetItem: 'find', Query: 'list' } as Record<string, string>
     return `documents.${names[operation] ?? operation}`
   }
   if (operation === 'Scan') return 'ledger.list'

@@ -1,0 +1,79 @@
+import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceDocument } from '../promotion/ports.ts'
+
+/** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
+export type RecordItem = DocumentItem | TombstoneItem
+
+export interface AttemptNotes {
+  /** Attempts that were given up before they recorded anything. */
+  fenced_attempts?: Set<string>
+  /** Attempts whose documents stood here, one after the other. */
+  recorded_attempts?: Set<string>
+}
+
+export interface DocumentItem extends AttemptNotes {
+  record_kind: 'document'
+  workspace_id: string
+  document_id: string
+  attempt_id: string
+  object_key: string
+  filename: string
+  mime_type: string
+  size_bytes: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  container_id: string
+  created_by: string
+}
+
+export interface TombstoneItem extends AttemptNotes {
+  record_kind: 'tombstone'
+  workspace_id: string
+  document_id: string
+  /** The deletion that made it out of the document. */
+  retired_by?: string
+  /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
+  expires_at: number
+}
+
+/** A document as an update: its keys, and all else as assignments. */
+export function toUpdate(document: WorkspaceDocument) {
+  const { workspace_id, document_id, ...attributes } = toItem(document)
+  const names = Object.keys(attributes)
+  return {
+    keys: { workspace_id, document_id },
+    values: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
+    assignments: names.map((name) => `${name} = :${name}`).join(', '),
+  }
+}
+
+function toItem(document: WorkspaceDocument): DocumentItem {
+  return {
+    record_kind: 'document',
+    workspace_id: document.workspaceId,
+    document_id: document.documentId,
+    attempt_id: document.attemptId,
+    object_key: document.objectKey,
+    filename: document.filename,
+    mime_type: document.mimeType,
+    size_bytes: document.sizeBytes,
+    created_at: document.createdAt.toISOString(),
+    container_id: document.containerId,
+    created_by: document.createdBy,
+  }
+}
+
+export function fromItem(item: DocumentItem): WorkspaceDocument {
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: item.attempt_id as AttemptId,
+    objectKey: item.object_key,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
+    containerId: item.container_id as ContainerId,
+    createdBy: item.created_by,
+  }
+}
