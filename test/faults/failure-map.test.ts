@@ -264,6 +264,15 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     expect(await service.watchedObjects(workspace)).toHaveLength(1)
   })
 
+  it('a record that arrives after we gave up on it is refused: it was fenced', async () => {
+    const workspace = await service.newWorkspace()
+    await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+    service.breakCalls(({ name }) => (name === 'documents.record' ? { kind: 'late' } : undefined))
+    expect((await service.promote(workspace, 'a.txt', { remainingMs: 3000 })).status).toBe(503)
+    await service.deliverLate()
+    expect(await service.stateOf(workspace)).toEqual(NOTHING)
+  })
+
   it('gives up on a store that never answers long before the deadline, after three tries', {
     timeout: 40_000,
   }, async () => {
