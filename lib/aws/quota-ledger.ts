@@ -32,8 +32,6 @@ const IS_NEW = 'attribute_not_exists(reservations.#document_id)'
 const IS_NOT_FULL = 'size(reservations) < :max_reservations'
 const IS_OURS = 'reservations.#document_id.attempt_id = :attempt_id'
 const EXISTS = 'attribute_exists(workspace_id)'
-/** (The document's id is named in every update, and must be used in each.) */
-const WATCHABLE = `${EXISTS} AND ${IS_NEW}`
 
 // The amount comes out of the reservation itself, so that it can only ever be what was taken.
 const GIVE_BACK = 'remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes'
@@ -80,15 +78,13 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
     },
 
     async releaseAndWatch(reservation, signal) {
-      const watch = {
-        // Not under the document's id: a new attempt at the same document must not find it in its way.
-        names: { '#watch': `late_copy_${reservation.attemptId}` },
-        values: { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') },
-      }
+      // Not under the document's id: a new attempt at the same document must not find it in its way.
+      const names = { '#watch': `late_copy_${reservation.attemptId}` }
+      const values = { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') }
       const UpdateExpression = `SET ${GIVE_BACK}, reservations.#watch = :watch ${REMOVE}`
-      if (await close(reservation, { UpdateExpression, ...watch }, signal)) return
+      if (await close(reservation, { UpdateExpression, names, values }, signal)) return
       // Somebody else has released it: the watch is still needed.
-      const alone = { UpdateExpression: 'SET reservations.#watch = :watch', ConditionExpression: WATCHABLE, ...watch }
+      const alone = { UpdateExpression: 'SET reservations.#watch = :watch', ConditionExpression: EXISTS, names, values }
       await isDone(update(reservation, signal, alone))
     },
 
@@ -171,24 +167,24 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       update(reservation, signal, {
         UpdateExpression,
         ConditionExpression: IS_OURS,
-        names: { ...names },
+        names: { '#document_id': reservation.documentId, ...names },
         values: { ...values, ':attempt_id': reservation.attemptId },
       }),
     )
   }
 
-  /** Every update has the same key, knows the document by the same name, and counts as a change. */
+  /** Every update has the same key and counts as a change; most know the document by the same name. */
   function update(
     { workspaceId, documentId }: Reservation,
     signal: AbortSignal,
-    { names, values, ...expressions }: Update,
+    { names = { '#document_id': documentId }, values, ...expressions }: Update,
   ) {
     const command = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: workspaceId }),
       ...expressions,
       UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
-      ExpressionAttributeNames: { '#document_id': documentId, ...names },
+      ExpressionAttributeNames: names,
       ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
     })
     return callAws(signal, () => client.send(command, { abortSignal: signal }))

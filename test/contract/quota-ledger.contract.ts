@@ -178,6 +178,21 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
     })
 
+    it('watches for a late copy even when a new attempt at the document has begun', async () => {
+      const one = reservation(300)
+      await ledger.reserve(one, signal)
+      await ledger.release(one, signal)
+      const next = { ...one, attemptId: newAttemptId() }
+      await ledger.reserve(next, signal)
+      await ledger.releaseAndWatch(one, signal)
+      const open = (await ledger.read(workspaceId, signal))?.reservations ?? []
+      expect(open.map(({ purpose, attemptId }) => [purpose, attemptId]).toSorted()).toEqual([
+        ['late_copy', one.attemptId],
+        ['promotion', next.attemptId],
+      ])
+      expect((await ledger.usage(workspaceId, signal))?.usedBytes).toBe(300)
+    })
+
     it('tells whether a document is being worked on', async () => {
       const one = reservation(300)
       expect(await ledger.isReserved(one, signal)).toBe(false)

@@ -15,8 +15,6 @@ interface Workspace {
   version: number
 }
 
-const { signal } = new AbortController()
-
 export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview {
   workspaces: Map<WorkspaceId, Workspace>
 }
@@ -80,12 +78,13 @@ export function createFakeQuotaLedger(options: {
         workspace.remainingBytes += sizeBytes
       }),
     async releaseAndWatch(reservation) {
-      await this.release(reservation, signal)
+      close(reservation, (workspace, sizeBytes) => {
+        workspace.remainingBytes += sizeBytes
+      })
       const workspace = workspaces.get(reservation.workspaceId)
-      if (!workspace || workspace.reservations.has(reservation.documentId)) return
       const documentId = `late_copy_${reservation.attemptId}` as DocumentId
-      workspace.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
-      workspace.version++
+      workspace?.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
+      if (workspace) workspace.version++
     },
     async beginDeletion(reservation) {
       const workspace = workspaces.get(reservation.workspaceId)
