@@ -28,15 +28,8 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
 
   return {
     async findContainerFile(objectKey, signal) {
-      try {
-        const head = await callAws(signal, () =>
-          client.send(new HeadObjectCommand({ Bucket: sandboxBucket, Key: objectKey }), options(signal)),
-        )
-        return toContainerFile(objectKey, head)
-      } catch (error) {
-        if (statusOf(error) === 404) return undefined
-        throw error
-      }
+      const head = await headObject(sandboxBucket, objectKey, signal)
+      return head && toContainerFile(objectKey, head)
     },
 
     async hasContainer(keyPrefix, signal) {
@@ -78,17 +71,17 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     listUploads: unfinishedUploads,
     abortUploads: (objectKey, signal) => abortUploads(objectKey, signal),
 
-    async hasObject(objectKey, signal) {
-      try {
-        await callAws(signal, () =>
-          client.send(new HeadObjectCommand({ Bucket: documentsBucket, Key: objectKey }), options(signal)),
-        )
-        return true
-      } catch (error) {
-        if (statusOf(error) === 404) return false
-        throw error
-      }
-    },
+    hasObject: async (objectKey, signal) => (await headObject(documentsBucket, objectKey, signal)) !== undefined,
+  }
+
+  /** @returns undefined when there is no such object */
+  async function headObject(Bucket: string, Key: string, signal: AbortSignal) {
+    try {
+      return await callAws(signal, () => client.send(new HeadObjectCommand({ Bucket, Key }), options(signal)))
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined
+      throw error
+    }
   }
 
   async function abortUploads(targetKey: string, signal: AbortSignal, except?: string): Promise<void> {

@@ -77,7 +77,7 @@ export class History {
     }
     await this.#check()
     this.#nowMs += HOUR_MS
-    await resolveExpiredReservations({ maxResolutions: 1000, timeoutEachMs: 1000 }, this.#dependencies(), signal)
+    await resolveExpiredReservations({ maxResolutions: 1000, timeoutEachMs: 1000 }, this.dependencies(), signal)
     const findings = await this.#audit(false)
     const unexpected = this.#hasOverdueCopy
       ? findings.filter(({ kind }) => kind !== 'object_without_document')
@@ -182,19 +182,15 @@ export class History {
     if (key !== undefined) this.#keyOf.set(process, `${workspaceId} ${key}`)
   }
 
-  #start(name: string, work: (deps: ReturnType<History['_dependencies']>) => Promise<unknown>): Process {
+  #start(name: string, work: (deps: ReturnType<History['dependencies']>) => Promise<unknown>): Process {
     const process = new Process(name, this.#late)
     this.#processes.push(process)
-    process.start(() => work(this.#dependencies(process)))
+    process.start(() => work(this.dependencies(process)))
     return process
   }
 
-  #dependencies(process?: Process) {
-    return this._dependencies(process)
-  }
-
-  /** @internal named for its type */
-  _dependencies(process?: Process) {
+  /** The service's ports, for a process that stops at each of their calls, or for none. */
+  dependencies(process?: Process) {
     const gate = <Store extends object>(store: Store, name: string): Store => process?.gate(store, name) ?? store
     return {
       ledger: gate(this.#ledger, 'ledger'),
@@ -239,7 +235,7 @@ export class History {
     const findings: Finding[] = []
     await audit(
       { repair, deleteLostDocuments: repair, onFinding: (finding) => findings.push(finding) },
-      this.#dependencies(),
+      this.dependencies(),
       signal,
     )
     return findings
