@@ -7,7 +7,7 @@ import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import { type Environment, readConfig } from '../../lib/config.ts'
+import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
@@ -24,9 +24,19 @@ export interface Target {
 
 export type Stores = ReturnType<typeof connect>
 
+/** The settings in a deployment's environment. @throws CommandError naming all faults */
+export function readSettings(env: Environment): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    const hint = env.KEYS_TABLE === undefined ? 'Say which deployment, with --local or --stage <name>. ' : ''
+    throw new CommandError('bad_configuration', hint + (error as Error).message, { exitCode: 2, cause: error })
+  }
+}
+
 /** The stores of a deployment, as its functions see them. @param env the functions' environment */
 export function connect(env: Environment) {
-  const config = readConfig(env)
+  const config = readSettings(env)
   const now = Date.now
   const client = createDynamoDbClient()
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable }

@@ -57,6 +57,16 @@ const EXPLANATIONS: Explanation[] = [
       `A table or bucket is not there: is the service deployed, in this account and region? ${message}`,
   },
   {
+    reason: 'wrong_region',
+    pattern: /^(PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
+    explain: ({ message }) => `The bucket is in another region: use --region or AWS_REGION. ${message}`,
+  },
+  {
+    reason: 'wrong_clock',
+    pattern: /^(RequestTimeTooSkewed|RequestInTheFuture)$/,
+    explain: () => "This machine's clock is wrong: AWS refuses requests that are more than some minutes off. Set it.",
+  },
+  {
     reason: 'unreachable',
     pattern: /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE|TimeoutError)$/,
     explain: (error) => `No answer from ${placeOf(error)}: check the network, the region and AWS_ENDPOINT_URL_….`,
@@ -71,7 +81,7 @@ const EXPLANATIONS: Explanation[] = [
 /** Any thrown value as one line and an exit code. */
 export function describeFailure(thrown: unknown): Failure {
   if (thrown instanceof CommandError)
-    return { reason: thrown.reason, message: thrown.message, exitCode: thrown.exitCode }
+    return { reason: thrown.reason, message: oneLine(thrown.message), exitCode: thrown.exitCode }
   if (thrown instanceof CommanderError) {
     return {
       reason: 'wrong_usage',
@@ -102,13 +112,16 @@ function rootOf(thrown: unknown): AnyError {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
-function placeOf({ hostname, address, port, message }: AnyError): string {
+function placeOf({ hostname, address, port }: AnyError): string {
   const host = hostname ?? address
-  if (host === undefined) return `AWS (${oneLine(message)})`
+  if (host === undefined) return 'AWS'
   return port === undefined ? host : `${host}:${port}`
 }
 
-/** Configuration faults are several lines; a line break in an answer must not make a second one here, either. */
+/** The faults of a configuration come as a list; and no answer of a server may make two lines of one error. */
 function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*-?\s*/g, ' ').trim()
+  return text
+    .trim()
+    .replace(/:\n- /g, ': ')
+    .replace(/\s*\n(- )?\s*/g, '; ')
 }

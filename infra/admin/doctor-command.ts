@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
-import { type Config, readConfig } from '../../lib/config.ts'
+import type { Config } from '../../lib/config.ts'
+import { readSettings } from './connect.ts'
 import { bucketChecks } from './doctor/buckets.ts'
 import { type Check, type CheckResult, runCheck, type Verdict } from './doctor/check.ts'
 import { clockCheck } from './doctor/clock.ts'
@@ -27,7 +28,7 @@ async function examine(session: Session): Promise<ExitCode> {
   const configuration: Check = {
     name: 'configuration',
     async look() {
-      config = readConfig(await session.environment())
+      config = readSettings(await session.environment())
       return 'complete, every value possible'
     },
   }

@@ -31,10 +31,11 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(cod
 const program = new Command('npm run admin --')
   .description('Administration of the container file promotion service.')
   .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
-  .option(
-    '--directory <path>',
-    'with --local: where that service keeps its data',
-    join(import.meta.dirname, '../../.local'),
+  .addOption(
+    new Option('--directory <path>', 'with --local: where that service keeps its data').default(
+      join(import.meta.dirname, '../../.local'),
+      '.local',
+    ),
   )
   .option('--stage <name>', 'a deployed stage', parseStage)
   .option('--region <name>', 'AWS region, instead of AWS_REGION')

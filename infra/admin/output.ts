@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
-import ora, { type Ora } from 'ora'
 import prettyBytes from 'pretty-bytes'
 import type { Failure } from './describe-failure.ts'
+import { createStatusLine } from './status-line.ts'
 
 type Columns<Row> = Record<string, (row: Row) => string | number>
 
@@ -38,18 +38,13 @@ const PLAIN = Object.fromEntries(
 )
 
 export function createOutput({ isJson }: { isJson: boolean }): Output {
-  let spinner: Ora | undefined
+  const status = createStatusLine(process.stderr)
   const print = (text: string) => {
-    spinner?.clear()
+    status.clear()
     console.log(text)
   }
   const printJson = (object: object) => print(JSON.stringify(toSnakeCase(object)))
-  const progress = (text: string) => {
-    if (!process.stderr.isTTY) return
-    // Ctrl-C must reach the command, and the cursor be there when it ends.
-    spinner ??= ora({ stream: process.stderr, discardStdin: false, hideCursor: false }).start()
-    spinner.text = printable(text)
-  }
+  const progress = (text: string) => status.show(printable(text))
 
   return {
     isJson,
@@ -74,10 +69,10 @@ export function createOutput({ isJson }: { isJson: boolean }): Output {
       return count
     },
     fail({ reason, message }) {
-      spinner?.stop()
+      status.clear()
       console.error(isJson ? JSON.stringify({ error: { reason, message } }) : printable(message))
     },
-    close: () => void spinner?.stop(),
+    close: status.clear,
   }
 }
 

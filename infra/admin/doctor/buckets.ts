@@ -35,7 +35,7 @@ function reachableCheck(Bucket: string, client: S3Client): Check {
         // HeadBucket is answered without a body: the status is all there is.
         const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
         if (status === 404) return fault('it does not exist')
-        if (status === 403) return fault('refused: it is another account’s, or s3:ListBucket is lacking')
+        if (status === 403) return fault('refused: another account has it, or these credentials lack s3:ListBucket')
         if (status === 301) return fault('it is in another region')
         throw error
       }

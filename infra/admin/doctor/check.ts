@@ -20,12 +20,17 @@ export const fault = (detail: string) => ({ verdict: 'fault', detail }) as const
 export const advice = (detail: string) => ({ verdict: 'advice', detail }) as const
 export const notChecked = (detail: string) => ({ verdict: 'not_checked', detail }) as const
 
+/** The S3 client sets no limit of its own: a copy may take long. */
+const CHECK_TIMEOUT_MS = 10_000
+
 /** Never throws: one check that fails must not keep the others from being made. */
 export async function runCheck({ name, look }: Check, signal: AbortSignal): Promise<CheckResult> {
+  const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS)
   try {
-    const seen = await look(signal)
+    const seen = await look(AbortSignal.any([signal, timeout]))
     return { check: name, ...(typeof seen === 'string' ? { verdict: 'ok', detail: seen } : seen) }
   } catch (error) {
+    if (timeout.aborted) return { check: name, ...fault(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`) }
     if (isUnknownToServer(error)) return { check: name, ...notChecked('this server does not know the question') }
     return { check: name, ...fault(describeFailure(error).message) }
   }

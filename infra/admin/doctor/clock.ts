@@ -30,9 +30,9 @@ export function clockCheck(client: DynamoDBClient): Check {
         if (skewMs === undefined) throw error
       }
       if (skewMs === undefined || Number.isNaN(skewMs)) return notChecked('the server does not tell its time')
-      const seconds = Math.abs(skewMs / 1000).toFixed(0)
-      if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return `within ${seconds === '0' ? '1' : seconds} s of DynamoDB’s`
-      return fault(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB’s: set this machine's clock`)
+      const seconds = Math.round(Math.abs(skewMs) / 1000)
+      if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return `within ${Math.max(1, seconds)} s of DynamoDB's`
+      return fault(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB's: set this machine's clock`)
     },
   }
 }
