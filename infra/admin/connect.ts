@@ -11,7 +11,6 @@ import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
-import { readDeployedEnvironment } from './deployed-environment.ts'
 
 /** Which deployment a command is about. */
 export interface Target {
@@ -60,7 +59,9 @@ export async function environmentOf(target: Target, signal: AbortSignal): Promis
   // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
   const region = target.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION
   if (region !== undefined) process.env.AWS_REGION = region
-  return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
+  if (target.stage === undefined) return process.env
+  const { readDeployedEnvironment } = await import('./deployed-environment.ts')
+  return readDeployedEnvironment(target.stage, signal)
 }
 
 export async function useLocalService(directory: string): Promise<Environment> {

@@ -1,6 +1,6 @@
 import type { Environment } from '../../lib/config.ts'
 import { CommandError } from './command-error.ts'
-import { connect, environmentOf, type Stores, type Target } from './connect.ts'
+import type { Stores, Target } from './connect.ts'
 import type { Output } from './output.ts'
 
 /** 0: done, nothing is wrong; 1: something is. */
@@ -25,6 +25,13 @@ export function createSession(target: Target, output: Output): Session {
     process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
   }
   const { signal } = stopped
-  const environment = () => environmentOf(target, signal)
-  return { output, signal, environment, stores: async () => connect(await environment()) }
+  // Loaded only now: help and usage errors need no SDK, and come at once without it.
+  const connecting = () => import('./connect.ts')
+  const environment = async () => (await connecting()).environmentOf(target, signal)
+  return {
+    output,
+    signal,
+    environment,
+    stores: async () => (await connecting()).connect(await environment()),
+  }
 }

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 let directory: string
 let service: LocalService
 
@@ -19,14 +18,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** npm run admin -- … as a process: its exit code and what it printed. */
-function admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [join(ROOT, 'infra/admin/main.ts'), ...args], { cwd: ROOT }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
-    })
-  })
-}
+const admin = (...args: string[]) => runAdmin(args)
 const audit = (...args: string[]) => admin('--local', '--directory', directory, 'audit', ...args)
 
 describe('npm run admin -- audit', () => {
@@ -57,13 +49,8 @@ describe('npm run admin -- audit', () => {
 
     const json = await audit('--json', '--workspace', 'ws_full')
     expect(json.code).toBe(1)
-    expect(
-      json.stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toMatchObject([
-      { kind: 'document_without_object', workspaceId: 'ws_full', isRepaired: false },
+    expect(jsonLines(json)).toMatchObject([
+      { kind: 'document_without_object', workspace_id: 'ws_full', is_repaired: false },
       { kind: 'report', workspaces: 1, findings: 1, repaired: 0 },
     ])
 

@@ -1,0 +1,261 @@
+import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
+import { type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Lane, startLane } from '../support/lane.ts'
+import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { createWorld, type TestWorkspace } from '../support/world.ts'
+
+// Processes are slow to start on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const MIB = 1024 * 1024
+const TOKEN = /cfp_[0-9A-Za-z]{49}/
+let standIns: StandIns
+let lane: Lane
+let proxy: FaultProxy
+let world: ReturnType<typeof createWorld>
+
+beforeAll(async () => {
+  standIns = await startStandIns()
+  lane = await startLane(standIns)
+  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
+  world = createWorld(standIns)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await lane.stop()
+  await standIns.stop()
+})
+
+function admin(...args: string[]): Promise<AdminResult> {
+  return runAdmin(args, {
+    ...inject('definition').environment,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
+    AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
+  })
+}
+const promote = (workspace: TestWorkspace, path = 'a.txt') => lane.promote(workspace, path, { remainingMs: 20_000 })
+
+async function promoted(workspace: TestWorkspace): Promise<string> {
+  const { body } = await promote(workspace)
+  return (body as { id: string }).id
+}
+
+/** A workspace with a key from the command line and one document. */
+async function workspaceWithDocument(workspaceId: string) {
+  const [key] = jsonLines(await admin('keys', 'create', '--workspace', workspaceId, '--management', '--json'))
+  const workspace = { workspaceId, token: key?.token } as TestWorkspace
+  await world.putFile(workspace, 'a.txt', Buffer.alloc(1000))
+  return { ...workspace, documentId: await promoted(workspace), keyId: `${key?.key_id}` }
+}
+
+describe('npm run admin -- workspaces', () => {
+  it('creates once, changes nothing by creating again, shows and lists', async () => {
+    const created = await admin('workspaces', 'create', 'ws_made', '--quota', '2MiB')
+    expect(created).toEqual({ code: 0, stdout: expect.stringContaining('quota of 2 MiB (2097152 bytes)'), stderr: '' })
+    const [same, other, shown, list] = await Promise.all([
+      admin('workspaces', 'create', 'ws_made', '--quota', '2MiB', '--json'),
+      admin('workspaces', 'create', 'ws_made', '--quota', '3MiB'),
+      admin('workspaces', 'show', 'ws_made', '--count', '--json'),
+      admin('workspaces', 'list'),
+    ])
+    const usage = { workspace_id: 'ws_made', quota_bytes: 2 * MIB, used_bytes: 0, remaining_bytes: 2 * MIB }
+    expect([same.code, jsonLines(same)]).toEqual([0, [{ ...usage, is_new: false }]])
+    expect(other).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('2 MiB (2097152 bytes)') })
+    expect(jsonLines(shown)).toEqual([{ ...usage, documents: 0, reservations: [] }])
+    expect(list.stdout).toMatch(/^WORKSPACE +QUOTA +USED +REMAINING +RESERVATIONS$/m)
+    expect(list.stdout).toMatch(/^ws_made +2 MiB +0 B +2 MiB +0$/m)
+  })
+
+  it('sets a quota below what is used: promotions are refused until it is raised again', async () => {
+    const workspace = await workspaceWithDocument('ws_lowered')
+    const lowered = await admin('workspaces', 'set-quota', 'ws_lowered', '400')
+    expect(lowered).toMatchObject({ code: 0, stdout: expect.stringContaining('600 bytes too much') })
+    const refused = await promote(workspace)
+    expect(refused.status).toBe(403)
+    expect(refused.headers).toMatchObject({ 'storage-quota-bytes': '400', 'storage-used-bytes': '1000' })
+    const [raised, audited] = await Promise.all([
+      admin('workspaces', 'set-quota', 'ws_lowered', '2KB', '--json'),
+      admin('audit', '--workspace', 'ws_lowered'),
+    ])
+    expect(jsonLines(raised)).toEqual([
+      {
+        workspace_id: 'ws_lowered',
+        quota_bytes: 2000,
+        used_bytes: 1000,
+        remaining_bytes: 1000,
+        previous_quota_bytes: 400,
+      },
+    ])
+    expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is wrong') })
+    expect([(await promote(workspace)).status, (await promote(workspace)).status]).toEqual([200, 403])
+  })
+})
+
+describe('npm run admin -- keys', () => {
+  it('prints a token once; it works at once, and is neither stored nor listed', async () => {
+    const created = await admin(
+      'keys',
+      'create',
+      '--workspace',
+      'ws_keys',
+      '--permission',
+      'files:promote',
+      '--expires',
+      '90d',
+    )
+    expect([created.code, created.stderr]).toEqual([0, ''])
+    const [token = ''] = TOKEN.exec(created.stdout) ?? []
+    expect(created.stdout.split(token)).toHaveLength(2)
+    const workspace = { workspaceId: 'ws_keys', token } as TestWorkspace
+    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    expect((await promote(workspace)).status).toBe(200)
+
+    const { Items } = await standIns.dynamoDb.send(new ScanCommand({ TableName: standIns.config.keysTable }))
+    expect(JSON.stringify(Items)).not.toContain(token.slice(4))
+    const [all, own] = await Promise.all([
+      admin('keys', 'list'),
+      admin('keys', 'list', '--workspace', 'ws_keys', '--json'),
+    ])
+    for (const { stdout } of [all, own]) expect(stdout).not.toMatch(/cfp_|[0-9a-f]{64}/)
+    expect(jsonLines(own)).toEqual([
+      {
+        key_id: expect.stringMatching(/^key_[0-9a-f]{12}$/),
+        workspace_id: 'ws_keys',
+        kind: 'standard',
+        permissions: ['files:promote'],
+        status: 'enabled',
+        expires_at: expect.stringMatching(/Z$/),
+        created_at: expect.stringMatching(/Z$/),
+      },
+    ])
+  })
+
+  it('disables, enables and expires a key, from the next request on', async () => {
+    const workspace = await workspaceWithDocument('ws_switch')
+    const status = async () => (await promote(workspace)).status
+    for (const [args, expected] of [
+      [['disable', workspace.keyId], 401],
+      [['enable', workspace.keyId], 200],
+      [['expire', workspace.keyId, '--in', '0'], 401],
+      [['expire', workspace.keyId, '--never'], 200],
+    ] as const) {
+      expect((await admin('keys', ...args)).code).toBe(0)
+      expect(await status(), args.join(' ')).toBe(expected)
+    }
+  })
+
+  it('rotates a key: the new one works, the old one after its grace no more', async () => {
+    const workspace = await workspaceWithDocument('ws_rotate')
+    const graceful = await admin('keys', 'rotate', workspace.keyId, '--grace', '24h', '--json')
+    const [second, old] = jsonLines(graceful)
+    expect(old).toMatchObject({ key_id: workspace.keyId, replaced_by: second?.key_id })
+    const renewed = { ...workspace, token: `${second?.token}` }
+    expect([(await promote(workspace)).status, (await promote(renewed)).status]).toEqual([200, 200])
+    const [unsaid, hard] = [
+      await admin('keys', 'rotate', workspace.keyId),
+      await admin('keys', 'rotate', `${second?.key_id}`),
+    ]
+    expect(unsaid).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--expires') })
+    expect(hard.code).toBe(0)
+    expect((await promote(renewed)).status).toBe(401)
+    expect((await admin('keys', 'rotate', `${second?.key_id}`)).stderr).toContain('is expired')
+  })
+
+  it('says what stands when the second half of a rotation fails', async () => {
+    const workspace = await workspaceWithDocument('ws_half')
+    const body = JSON.stringify({
+      __type: 'com.amazonaws.dynamodb.v20120810#AccessDeniedException',
+      Message: 'not you',
+    })
+    proxy.fault = ({ headers }) =>
+      String(headers['x-amz-target']).endsWith('UpdateItem') ? { kind: 'answer', status: 400, body } : undefined
+    const half = await admin('keys', 'rotate', workspace.keyId)
+    proxy.fault = () => undefined
+    expect(half.code).toBe(2)
+    expect(half.stderr).toMatch(
+      new RegExp(`^The new key key_\\w+ works; .*keys expire ${workspace.keyId} --in 0.*not you\n$`),
+    )
+    const renewed = { ...workspace, token: `${TOKEN.exec(half.stdout)?.[0]}` }
+    expect([(await promote(workspace)).status, (await promote(renewed)).status]).toEqual([200, 200])
+  })
+
+  it('touches neither of two keys with the same id', async () => {
+    for (const token_hash of ['one', 'two']) {
+      const key = {
+        token_hash,
+        key_id: 'key_twin',
+        workspace_id: `ws_${token_hash}`,
+        kind: 'standard',
+        status: 'enabled',
+      }
+      await standIns.dynamoDb.send(new PutItemCommand({ TableName: standIns.config.keysTable, Item: marshall(key) }))
+    }
+    const refused = await admin('keys', 'disable', 'key_twin')
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('2 keys have the id key_twin'),
+    })
+    expect((await admin('keys', 'list', '--workspace', 'ws_one')).stdout).toContain('enabled')
+  })
+})
+
+describe('npm run admin -- documents', () => {
+  it('lists, shows and deletes, gives the bytes back, and bears being repeated', async () => {
+    const { documentId, keyId, ...workspace } = await workspaceWithDocument('ws_docs')
+    const [list, json, shown, unconfirmed] = await Promise.all([
+      admin('documents', 'list', '--workspace', 'ws_docs'),
+      admin('documents', 'list', '--workspace', 'ws_docs', '--json'),
+      admin('documents', 'show', 'ws_docs', documentId),
+      admin('documents', 'delete', 'ws_docs', documentId),
+    ])
+    expect(list.stdout).toMatch(new RegExp(`^${documentId} +1000 B +text/plain +\\S+Z +${keyId} +a.txt$`, 'm'))
+    expect(jsonLines(json)).toMatchObject([{ document_id: documentId, size_bytes: 1000, filename: 'a.txt' }])
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('1000 bytes') })
+    expect(unconfirmed).toEqual({ code: 2, stdout: '', stderr: 'Nobody is there to confirm this: add --yes.\n' })
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 1, usedBytes: 1000 })
+
+    const outcomes = []
+    for (let times = 0; times < 2; times++) {
+      const deleted = await admin('documents', 'delete', 'ws_docs', documentId, documentId, '--yes', '--json')
+      expect([deleted.code, deleted.stderr]).toEqual([0, ''])
+      outcomes.push(...jsonLines(deleted).map(({ outcome }) => outcome))
+    }
+    expect(outcomes).toEqual(['deleted', 'absent'])
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+  })
+
+  it('never reaches a document of another workspace', async () => {
+    const [mine, yours] = await Promise.all([workspaceWithDocument('ws_mine'), workspaceWithDocument('ws_yours')])
+    const [list, show, remove] = await Promise.all([
+      admin('documents', 'list', '--workspace', 'ws_mine'),
+      admin('documents', 'show', 'ws_mine', yours.documentId),
+      admin('documents', 'delete', 'ws_mine', yours.documentId, '--yes'),
+    ])
+    expect(list.stdout).toContain(mine.documentId)
+    expect(list.stdout).not.toContain(yours.documentId)
+    expect(show).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no document') })
+    expect(remove).toMatchObject({ code: 0, stdout: expect.stringContaining('no such document') })
+    expect(await world.stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
+  })
+
+  it('leaves a document alone whose promotion is under way, and deletes the others: exit code 1', async () => {
+    const workspace = await workspaceWithDocument('ws_busy')
+    const [first, second] = [workspace.documentId, await promoted(workspace)]
+    const reservation = { workspaceId: workspace.workspaceId, documentId: first, attemptId: 'other', sizeBytes: 0 }
+    const leaseExpiresAtMs = Date.now() + 60_000
+    await lane.deps.ledger.reserve(
+      { ...reservation, objectKey: 'k', leaseExpiresAtMs } as never,
+      AbortSignal.timeout(5000),
+    )
+    const deleted = await admin('documents', 'delete', 'ws_busy', first, second, '--yes')
+    expect(deleted.code).toBe(1)
+    expect(deleted.stdout).toMatch(new RegExp(`^${first}: not deleted: .*\n${second}: deleted, 1000 bytes given back`))
+  })
+})

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '../..')
+
+export interface AdminResult {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/**
+ * npm run admin -- … as a process: its exit code and what it printed. It has nothing of this process's environment but
+ * `env`. @param interruption when Ctrl-C is pressed
+ */
+export function runAdmin(
+  args: string[],
+  env: Record<string, string | undefined> = {},
+  interruption?: Promise<unknown>,
+): Promise<AdminResult> {
+  return new Promise((resolve) => {
+    const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env }, timeout: 30_000 }
+    const child = execFile(
+      process.execPath,
+      [join(ROOT, 'infra/admin/main.ts'), ...args],
+      options,
+      (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+      },
+    )
+    void interruption?.then(() => child.kill('SIGINT'))
+  })
+}
+
+/** The objects that --json printed. */
+export function jsonLines({ stdout }: AdminResult): Record<string, unknown>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
