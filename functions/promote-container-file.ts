@@ -10,8 +10,6 @@ import { createLog } from '../lib/logging.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { createObjectKeys } from '../lib/promotion/object-keys.ts'
 
-const SERVICE_NAME = 'promote-container-file'
-
 const config = readConfig(process.env)
 const now = Date.now
 const client = createDynamoDbClient()
@@ -26,6 +24,6 @@ export const handler = createPromoteContainerFileHandler({
   maxFileBytes: config.maxFileBytes,
   leaseMs: config.leaseMs,
   now,
-  log: createLog(SERVICE_NAME),
-  metrics: createMetrics(SERVICE_NAME),
+  log: createLog({ ...config, functionName: 'promote-container-file' }),
+  metrics: createMetrics(config.serviceName),
 })

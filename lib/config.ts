@@ -5,6 +5,8 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 export interface Config {
+  /** Tells the stages of an account apart, in logs and metrics. */
+  serviceName: string
   keysTable: string
   workspacesTable: string
   documentsTable: string
@@ -33,6 +35,7 @@ export function readConfig(env: Environment): Config {
   const faults: string[] = []
   const read = createReader(env, faults)
   const config: Config = {
+    serviceName: read.text('SERVICE_NAME', 'container-file-promotion'),
     keysTable: read.text('KEYS_TABLE'),
     workspacesTable: read.text('WORKSPACES_TABLE'),
     documentsTable: read.text('DOCUMENTS_TABLE'),

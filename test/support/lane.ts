@@ -67,7 +67,7 @@ export async function startLane(standIns: StandIns) {
     leaseMs: config.leaseMs,
     now,
     log: SILENT,
-    metrics: { count() {}, time() {} },
+    metrics: { publish() {} },
   }
   const handler = createPromoteContainerFileHandler(deps)
   const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
