@@ -12,17 +12,22 @@ import { createMetrics } from '../lib/metrics.ts'
 import { createDeadline } from '../lib/promotion/deadline.ts'
 import { createObjectKeys } from '../lib/promotion/object-keys.ts'
 
+const FUNCTION_NAME = 'audit-workspaces'
+
 const config = readConfig(process.env)
 const now = Date.now
-const client = createDynamoDbClient()
+const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
 const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
-const log = createLog({ ...config, functionName: 'audit-workspaces' })
+const log = createLog({ ...config, functionName: FUNCTION_NAME })
 const metrics = createMetrics(config.serviceName)
 const dependencies = {
   overview: createLedgerOverview(ledgerSettings),
   ledger: createQuotaLedger(ledgerSettings),
   documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  objects: createObjectStore({
+    ...config,
+    client: createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: config.s3ForcePathStyle }),
+  }),
   objectKeys: createObjectKeys(config.keyTemplates),
   leaseMs: config.leaseMs,
   now,

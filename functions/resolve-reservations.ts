@@ -12,17 +12,22 @@ import { type ResolverReport, resolveExpiredReservations } from '../lib/promotio
 
 const BOUNDS = { maxResolutions: 1000, timeoutEachMs: 10_000 }
 
+const FUNCTION_NAME = 'resolve-reservations'
+
 const config = readConfig(process.env)
 const now = Date.now
-const client = createDynamoDbClient()
+const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
 const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
-const log = createLog({ ...config, functionName: 'resolve-reservations' })
+const log = createLog({ ...config, functionName: FUNCTION_NAME })
 const metrics = createMetrics(config.serviceName)
 const dependencies = {
   overview: createLedgerOverview(ledgerSettings),
   ledger: createQuotaLedger(ledgerSettings),
   documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  objects: createObjectStore({
+    ...config,
+    client: createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: config.s3ForcePathStyle }),
+  }),
   now,
   log,
 }
