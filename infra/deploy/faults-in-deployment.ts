@@ -91,18 +91,23 @@ function bucketName(variable: string, value: unknown): string {
 function faultsInCombination(settings: Settings, region: string): string[] {
   const faults: string[] = []
   const { customDomainName, certificateArn, documentKeyTemplate = '' } = settings
-  if (customDomainName && !certificateArn) faults.push('certificateArn is missing: customDomainName needs a certificate')
+  if (customDomainName && !certificateArn)
+    faults.push('certificateArn is missing: customDomainName needs a certificate')
   for (const name of ['certificateArn', 'hostedZoneId']) {
-    if (settings[name] && !customDomainName) faults.push(`customDomainName is missing: ${name} is for a custom domain only`)
+    if (settings[name] && !customDomainName)
+      faults.push(`customDomainName is missing: ${name} is for a custom domain only`)
   }
   for (const name of REGIONAL) {
     const value = settings[name]
     const [, , , itsRegion] = value?.split(':') ?? []
-    if (itsRegion && itsRegion !== region) faults.push(`${name} is "${value}": allowed is one of ${region}, where the stack is`)
+    if (itsRegion && itsRegion !== region)
+      faults.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
   }
   const beforeFirstId = documentKeyTemplate.split('{')[0] ?? ''
   if (beforeFirstId !== '' && !beforeFirstId.endsWith('/')) {
-    faults.push(`documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`)
+    faults.push(
+      `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
+    )
   }
   return faults
 }

@@ -44,12 +44,14 @@ function sendRequestsToAliases(ofType) {
       method.Properties.Integration = toAlias(method.Properties.Integration)
     }
     for (const [, { Properties }] of ofType('AWS::Lambda::Permission')) {
-      if (Properties.Principal === 'apigateway.amazonaws.com') Properties.FunctionName = toAlias(Properties.FunctionName)
+      if (Properties.Principal === 'apigateway.amazonaws.com')
+        Properties.FunctionName = toAlias(Properties.FunctionName)
     }
   }
 }
 
 function theOnly(entries) {
-  if (entries.length !== 1) throw new Error(`One resource was expected, not ${entries.map(([id]) => id).join(', ') || 'none'}`)
+  if (entries.length !== 1)
+    throw new Error(`One resource was expected, not ${entries.map(([id]) => id).join(', ') || 'none'}`)
   return entries[0]
 }

@@ -23,7 +23,8 @@ const RETENTION_DAYS = [
 const BOOLEAN = { oneOf: ['true', 'false'] } as const
 /** S3 user guide, "General purpose bucket naming rules". */
 const BUCKET: Pick<SettingRule, 'pattern' | 'allowed' | 'isOptional'> = {
-  pattern: /^(?!xn--|sthree-|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+  pattern:
+    /^(?!xn--|sthree-|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
   allowed: 'the name of a bucket (3 to 63 of a-z, 0-9, "-" and "."), not its ARN',
   isOptional: true,
 }

@@ -9,15 +9,16 @@ import { formatFileId } from '../../lib/promotion/ids.ts'
 import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
 import { expectDocumented } from '../support/openapi.ts'
-import { type PackagedService, packageLocalStage } from '../support/packaged-service.ts'
+import { type Packaged, packagedService } from '../support/packages.ts'
 import { restEvent } from '../support/rest-event.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { unzipFunction } from '../support/unzipped-function.ts'
 import { createWorld, type TestWorkspace } from '../support/world.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'
 
 let directory: string
-let service: PackagedService
+let service: Packaged
 let standIns: StandIns
 let world: ReturnType<typeof createWorld>
 const runtimes: LambdaRuntime[] = []
@@ -27,10 +28,13 @@ let promotion: LambdaRuntime
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'promotion-artifact-'))
-  standIns = await startStandIns()
+  service = await packagedService('standIns')
+  standIns = await startStandIns({
+    environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
+    tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
+  })
   world = createWorld(standIns)
-  service = await packageLocalStage(directory)
-  promotion = await start('PromoteContainerFile')
+  promotion = await start('promoteContainerFile')
 }, 60_000)
 afterAll(async () => {
   await Promise.all(runtimes.map((runtime) => runtime.stop()))
@@ -39,8 +43,8 @@ afterAll(async () => {
 })
 
 async function start(name: string, change: Record<string, string> = {}): Promise<LambdaRuntime> {
-  const lambda = service.resources[`${name}LambdaFunction`]
-  if (lambda === undefined) throw new Error(`the template has no function ${name}`)
+  const lambda = service.resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`)
+  const task = await unzipFunction(service, name, directory)
   const environment = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -49,7 +53,7 @@ async function start(name: string, change: Record<string, string> = {}): Promise
     AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
     ...change,
   }
-  const runtime = await startLambdaRuntime(lambda, { task: service.task, environment })
+  const runtime = await startLambdaRuntime(lambda, { task, environment })
   runtimes.push(runtime)
   return runtime
 }
@@ -112,21 +116,21 @@ describe('the packaged function promoteContainerFile', () => {
   })
 
   it('promotes into the last of a quota, without its rate limiter', async () => {
-    const runtime = await start('PromoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
+    const runtime = await start('promoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
     const workspace = await world.newWorkspace(10)
     await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
   })
 
   it('answers 500 when its documents table is gone, with everything undone', async () => {
-    const runtime = await start('PromoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
+    const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
     const workspace = await world.newWorkspace(10)
     await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(500)
   })
 
   it('answers 503 when nobody answers it', async () => {
-    const runtime = await start('PromoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOWHERE })
+    const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOWHERE })
     const workspace = await world.newWorkspace()
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(503)
   })
@@ -136,7 +140,7 @@ describe('the packaged scheduled functions', () => {
   it('resolveReservations gives back what a dead process had reserved, and reports it', async () => {
     const workspace = await world.newWorkspace(100)
     await world.plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - 60_000 })
-    const runtime = await start('ResolveReservations')
+    const runtime = await start('resolveReservations')
     expect(await runtime.invoke({})).toMatchObject({ released: expect.any(Number), failed: 0, isComplete: true })
     expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
     const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
@@ -153,16 +157,18 @@ describe('the packaged scheduled functions', () => {
       ExpressionAttributeValues: marshall({ ':drift': 7, ':one': 1 }),
     })
     await standIns.dynamoDb.send(drift)
-    const runtime = await start('AuditWorkspaces')
-    expect(await runtime.invoke({})).toMatchObject({ findings: 1, repaired: 0, isComplete: true })
+    await world.putDocumentObject(workspace, Buffer.from('belongs to no document'))
+    const runtime = await start('auditWorkspaces')
+    expect(await runtime.invoke({})).toMatchObject({ findings: 2, repaired: 0, isComplete: true })
     const written = takeLines(runtime)
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'drift' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'object_without_document' }))
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 0, kind: 'document_without_object' }))
     expect(written).toContainEqual(expect.objectContaining({ AuditsIncomplete: 0 }))
     expect(written).toContainEqual(
       expect.objectContaining({ level: 'WARN', kind: 'drift', workspace_id: workspace.workspaceId }),
     )
-    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 7 })
+    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
   })
 })
 

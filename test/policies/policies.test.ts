@@ -1,11 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { RecordedAccess } from '../support/aws-call-recorder.ts'
 import { applies, isAllowed, type Statement } from '../support/iam-policies.ts'
 import { readStatements } from '../support/iam-template.ts'
-import { packageLocalStage, type Resource } from '../support/packaged-service.ts'
+import { type Packaged, packagedService } from '../support/packages.ts'
 
 /** Functions by the name that their clients put into the user agent. */
 const ROLES = {
@@ -16,21 +15,22 @@ const ROLES = {
 type FunctionId = keyof typeof ROLES
 const FUNCTIONS = Object.keys(ROLES) as FunctionId[]
 
+/** The suites run on the tables of two stages. */
+const LOCAL_TABLE = 'table/container-file-promotion-local-'
+const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
+
 /** Named by tests to make calls fail. */
 const MADE_UP = /^table\/not-there$/
 
 /** What the Lambda service does in the function's name, which no call of the function shows. */
 const OF_THE_PLATFORM = /^(logs|xray):/
 
-let directory: string
-let resources: Record<string, Resource>
+let service: Packaged
 let recorded: RecordedAccess[]
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-policies-'))
-  resources = (await packageLocalStage(directory)).resources
+  service = await packagedService('standIns')
   recorded = await readRecordings()
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 async function readRecordings(): Promise<RecordedAccess[]> {
   const files = await readdir(inject('recordings'))
@@ -39,11 +39,11 @@ async function readRecordings(): Promise<RecordedAccess[]> {
     text
       .split('\n')
       .filter(Boolean)
-      .map((line) => JSON.parse(line)),
+      .map((line) => JSON.parse(line.replace(LOCAL_TABLE, PACKAGED_TABLE))),
   )
 }
 
-const statementsOf = (id: FunctionId): Statement[] => readStatements(resources, ROLES[id])
+const statementsOf = (id: FunctionId): Statement[] => readStatements(service, ROLES[id])
 
 const allowed = (id: FunctionId, action: string, resource: string, context = {}) =>
   isAllowed(statementsOf(id), { action, resource, context })
@@ -86,9 +86,9 @@ describe.each(FUNCTIONS)('the policy of %s, against every call it made in this t
     ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
     ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
     ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
-    ['a whole workspace at once', 'dynamodb:DeleteItem', 'table/container-file-promotion-local-workspaces'],
-    ['the keys, to change', 'dynamodb:UpdateItem', 'table/container-file-promotion-local-keys'],
-    ['the keys, to list', 'dynamodb:Scan', 'table/container-file-promotion-local-keys'],
+    ['a whole workspace at once', 'dynamodb:DeleteItem', `${PACKAGED_TABLE}workspaces`],
+    ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
+    ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
     ['old versions of documents', 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a'],
   ])('refuses %s', (_what, action, resource) => {
     expect(allowed(id, action, resource)).toBe(false)

@@ -1,46 +1,44 @@
 import type { Statement } from './iam-policies.ts'
-import type { Resource } from './packaged-service.ts'
-
-type Intrinsic = string | { Ref: string } | { 'Fn::GetAtt': [string, string] } | { 'Fn::Join': [string, Intrinsic[]] }
+import { textOf } from './intrinsics.ts'
+import type { Packaged, Resource } from './packages.ts'
 
 interface TemplateStatement {
   Sid: string
   Effect: 'Allow' | 'Deny'
   Action: string | string[]
-  Resource: Intrinsic | Intrinsic[]
-  Condition?: Statement['condition']
+  Resource: unknown
+  Condition?: Record<string, Record<string, unknown>>
 }
 
 /** A role's statements with its references replaced by names, as they will be once it is deployed. */
-export function readStatements(resources: Record<string, Resource>, role: string): Statement[] {
-  const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = resources[role]?.Properties.Policies ?? []
+export function readStatements(service: Packaged, role: string): Statement[] {
+  const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = service.resource(role).Properties.Policies
   return policies
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .map(({ Sid, Effect, Action, Resource, Condition }) => ({
+    .map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
       Sid,
       Effect,
       actions: [Action].flat(),
-      resources: [Resource].flat().map((arn) => withoutAccount(resolve(arn, resources))),
-      condition: Condition ?? {},
+      resources: [Resource].flat().map((arn) => withoutAccount(arnOf(arn, service))),
+      condition: Object.fromEntries(
+        Object.entries(Condition).map(([operator, keys]) => [
+          operator,
+          Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, textOf(pattern)])),
+        ]),
+      ),
     }))
 }
 
-function resolve(value: Intrinsic, resources: Record<string, Resource>): string {
-  if (typeof value === 'string') return value
-  if ('Ref' in value) return value.Ref === 'AWS::Partition' ? 'aws' : unknown(value)
-  if ('Fn::Join' in value) {
-    const [separator, parts] = value['Fn::Join']
-    return parts.map((part) => resolve(part, resources)).join(separator)
-  }
-  const [name] = value['Fn::GetAtt']
-  const { Type, Properties } = resources[name] ?? unknown(value)
-  if (Type === 'AWS::DynamoDB::Table') return `arn:aws:dynamodb:region:account:table/${Properties.TableName}`
-  if (Type === 'AWS::Logs::LogGroup') return `arn:aws:logs:region:account:log-group:${Properties.LogGroupName}`
-  return unknown(value)
+function arnOf(value: unknown, service: Packaged): string {
+  return textOf(value, { 'AWS::Partition': 'aws' }).replace(/<(\w+)\.Arn>/, (_, id: string) =>
+    arnOfResource(service.resource(id)),
+  )
 }
 
-function unknown(value: unknown): never {
-  throw new Error(`${JSON.stringify(value)} cannot be resolved here`)
+function arnOfResource({ Type, Properties }: Resource): string {
+  if (Type === 'AWS::DynamoDB::Table') return `arn:aws:dynamodb:region:account:table/${Properties.TableName}`
+  if (Type === 'AWS::Logs::LogGroup') return `arn:aws:logs:region:account:log-group/${Properties.LogGroupName}`
+  throw new Error(`the ARN of ${Type} is not known here`)
 }
 
 /** What follows partition, service, region and account; `*` stays. */

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Resource } from './packaged-service.ts'
+import type { Resource } from './packages.ts'
 
 export interface LambdaRuntime {
   /** @throws Error with the message of what the handler threw */

@@ -1,4 +1,4 @@
-import type { Resource } from './packaged-service.ts'
+import type { Resource } from './packages.ts'
 
 /** A metric as CloudWatch keeps it apart from others. */
 export interface MetricIdentity {

@@ -54,6 +54,13 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
       await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
     },
 
+    /** An object that is named as those of documents are, and belongs to none. */
+    async putDocumentObject({ workspaceId }: TestWorkspace, bytes: Buffer): Promise<void> {
+      const ids = { workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
+      const Key = createObjectKeys(config.keyTemplates).documentObject(ids)
+      await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: bytes }))
+    },
+
     /** What a process leaves that dies after it reserved. */
     async plantReservation(
       { workspaceId }: TestWorkspace,
