@@ -1,39 +1,51 @@
+import type { Command } from 'commander'
 import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
-import { isWorkspaceId } from '../../lib/promotion/ids.ts'
-import type { connect } from './connect.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { parseWorkspaceId } from './parse-values.ts'
+import type { ExitCode, Run, Session } from './session.ts'
 
 interface AuditCommandOptions {
   repair: boolean
   deleteLostDocuments: boolean
-  workspace?: string
-  json: boolean
+  workspace?: WorkspaceId
 }
 
-/** 0: nothing is wrong, or all of it was mended; 1: something is left. Failures of the command itself end in 2. */
-export async function auditCommand(options: AuditCommandOptions, stores: ReturnType<typeof connect>): Promise<0 | 1> {
-  const { workspace, repair, deleteLostDocuments, json } = options
-  if (workspace !== undefined && !isWorkspaceId(workspace)) throw new Error(`"${workspace}" is not a workspace id`)
+export function addAuditCommand(command: Command, run: Run): void {
+  command
+    .description('compare ledger, documents and objects of every workspace, while the service runs')
+    .option('--repair', 'mend what is found', false)
+    .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
+    .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
+    .addHelpText('after', '\nEnds with 0 when nothing is wrong or all of it was mended, with 1 when something is left.')
+    .action((options: AuditCommandOptions) => run((session) => auditAndTell(options, session)))
+}
+
+async function auditAndTell(
+  { workspace, ...options }: AuditCommandOptions,
+  { output, signal, stores }: Session,
+): Promise<ExitCode> {
+  let number = 0
   const report = await audit(
     {
-      repair,
-      deleteLostDocuments,
+      ...options,
       ...(workspace === undefined ? {} : { workspaceId: workspace }),
-      onFinding: (finding) => console.log(json ? JSON.stringify(finding) : describe(finding)),
+      onWorkspace: (workspaceId) => output.progress(`auditing workspace ${++number}: ${workspaceId}`),
+      onFinding: (finding) => output.tell(describe(finding), finding),
     },
-    stores,
-    new AbortController().signal,
+    await stores(),
+    signal,
   )
+  // What was not looked at is not all right.
+  signal.throwIfAborted()
   const left = report.findings - report.repaired
-  if (json) console.log(JSON.stringify({ kind: 'report', ...report }))
-  else {
-    console.log(
-      `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
-        (report.findings === 0
-          ? 'nothing is wrong.'
-          : `${report.findings} findings, ${report.repaired} mended, ${left} left.`),
-    )
-  }
+  output.tell(
+    `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
+      (report.findings === 0
+        ? 'nothing is wrong.'
+        : `${report.findings} findings, ${report.repaired} mended, ${left} left.`),
+    { kind: 'report', ...report },
+  )
   return left === 0 ? 0 : 1
 }
 

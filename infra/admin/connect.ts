@@ -1,20 +1,42 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { type Environment, readConfig } from '../../lib/config.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
-import { readServiceDefinition } from '../local/service-definition.ts'
+import { CommandError } from './command-error.ts'
+import { readDeployedEnvironment } from './deployed-environment.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+/** Which deployment a command is about. */
+export interface Target {
+  local: boolean
+  /** Of the local service. */
+  directory: string
+  stage?: string
+  region?: string
+}
 
-/** The stores of a deployment, as its functions see them. @param env the functions' environment, and AWS's own variables */
+export type Stores = ReturnType<typeof connect>
+
+/** The settings in a deployment's environment. @throws CommandError naming all faults */
+export function readSettings(env: Environment): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    const hint = env.KEYS_TABLE === undefined ? 'Say which deployment, with --local or --stage <name>. ' : ''
+    throw new CommandError('bad_configuration', hint + (error as Error).message, { exitCode: 2, cause: error })
+  }
+}
+
+/** The stores of a deployment, as its functions see them. @param env the functions' environment */
 export function connect(env: Environment) {
-  const config = readConfig(env)
+  const config = readSettings(env)
   const now = Date.now
   const client = createDynamoDbClient()
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
@@ -25,22 +47,33 @@ export function connect(env: Environment) {
     objectKeys: createObjectKeys(config.keyTemplates),
     overview: createLedgerOverview(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
+    workspaces: createWorkspaceAdministration(ledgerSettings),
+    apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
   }
 }
 
-/** The environment of the service that npm start runs, for the AWS clients of this process, too. */
+/** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
+export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
+  if (target.local) return useLocalService(target.directory)
+  // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
+  const region = target.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION
+  if (region !== undefined) process.env.AWS_REGION = region
+  return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
+}
+
 export async function useLocalService(directory: string): Promise<Environment> {
   const file = join(directory, 'demo.json')
-  const demo: DemoFileContent = await readFile(file, 'utf8').then(JSON.parse, () => {
-    throw new Error(`${file} is not there: start the local service first, with npm start`)
-  })
-  const { environment } = await readServiceDefinition(ROOT, 'local')
+  const demo: Partial<DemoFileContent> = await readFile(file, 'utf8').then(JSON.parse, () => ({}))
+  if (!demo.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
+    const message = `${file} is not there or not of this version: start the local service first, with npm start`
+    throw new CommandError('not_running', message, { exitCode: 2 })
+  }
   process.env.AWS_REGION ??= 'us-east-1'
   process.env.AWS_ACCESS_KEY_ID ??= 'local'
   process.env.AWS_SECRET_ACCESS_KEY ??= 'local'
   process.env.AWS_ENDPOINT_URL_DYNAMODB = demo.dynamodb_endpoint
   process.env.AWS_ENDPOINT_URL_S3 = demo.s3_endpoint
-  return environment
+  return demo.environment
 }

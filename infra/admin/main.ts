@@ -1,46 +1,80 @@
 import { join } from 'node:path'
-import { Command } from 'commander'
-import { auditCommand } from './audit-command.ts'
-import { connect, useLocalService } from './connect.ts'
+import { Command, CommanderError, Option } from 'commander'
+import { addAuditCommand } from './audit-command.ts'
+import type { Target } from './connect.ts'
+import { describeFailure } from './describe-failure.ts'
+import { addDoctorCommand } from './doctor-command.ts'
+import { addDocumentsCommands } from './documents-commands.ts'
+import { addKeysCommands } from './keys-commands.ts'
+import { createOutput } from './output.ts'
+import { parseStage } from './parse-values.ts'
+import { createSession, type Run } from './session.ts'
+import { addWorkspacesCommands } from './workspaces-commands.ts'
 
-interface GlobalOptions {
-  local: boolean
-  directory: string
-}
+const ENDPOINTS = `
+Which deployment it is about:
+  --local          the service that npm start runs on this machine
+  --stage <name>   the deployed stage: its settings are read from its function
+  neither          the environment variables that the functions have (README.md, "Running it")
+AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
+lead to other servers than AWS's own.`
+
+const EXIT_CODES = `
+Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
+wrong; 2 the command was used wrongly or failed. Errors are one line on the standard error output.`
+
+// Read by hand: a usage error comes before the options are known.
+const output = createOutput({ isJson: process.argv.includes('--json') })
+// A reader that has seen enough, as in "… | head".
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
 
 const program = new Command('npm run admin --')
-  .description(
-    'Administration of the container file promotion service. Reads the environment variables that its functions have ' +
-      '(README.md), and the AWS credentials and region of the environment.',
+  .description('Administration of the container file promotion service.')
+  .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
+  .addOption(
+    new Option('--directory <path>', 'with --local: where that service keeps its data').default(
+      join(import.meta.dirname, '../../.local'),
+      '.local',
+    ),
   )
-  .option('--local', 'the service that npm start runs on this machine', false)
-  .option('--directory <path>', 'where that service keeps its data', join(import.meta.dirname, '../../.local'))
-  .showHelpAfterError()
-  // 1 says that something was found.
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .option('--stage <name>', 'a deployed stage', parseStage)
+  .option('--region <name>', 'AWS region, instead of AWS_REGION')
+  .option('--json', 'one JSON object per line; errors, too', false)
+  .configureHelp({ showGlobalOptions: true })
+  .addHelpText('after', ENDPOINTS)
+  .addHelpText('afterAll', EXIT_CODES)
+  // Errors are thrown, and told in one place below.
+  .configureOutput({ outputError() {} })
+  .exitOverride()
 
-program
-  .command('audit')
-  .description('compare ledger, documents and objects of every workspace, while the service runs')
-  .option('--repair', 'mend what is found', false)
-  .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
-  .option('--workspace <id>', 'only this workspace')
-  .option('--json', 'one JSON object per line', false)
-  .addHelpText(
-    'after',
-    '\nExit code: 0 nothing is wrong or all of it was mended, 1 something is left, 2 the audit failed.',
-  )
-  .action(async (options) => {
-    process.exitCode = await auditCommand(options, await connectTo(program.opts<GlobalOptions>()))
-  })
+const run: Run = async (work) => {
+  const session = createSession(program.opts<Target>(), output)
+  try {
+    process.exitCode = await work(session)
+  } catch (error) {
+    throw session.signal.aborted ? session.signal.reason : error
+  } finally {
+    output.close()
+  }
+}
+
+addWorkspacesCommands(
+  program.command('workspaces').description('create, show, list workspaces and set their quota'),
+  run,
+)
+addKeysCommands(program.command('keys').description('create, list, disable, enable, rotate, expire API keys'), run)
+addDocumentsCommands(program.command('documents').description('list, show, delete the documents of a workspace'), run)
+addAuditCommand(program.command('audit'), run)
+addDoctorCommand(program.command('doctor'), run)
 
 try {
   await program.parseAsync()
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 2
-}
-
-async function connectTo({ local, directory }: GlobalOptions) {
-  return connect(local ? await useLocalService(directory) : process.env)
+  const isHelp = error instanceof CommanderError && error.code.startsWith('commander.help')
+  if (isHelp) process.exitCode = error.exitCode === 0 ? 0 : 2
+  else {
+    const failure = describeFailure(error)
+    output.fail(failure)
+    process.exitCode = failure.exitCode
+  }
 }

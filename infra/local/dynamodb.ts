@@ -1,3 +1,4 @@
+import type { RequestListener, Server } from 'node:http'
 import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
 import putItem from 'dynalite/validations/putItem.js'
@@ -12,8 +13,22 @@ export interface StandIn {
 /** An embedded DynamoDB (dynalite). @param options.directory where its data is kept; undefined: in memory */
 export async function startDynamoDb(options: { directory: string | undefined }): Promise<StandIn> {
   const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
+  admitNoExpiry(server)
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+}
+
+/** dynalite calls every table's expiry switched off, but cannot switch it on: it had better not know the question. */
+function admitNoExpiry(server: Server): void {
+  const answer = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request').on('request', (request, response) => {
+    if (!String(request.headers['x-amz-target']).endsWith('.DescribeTimeToLive')) {
+      for (const listener of answer) listener(request, response)
+      return
+    }
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+    response.end(JSON.stringify({ __type: 'com.amazon.coral.service#UnknownOperationException' }))
+  })
 }
 
 // DynamoDB sends the item with a failed condition when asked to; dynalite drops the question and knows no answer. It

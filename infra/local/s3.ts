@@ -32,7 +32,8 @@ export async function startS3(options: { directory: string; credentials: Credent
   deleteWithoutTidying(s3)
   hideHalfWritten(s3)
   // Before its router, which is the last.
-  s3.middleware.splice(-1, 0, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store))
+  const repairs = [admitNoVersions, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store)]
+  s3.middleware.splice(-1, 0, ...repairs)
   const server = createServer(s3.callback())
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
@@ -60,6 +61,12 @@ function hideHalfWritten({ store }: S3rver): void {
       throw error
     }
   }
+}
+
+/** s3rver takes a question for versions for a listing of the bucket. */
+async function admitNoVersions(ctx: Context, next: () => Promise<void>): Promise<void> {
+  if ('versioning' in ctx.query) throw new S3Error('NotImplemented', 'There is no versioning here.')
+  return next()
 }
 
 /** s3rver decodes the copy source by other rules than S3 and does not compare its ETag. */

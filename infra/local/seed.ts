@@ -1,8 +1,10 @@
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { hashToken, newToken } from '../../lib/auth/api-token.ts'
-import type { ApiKeyItem } from '../../lib/aws/api-key-store.ts'
+import { type ApiKeyGrant, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import type { Config } from '../../lib/config.ts'
@@ -49,6 +51,7 @@ const DEMO_CONTAINER = 'sess_demo-r4k2' as ContainerId
 const FULL_CONTAINER = 'sess_full' as ContainerId
 const FULL_QUOTA_BYTES = 1024 * 1024
 const FULL_DOCUMENT_BYTES = 1_000_000
+const SEED_TIMEOUT_MS = 30_000
 
 /**
  * Puts two workspaces with keys and container files into the stores, where they are missing.
@@ -64,12 +67,16 @@ export async function seed(backends: Backends, previous: Tokens = {}): Promise<D
     management_key: previous.full_workspace?.management_key ?? newToken(),
     standard_key: previous.full_workspace?.standard_key ?? newToken(),
   }
-  const promote = ['files:promote']
-  await putKey(demo.management_key, { workspace_id: DEMO_WORKSPACE, kind: 'management', permissions: [] }, backends)
-  await putKey(demo.standard_key, { workspace_id: DEMO_WORKSPACE, kind: 'standard', permissions: promote }, backends)
-  await putKey(demo.powerless_key, { workspace_id: DEMO_WORKSPACE, kind: 'standard', permissions: [] }, backends)
-  await putKey(full.management_key, { workspace_id: FULL_WORKSPACE, kind: 'management', permissions: [] }, backends)
-  await putKey(full.standard_key, { workspace_id: FULL_WORKSPACE, kind: 'standard', permissions: promote }, backends)
+  await putKeys(
+    [
+      [demo.management_key, { workspaceId: DEMO_WORKSPACE, kind: 'management', permissions: [] }],
+      [demo.standard_key, { workspaceId: DEMO_WORKSPACE, kind: 'standard', permissions: PERMISSIONS }],
+      [demo.powerless_key, { workspaceId: DEMO_WORKSPACE, kind: 'standard', permissions: [] }],
+      [full.management_key, { workspaceId: FULL_WORKSPACE, kind: 'management', permissions: [] }],
+      [full.standard_key, { workspaceId: FULL_WORKSPACE, kind: 'standard', permissions: PERMISSIONS }],
+    ],
+    backends,
+  )
   await fillWorkspace(FULL_WORKSPACE, backends)
   const files = demoFiles(backends.config)
   const smallAndLarge = [
@@ -83,21 +90,15 @@ export async function seed(backends: Backends, previous: Tokens = {}): Promise<D
   }
 }
 
-async function putKey(
-  token: string,
-  key: Pick<ApiKeyItem, 'workspace_id' | 'kind' | 'permissions'>,
-  { dynamoDb, config }: Backends,
+async function putKeys(
+  keys: [token: string, grant: Pick<ApiKeyGrant, 'workspaceId' | 'kind' | 'permissions'>][],
+  { dynamoDb: client, config }: Backends,
 ): Promise<void> {
-  const tokenHash = hashToken(token)
-  const item: ApiKeyItem = {
-    ...key,
-    token_hash: tokenHash,
-    key_id: `key_${tokenHash.slice(0, 12)}`,
-    user_id: 'user_demo',
-    status: 'enabled',
-    created_at: new Date().toISOString(),
+  const administration = createApiKeyAdministration({ client, tableName: config.keysTable })
+  for (const [token, grant] of keys) {
+    const owned = { ...grant, userId: 'user_demo', expiresAtMs: undefined }
+    await administration.add(newApiKeyRecord(token, owned, Date.now()), AbortSignal.timeout(SEED_TIMEOUT_MS))
   }
-  await dynamoDb.send(new PutItemCommand({ TableName: config.keysTable, Item: marshall(item) }))
 }
 
 async function putContainer(
@@ -152,7 +153,7 @@ async function fillWorkspace(workspaceId: WorkspaceId, { dynamoDb, s3, config }:
   })
   const documents = createDocumentRecords({ client: dynamoDb, tableName: config.documentsTable, now: Date.now })
   const reservation = { ...document, leaseExpiresAtMs: Date.now() + config.leaseMs }
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
   await ledger.reserve(reservation, signal)
   await s3.send(
     new PutObjectCommand({

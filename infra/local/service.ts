@@ -25,6 +25,8 @@ export interface DemoFileContent extends Demo {
   workspaces_table: string
   documents_table: string
   rate_limits_table: string
+  /** Of the functions, for the administration. */
+  environment: Record<string, string>
 }
 
 export interface LocalService {
@@ -102,6 +104,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       workspaces_table: config.workspacesTable,
       documents_table: config.documentsTable,
       rate_limits_table: config.rateLimitsTable,
+      environment: definition.environment,
     }
     // Keys of a demonstration, but keys: for the owner's eyes.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })

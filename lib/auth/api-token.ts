@@ -26,6 +26,11 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
+/** The public name of a key: 48 bits of its hash. Two keys may share one, if hardly ever. */
+export function keyIdOf(tokenHash: string): string {
+  return `key_${tokenHash.slice(0, 12)}`
+}
+
 function checksum(body: string): string {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(crc32(body))

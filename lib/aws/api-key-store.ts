@@ -37,7 +37,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
 }
 
 /** Checked, not trusted: whoever wrote the record may have made a mistake, and its workspace goes into object keys. */
-function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
+export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
   if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
     throw new Error('an API key record lacks its key_id or a valid workspace_id')

@@ -1,13 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { GetItemCommand, PutItemCommand, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { LedgerOverview } from '../promotion/ports.ts'
 import { callAws, iterateAws } from './call-aws.ts'
+import { isDone } from './conditional-write.ts'
 import type { QuotaLedgerSettings } from './quota-ledger.ts'
 import { newWorkspaceItem, toWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
@@ -59,13 +54,7 @@ export function createLedgerOverview({
                 ':one': 1,
               }),
             })
-      try {
-        await callAws(signal, () => client.send(command as UpdateItemCommand, { abortSignal: signal }))
-        return true
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false
-        throw error
-      }
+      return isDone(callAws(signal, () => client.send(command as UpdateItemCommand, { abortSignal: signal })))
     },
   }
 }

@@ -9,6 +9,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { QuotaLedger, Reservation, ReserveOutcome } from '../promotion/ports.ts'
 import { callAws, wasRepeated } from './call-aws.ts'
+import { isDone } from './conditional-write.ts'
 import {
   newWorkspaceItem,
   openReservations,
@@ -209,15 +210,4 @@ function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: R
   if (existing !== undefined) return { outcome: 'in_progress', open } as const
   if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open } as const
   return { outcome: 'too_many_reservations', open } as const
-}
-
-/** @returns false when the condition of the write failed */
-async function isDone(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write
-    return true
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false
-    throw error
-  }
 }

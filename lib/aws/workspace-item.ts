@@ -19,6 +19,8 @@ export interface WorkspaceItem {
   reservations: Record<string, ReservationItem>
   /** Counts the changes. */
   version: number
+  /** Counts the changes of the quota; not there before the first. */
+  quota_changes?: number
 }
 
 export interface ReservationItem {

@@ -9,18 +9,22 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
+import { ADMINISTRATION_LIMITS, describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
 beforeAll(async () => {
@@ -31,6 +35,20 @@ afterAll(() => standIns.stop())
 describeQuotaLedger('DynamoDB', () => {
   const settings = { ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
   return { ...createQuotaLedger(settings), ...createLedgerOverview(settings) }
+})
+
+describeWorkspaceAdministration('DynamoDB', () => {
+  const settings = { ...ADMINISTRATION_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
+  return {
+    ...createQuotaLedger(settings),
+    ...createLedgerOverview(settings),
+    ...createWorkspaceAdministration(settings),
+  }
+})
+
+describeApiKeyAdministration('DynamoDB', () => {
+  const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
+  return { administration: createApiKeyAdministration(settings), store: createApiKeyStore(settings) }
 })
 
 describeDocumentRecords('DynamoDB', () =>

@@ -3,13 +3,20 @@ import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
+import { ADMINISTRATION_LIMITS, describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 describeQuotaLedger('in-memory fake', () => createFakeQuotaLedger(LEDGER_LIMITS))
+describeWorkspaceAdministration('in-memory fake', () => createFakeQuotaLedger(ADMINISTRATION_LIMITS))
+describeApiKeyAdministration('in-memory fake', () => {
+  const store = createFakeApiKeyStore()
+  return { administration: store.administration, store }
+})
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
 describeRateLimiter('in-memory fake', createFakeRateLimiter)
 describeApiKeyStore('in-memory fake', () => {

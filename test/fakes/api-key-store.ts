@@ -1,29 +1,56 @@
-import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import { type ApiKeyAdministration, type ApiKeyRecord, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 
 export interface FakeApiKeyStore extends ApiKeyStore {
   /** @returns the token of the new key */
   add(key?: Partial<ApiKey>): string
+  administration: ApiKeyAdministration
 }
 
 export function createFakeApiKeyStore(): FakeApiKeyStore {
-  const keys = new Map<string, ApiKey>()
+  const records = new Map<string, ApiKeyRecord>()
+  const administration: ApiKeyAdministration = {
+    async add(key) {
+      if (!records.has(key.tokenHash)) records.set(key.tokenHash, key)
+    },
+    async *list({ keyId, workspaceId }) {
+      for (const key of records.values()) {
+        if ((keyId ?? key.keyId) === key.keyId && (workspaceId ?? key.workspaceId) === key.workspaceId) yield key
+      }
+    },
+    async change(tokenHash, { isEnabled, expiresAtMs }) {
+      const key = records.get(tokenHash)
+      if (!key) return false
+      records.set(tokenHash, {
+        ...key,
+        isEnabled: isEnabled ?? key.isEnabled,
+        expiresAtMs: expiresAtMs === 'never' ? undefined : (expiresAtMs ?? key.expiresAtMs),
+      })
+      return true
+    },
+  }
   return {
-    find: async (tokenHash) => keys.get(tokenHash),
-    add(key = {}) {
+    async find(tokenHash) {
+      const record = records.get(tokenHash)
+      if (!record) return undefined
+      const { tokenHash: _, createdAt: __, ...key } = record
+      return key
+    },
+    add(change = {}) {
       const token = newToken()
-      keys.set(hashToken(token), {
-        keyId: 'key_1',
+      const grant = {
         workspaceId: 'ws_1' as WorkspaceId,
-        kind: 'standard',
+        kind: 'standard' as const,
         permissions: ['files:promote'],
         userId: 'user_1',
-        isEnabled: true,
         expiresAtMs: undefined,
-        ...key,
-      })
+      }
+      const record = { ...newApiKeyRecord(token, grant, Date.now()), keyId: 'key_1', ...change }
+      records.set(record.tokenHash, record)
       return token
     },
+    administration,
   }
 }

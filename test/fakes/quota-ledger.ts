@@ -5,6 +5,7 @@ import type {
   OpenReservation,
   QuotaLedger,
   StorageUsage,
+  WorkspaceAdministration,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
 
@@ -15,7 +16,7 @@ interface Workspace {
   version: number
 }
 
-export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview {
+export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview, WorkspaceAdministration {
   workspaces: Map<WorkspaceId, Workspace>
 }
 
@@ -24,9 +25,9 @@ export function createFakeQuotaLedger(options: {
   maxReservations: number
 }): FakeQuotaLedger {
   const workspaces: FakeQuotaLedger['workspaces'] = new Map()
-  const newWorkspace = (usedBytes = 0): Workspace => ({
-    quotaBytes: options.defaultQuotaBytes,
-    remainingBytes: options.defaultQuotaBytes - usedBytes,
+  const newWorkspace = (usedBytes = 0, quotaBytes = options.defaultQuotaBytes): Workspace => ({
+    quotaBytes,
+    remainingBytes: quotaBytes - usedBytes,
     reservations: new Map(),
     version: 0,
   })
@@ -120,6 +121,21 @@ export function createFakeQuotaLedger(options: {
         workspace.version++
       }
       return true
+    },
+    async create(workspaceId, quotaBytes) {
+      const existing = workspaces.get(workspaceId)
+      const workspace = existing ?? newWorkspace(0, quotaBytes)
+      workspaces.set(workspaceId, workspace)
+      return { isNew: existing === undefined, usage: usageOf(workspace) }
+    },
+    async setQuota(workspaceId, quotaBytes) {
+      const workspace = workspaces.get(workspaceId)
+      if (!workspace) return undefined
+      const previousQuotaBytes = workspace.quotaBytes
+      workspace.remainingBytes += quotaBytes - previousQuotaBytes
+      workspace.quotaBytes = quotaBytes
+      if (quotaBytes !== previousQuotaBytes) workspace.version++
+      return { previousQuotaBytes, usage: usageOf(workspace) }
     },
   }
 }

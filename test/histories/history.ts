@@ -133,9 +133,8 @@ export class History {
         const workspace = this.#ledger.workspaces.get(workspaceId)
         if (!workspace) return
         if (action.quotaBytes < workspace.quotaBytes) this.#wasQuotaLowered.add(workspaceId)
-        workspace.remainingBytes += action.quotaBytes - workspace.quotaBytes
-        workspace.quotaBytes = action.quotaBytes
-        workspace.version++
+        // Done before anything else happens: the fake waits for nothing.
+        void this.#ledger.setQuota(workspaceId, action.quotaBytes, signal)
         return
       }
       case 'wait':

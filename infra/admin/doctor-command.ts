@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import type { Config } from '../../lib/config.ts'
+import { readSettings } from './connect.ts'
+import { bucketChecks } from './doctor/buckets.ts'
+import { type Check, type CheckResult, runCheck, type Verdict } from './doctor/check.ts'
+import { clockCheck } from './doctor/clock.ts'
+import { permissionChecks } from './doctor/permissions.ts'
+import { tableChecks } from './doctor/tables.ts'
+import type { ExitCode, Run, Session } from './session.ts'
+
+const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', fault: 'FAULT', not_checked: 'not checked' }
+
+export function addDoctorCommand(command: Command, run: Run): void {
+  command
+    .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
+    .addHelpText(
+      'after',
+      '\nEach check is made by itself: one that fails does not keep the others from being made. What cannot be known here\nis "not checked", with the reason. Ends with 1 when there is a fault.',
+    )
+    .action(() => run(examine))
+}
+
+async function examine(session: Session): Promise<ExitCode> {
+  session.output.progress('checking')
+  const results: CheckResult[] = []
+  let config: Config | undefined
+  const configuration: Check = {
+    name: 'configuration',
+    async look() {
+      config = readSettings(await session.environment())
+      return 'complete, every value possible'
+    },
+  }
+  // First: it says which servers the others are to ask.
+  results.push(await runCheck(configuration, session.signal))
+  results.push(...(await Promise.all(checksOf(config).map((check) => runCheck(check, session.signal)))))
+  session.signal.throwIfAborted()
+  await session.output.list(results, {
+    columns: {
+      CHECK: ({ check }) => check,
+      RESULT: ({ verdict }) => WORDS[verdict],
+      'WHAT IS SEEN, WHAT TO DO': ({ detail }) => detail,
+    },
+    toJson: (result) => result,
+    none: '',
+    noun: 'checks',
+  })
+  const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length
+  if (!session.output.isJson) {
+    const faults = count('fault') === 0 ? 'No fault was found' : `${count('fault')} faults were found`
+    console.log(`\n${faults}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
+  }
+  return count('fault') === 0 ? 0 : 1
+}
+
+/** @param config undefined when it is faulty: then there is nothing to know tables and buckets by */
+function checksOf(config: Config | undefined): Check[] {
+  const dynamoDb = createDynamoDbClient()
+  const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient())]
+  if (config === undefined) return general
+  const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
+  return [
+    ...general,
+    ...tableChecks(config, dynamoDb),
+    ...bucketChecks(config, s3),
+    ...permissionChecks(config, dynamoDb, s3),
+  ]
+}
+
+function credentialsCheck(client: ReturnType<typeof createDynamoDbClient>): Check {
+  return {
+    name: 'credentials',
+    async look() {
+      const region = await client.config.region()
+      const { accessKeyId, expiration } = await client.config.credentials()
+      // Enough to tell which key it is.
+      const key = accessKeyId.length > 8 ? `…${accessKeyId.slice(-4)}` : accessKeyId
+      return `access key ${key}, region ${region}${expiration ? `, until ${expiration.toISOString()}` : ''}`
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { describeFailure } from '../describe-failure.ts'
+
+/** `advice`: it works, and could be better. `not_checked`: nothing is known; the detail says why. */
+export type Verdict = 'ok' | 'advice' | 'fault' | 'not_checked'
+
+export interface Check {
+  name: string
+  /** @returns what was seen, as 'ok', unless it says otherwise; a failure is a fault */
+  look(signal: AbortSignal): Promise<string | { verdict: Verdict; detail: string }>
+}
+
+export interface CheckResult {
+  check: string
+  verdict: Verdict
+  /** What was seen, and what to do about it. */
+  detail: string
+}
+
+export const fault = (detail: string) => ({ verdict: 'fault', detail }) as const
+export const advice = (detail: string) => ({ verdict: 'advice', detail }) as const
+export const notChecked = (detail: string) => ({ verdict: 'not_checked', detail }) as const
+
+/** The S3 client sets no limit of its own: a copy may take long. */
+const CHECK_TIMEOUT_MS = 10_000
+
+/** Never throws: one check that fails must not keep the others from being made. */
+export async function runCheck({ name, look }: Check, signal: AbortSignal): Promise<CheckResult> {
+  const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS)
+  try {
+    const seen = await look(AbortSignal.any([signal, timeout]))
+    return { check: name, ...(typeof seen === 'string' ? { verdict: 'ok', detail: seen } : seen) }
+  } catch (error) {
+    if (timeout.aborted) return { check: name, ...fault(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`) }
+    if (isUnknownToServer(error)) return { check: name, ...notChecked('this server does not know the question') }
+    return { check: name, ...fault(describeFailure(error).message) }
+  }
+}
+
+/** A check of how something is set up, which the service does not need to be allowed to ask: a refusal is no fault. */
+export function setupCheck(name: string, action: string, look: Check['look']): Check {
+  return {
+    name,
+    async look(signal) {
+      try {
+        return await look(signal)
+      } catch (error) {
+        if (!isDenied(error)) throw error
+        return notChecked(`these credentials may not ask (${action})`)
+      }
+    },
+  }
+}
+
+export function isDenied(error: unknown): boolean {
+  const { reason } = describeFailure(error)
+  return reason === 'access_denied'
+}
+
+/** Names of the errors of servers that speak a part of the protocol only. */
+function isUnknownToServer(error: unknown): boolean {
+  return error instanceof Error && /^(NotImplemented|UnknownOperationException|MethodNotAllowed)$/.test(error.name)
+}

@@ -1,0 +1,38 @@
+import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { type Check, fault, notChecked } from './check.ts'
+
+/** A lease is two minutes, and the audit calls a reservation overdue by this machine's clock. */
+const TOLERATED_SKEW_MS = 60_000
+/** The header has whole seconds, rounded down. */
+const HALF_A_SECOND_MS = 500
+
+/** This machine's clock beside the one of DynamoDB. Any answer tells it, a refusal as well. */
+export function clockCheck(client: DynamoDBClient): Check {
+  return {
+    name: 'clock',
+    async look(abortSignal) {
+      let skewMs: number | undefined
+      client.middlewareStack.add(
+        (next) => async (args) => {
+          const sentAtMs = Date.now()
+          const answer = await next(args)
+          const { headers } = answer.response as { headers?: Record<string, string> }
+          const serverMs = Date.parse(headers?.date ?? '') + HALF_A_SECOND_MS
+          skewMs = (sentAtMs + Date.now()) / 2 - serverMs
+          return answer
+        },
+        // Closest to the wire: before an error answer is thrown.
+        { step: 'deserialize', priority: 'low', name: 'readServerDate' },
+      )
+      try {
+        await client.send(new ListTablesCommand({ Limit: 1 }), { abortSignal })
+      } catch (error) {
+        if (skewMs === undefined) throw error
+      }
+      if (skewMs === undefined || Number.isNaN(skewMs)) return notChecked('the server does not tell its time')
+      const seconds = Math.round(Math.abs(skewMs) / 1000)
+      if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return `within ${Math.max(1, seconds)} s of DynamoDB's`
+      return fault(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB's: set this machine's clock`)
+    },
+  }
+}

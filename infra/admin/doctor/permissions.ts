@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import {
+  AbortMultipartUploadCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { Config } from '../../../lib/config.ts'
+import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
+import { type Check, fault, isDenied } from './check.ts'
+
+/** Tries an action in a way that changes nothing. */
+type Probe = (abortSignal: AbortSignal) => Promise<unknown>
+
+/** What the administration needs to be allowed, tried out. */
+export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S3Client): Check[] {
+  const keys = tableProbes(config.keysTable, ['token_hash'], dynamoDb)
+  const workspaces = tableProbes(config.workspacesTable, ['workspace_id'], dynamoDb)
+  const documents = tableProbes(config.documentsTable, ['workspace_id', 'document_id'], dynamoDb)
+  return [
+    permissionCheck('keys', pick(keys, ['Scan', 'PutItem', 'UpdateItem'])),
+    permissionCheck('workspaces', pick(workspaces, ['GetItem', 'Scan', 'PutItem', 'UpdateItem'])),
+    permissionCheck('documents', pick(documents, ['GetItem', 'Query', 'UpdateItem'])),
+    permissionCheck('objects', objectProbes(config, s3), '; s3:DeleteObject cannot be tried without leaving a mark'),
+  ]
+}
+
+function permissionCheck(store: string, probes: Record<string, Probe>, untried = ''): Check {
+  return {
+    name: `permissions on ${store}`,
+    async look(signal) {
+      const denied: string[] = []
+      await Promise.all(
+        Object.entries(probes).map(async ([action, probe]) => {
+          try {
+            await probe(signal)
+          } catch (error) {
+            if (!isDenied(error)) throw error
+            denied.push(action)
+          }
+        }),
+      )
+      if (denied.length > 0) return fault(`these credentials lack ${denied.toSorted().join(', ')}: have them granted`)
+      return `${Object.keys(probes).join(', ')}${untried}`
+    },
+  }
+}
+
+/** By action. Reads of what is not there, and writes on a condition that cannot hold. */
+function tableProbes(TableName: string, keys: string[], client: DynamoDBClient) {
+  const [partition = ''] = keys
+  // Not there, and not there the next time, either.
+  const key = marshall(Object.fromEntries(keys.map((name) => [name, `doctor_${randomUUID()}`])))
+  const names = { '#key': partition }
+  const never = {
+    ConditionExpression: 'attribute_exists(#key) AND attribute_not_exists(#key)',
+    ExpressionAttributeNames: names,
+  }
+  const query = {
+    KeyConditionExpression: '#key = :nobody',
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: marshall({ ':nobody': 'doctor' }),
+  }
+  return {
+    GetItem: (abortSignal) => client.send(new GetItemCommand({ TableName, Key: key }), { abortSignal }),
+    Scan: (abortSignal) => client.send(new ScanCommand({ TableName, Limit: 1 }), { abortSignal }),
+    Query: (abortSignal) => client.send(new QueryCommand({ TableName, Limit: 1, ...query }), { abortSignal }),
+    PutItem: (abortSignal) =>
+      refusedByCondition(client.send(new PutItemCommand({ TableName, Item: key, ...never }), { abortSignal })),
+    UpdateItem: (abortSignal) =>
+      refusedByCondition(client.send(new UpdateItemCommand({ TableName, Key: key, ...never }), { abortSignal })),
+  } satisfies Record<string, Probe>
+}
+
+function pick(probes: Record<string, Probe>, actions: string[]): Record<string, Probe> {
+  const chosen = Object.entries(probes).filter(([action]) => actions.includes(action))
+  return Object.fromEntries(chosen.map(([action, probe]) => [`dynamodb:${action}`, probe]))
+}
+
+function objectProbes(config: Config, client: S3Client): Record<string, Probe> {
+  const { documentsBucket: Bucket, keyTemplates } = config
+  const Prefix = createObjectKeys(keyTemplates).workspacesPrefix
+  const Key = `${Prefix}doctor_${randomUUID()}`
+  return {
+    's3:ListBucket': (abortSignal) =>
+      client.send(new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 }), { abortSignal }),
+    's3:ListBucketMultipartUploads': (abortSignal) =>
+      client.send(new ListMultipartUploadsCommand({ Bucket, Prefix, MaxUploads: 1 }), { abortSignal }),
+    's3:GetObject': (abortSignal) => notThere(client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal })),
+    's3:AbortMultipartUpload': (abortSignal) =>
+      notThere(client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: 'doctor' }), { abortSignal })),
+  }
+}
+
+/** A write whose condition was looked at was allowed. */
+async function refusedByCondition(write: Promise<unknown>): Promise<void> {
+  await write.catch((error) => {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error
+  })
+}
+
+/** A call that was answered with 404 was allowed. */
+async function notThere(call: Promise<unknown>): Promise<void> {
+  await call.catch((error) => {
+    if (error.$metadata?.httpStatusCode !== 404) throw error
+  })
+}

@@ -1,0 +1,136 @@
+import type { Command } from 'commander'
+import { ServiceError } from '../../lib/errors.ts'
+import { deleteDocument } from '../../lib/promotion/delete-document.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { CommandError } from './command-error.ts'
+import { confirm } from './confirm.ts'
+import type { Stores } from './connect.ts'
+import { bytes, exactBytes, table } from './output.ts'
+import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from './parse-values.ts'
+import type { ExitCode, Run, Session } from './session.ts'
+
+/** For one deletion, which is not broken off once it has begun. */
+const DELETION_TIMEOUT_MS = 30_000
+
+export function addDocumentsCommands(group: Command, run: Run): void {
+  group
+    .command('list')
+    .description('the documents of a workspace, oldest first unless made with an Idempotency-Key')
+    .requiredOption('--workspace <id>', 'whose', parseWorkspaceId)
+    .action(({ workspace }: { workspace: WorkspaceId }) => run((session) => list(workspace, session)))
+  group
+    .command('show')
+    .description('one document')
+    .argument('<workspace_id>', 'whose', parseWorkspaceId)
+    .argument('<document_id>', 'which', parseDocumentId)
+    .action((workspace: WorkspaceId, id: DocumentId) => run((session) => show(workspace, id, session)))
+  group
+    .command('delete')
+    .description('delete documents with their objects, and give their bytes back to the workspace')
+    .argument('<workspace_id>', 'whose', parseWorkspaceId)
+    .argument('<document_id...>', 'which', parseDocumentIds)
+    .option('--yes', 'do not ask', false)
+    .addHelpText(
+      'after',
+      '\nMay be repeated: what is gone already is fine. Ctrl-C ends after the document under way; what a killed process\nleaves half done, the service finishes within minutes.',
+    )
+    .action((workspace: WorkspaceId, ids: DocumentId[], { yes }: { yes: boolean }) =>
+      run((session) => deleteAll(workspace, ids, yes, session)),
+    )
+}
+
+async function list(workspaceId: WorkspaceId, session: Session): Promise<ExitCode> {
+  const { documents, overview } = await session.stores()
+  const count = await session.output.list(documents.list(workspaceId, session.signal), {
+    columns: {
+      DOCUMENT: ({ documentId }) => documentId,
+      SIZE: ({ sizeBytes }) => bytes(sizeBytes),
+      TYPE: ({ mimeType }) => mimeType,
+      CREATED: ({ createdAt }) => createdAt.toISOString(),
+      'CREATED BY': ({ createdBy }) => createdBy,
+      FILENAME: ({ filename }) => filename,
+    },
+    toJson: (document) => document,
+    none: `Workspace ${workspaceId} has no documents.`,
+    noun: 'documents',
+  })
+  if (count === 0 && (await overview.read(workspaceId, session.signal)) === undefined) {
+    throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}.`)
+  }
+  return 0
+}
+
+async function show(workspaceId: WorkspaceId, documentId: DocumentId, session: Session): Promise<ExitCode> {
+  const { documents, objects } = await session.stores()
+  const document = await documents.find(workspaceId, documentId, session.signal)
+  if (document === undefined) {
+    throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
+  }
+  const hasObject = await objects.hasObject(document.objectKey, session.signal)
+  session.output.tell(describe(document, hasObject), { ...document, hasObject })
+  return hasObject ? 0 : 1
+}
+
+async function deleteAll(
+  workspaceId: WorkspaceId,
+  documentIds: DocumentId[],
+  isConfirmed: boolean,
+  session: Session,
+): Promise<ExitCode> {
+  const stores = await session.stores()
+  const ids = [...new Set(documentIds)]
+  await confirm(
+    `Delete ${ids.length} document${ids.length === 1 ? '' : 's'} of ${workspaceId}?`,
+    isConfirmed,
+    session.signal,
+  )
+  let refused = 0
+  for (const [number, documentId] of ids.entries()) {
+    session.signal.throwIfAborted()
+    session.output.progress(`deleting ${number + 1} of ${ids.length}: ${documentId}`)
+    if ((await deleteOne(workspaceId, documentId, stores, session)) === 'in_progress') refused++
+  }
+  return refused === 0 ? 0 : 1
+}
+
+async function deleteOne(
+  workspaceId: WorkspaceId,
+  documentId: DocumentId,
+  stores: Stores,
+  { output }: Session,
+): Promise<'deleted' | 'absent' | 'in_progress'> {
+  const tell = <Outcome extends string>(outcome: Outcome, text: string, sizeBytes?: number): Outcome => {
+    output.tell(text, { workspaceId, documentId, outcome, sizeBytes })
+    return outcome
+  }
+  try {
+    const document = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
+    if (document === undefined) return tell('absent', `${documentId}: there is no such document (any more).`)
+    const { filename, sizeBytes } = document
+    return tell('deleted', `${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, sizeBytes)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.reason !== 'promotion_in_progress') throw error
+    return tell(
+      'in_progress',
+      `${documentId}: not deleted: its promotion or another deletion is under way or just ended; try again in some minutes.`,
+    )
+  }
+}
+
+function describe(document: WorkspaceDocument, hasObject: boolean): string {
+  return table(
+    [],
+    [
+      ['document', document.documentId],
+      ['workspace', document.workspaceId],
+      ['filename', document.filename],
+      ['type', document.mimeType],
+      ['size', exactBytes(document.sizeBytes)],
+      ['created', document.createdAt.toISOString()],
+      ['created by', document.createdBy],
+      ['container', document.containerId],
+      ['object', hasObject ? document.objectKey : `${document.objectKey} IS LOST: see npm run admin -- audit --help`],
+    ],
+  )
+}

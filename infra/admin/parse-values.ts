@@ -1,0 +1,102 @@
+import { InvalidArgumentError } from 'commander'
+import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
+import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+
+const SIZE = /^(\d+)(?:\.(\d+))? ?([KMGT]i?B|B)?$/
+const DECIMAL_PREFIXES = 'KMGT'
+const DURATION = /^(\d{1,9})([smhd])$/
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+/** Beyond this a date is a typing error. */
+const MAX_YEARS_AHEAD_MS = 100 * 365 * UNIT_MS.d
+
+/** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */
+export function parseSize(text: string): number {
+  const [, whole, fraction = '', unit = 'B'] = SIZE.exec(text) ?? []
+  if (whole === undefined) refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, KiB, … TiB`)
+  // In whole numbers throughout, so that nothing is rounded.
+  const scaled = BigInt(whole + fraction) * bytesOf(unit)
+  const divisor = 10n ** BigInt(fraction.length)
+  if (scaled % divisor !== 0n) refuse(`"${text}" is not a whole number of bytes`)
+  const bytes = scaled / divisor
+  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) refuse(`"${text}" is more than can be counted exactly`)
+  return Number(bytes)
+}
+
+function bytesOf(unit: string): bigint {
+  if (unit === 'B') return 1n
+  const power = BigInt(DECIMAL_PREFIXES.indexOf(unit.charAt(0)) + 1)
+  return (unit.includes('i') ? 1024n : 1000n) ** power
+}
+
+/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `0`. */
+export function parseDuration(text: string): number {
+  if (text === '0') return 0
+  const [, number, unit] = DURATION.exec(text) ?? []
+  if (unit === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
+  const durationMs = Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  if (durationMs > MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years`)
+  return durationMs
+}
+
+/** A moment to come, in ms since 1970. */
+export function parseMoment(text: string): number {
+  const [, day] = MOMENT.exec(text) ?? []
+  const moment = day === undefined ? Number.NaN : Date.parse(text)
+  // Date.parse takes February 31 for a day in March.
+  const isRealDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)
+  if (Number.isNaN(moment) || !isRealDay) {
+    refuse(`"${text}" is not a time: write for example 2027-01-31T00:00Z (with its time zone) or 2027-01-31 (UTC)`)
+  }
+  if (moment <= Date.now()) refuse(`"${text}" is past`)
+  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
+  return moment
+}
+
+/** When a key expires: a moment, a duration from now, or never. */
+export function parseExpiry(text: string): number | 'never' {
+  if (text === 'never') return text
+  return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMoment(text)
+}
+
+export function parseWorkspaceId(text: string): WorkspaceId {
+  if (!isWorkspaceId(text)) refuse(`"${text}" is not a workspace id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
+  return text
+}
+
+export function parseDocumentId(text: string): DocumentId {
+  if (!/^file_[A-Za-z0-9]{1,64}$/.test(text)) refuse(`"${text}" is not a document id: they start with "file_"`)
+  return text as DocumentId
+}
+
+export function parseDocumentIds(text: string, others: DocumentId[] = []): DocumentId[] {
+  return [...others, parseDocumentId(text)]
+}
+
+export function parseKeyId(text: string): string {
+  if (/^cfp_/.test(text))
+    refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
+  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id: they start with "key_"`)
+  return text
+}
+
+export function parsePermission(text: string, others: Permission[] = []): Permission[] {
+  const permission = PERMISSIONS.find((known) => known === text)
+  if (permission === undefined) refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
+  return [...new Set([...others, permission])]
+}
+
+export function parseUserId(text: string): string {
+  if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
+  return text
+}
+
+export function parseStage(text: string): string {
+  if (!/^[A-Za-z0-9-]{1,30}$/.test(text)) refuse(`"${text}" is not the name of a stage`)
+  return text
+}
+
+function refuse(why: string): never {
+  throw new InvalidArgumentError(why)
+}

@@ -1,0 +1,30 @@
+import type { Environment } from '../../lib/config.ts'
+import { CommandError } from './command-error.ts'
+import { connect, environmentOf, type Stores, type Target } from './connect.ts'
+import type { Output } from './output.ts'
+
+/** 0: done, nothing is wrong; 1: something is. */
+export type ExitCode = 0 | 1
+
+/** What a command works with. */
+export interface Session {
+  output: Output
+  /** Aborts when the user wants to stop. */
+  signal: AbortSignal
+  environment(): Promise<Environment>
+  stores(): Promise<Stores>
+}
+
+/** Carries a command's work out; the exit code goes to the process. */
+export type Run = (work: (session: Session) => Promise<ExitCode>) => Promise<void>
+
+export function createSession(target: Target, output: Output): Session {
+  const stopped = new AbortController()
+  // Once: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
+  }
+  const { signal } = stopped
+  const environment = () => environmentOf(target, signal)
+  return { output, signal, environment, stores: async () => connect(await environment()) }
+}

@@ -1,0 +1,87 @@
+import { type DynamoDBClient, PutItemCommand, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../auth/api-key-administration.ts'
+import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
+import { callAws, iterateAws } from './call-aws.ts'
+import { isDone } from './conditional-write.ts'
+
+/** The API keys in the Keys table, for platform teams. */
+export function createApiKeyAdministration({
+  client,
+  tableName: TableName,
+}: {
+  client: DynamoDBClient
+  tableName: string
+}): ApiKeyAdministration {
+  return {
+    async add(key, signal) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(toItem(key), { removeUndefinedValues: true }),
+        ConditionExpression: 'attribute_not_exists(token_hash)',
+      })
+      // No two tokens have the same hash: what is there is this very key.
+      await isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
+    },
+
+    async *list({ keyId, workspaceId }, signal) {
+      const wanted = Object.entries({ key_id: keyId, workspace_id: workspaceId }).filter(([, value]) => value)
+      const filter = wanted.length > 0 && {
+        FilterExpression: wanted.map(([name]) => `${name} = :${name}`).join(' AND '),
+        ExpressionAttributeValues: marshall(Object.fromEntries(wanted.map(([name, value]) => [`:${name}`, value]))),
+      }
+      const pages = paginateScan({ client }, { TableName, ConsistentRead: true, ...filter }, { abortSignal: signal })
+      for await (const { Items = [] } of iterateAws(signal, pages)) {
+        for (const item of Items) yield toRecord(unmarshall(item) as ApiKeyItem)
+      }
+    },
+
+    async change(tokenHash, change, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: marshall({ token_hash: tokenHash }),
+        ConditionExpression: 'attribute_exists(token_hash)',
+        ...toUpdate(change),
+      })
+      return isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
+    },
+  }
+}
+
+function toItem(key: ApiKeyRecord) {
+  return {
+    token_hash: key.tokenHash,
+    key_id: key.keyId,
+    workspace_id: key.workspaceId,
+    kind: key.kind,
+    permissions: [...key.permissions],
+    user_id: key.userId,
+    status: key.isEnabled ? 'enabled' : 'disabled',
+    expires_at: key.expiresAtMs,
+    created_at: key.createdAt,
+  } satisfies Record<keyof ApiKeyItem, unknown>
+}
+
+function toRecord(item: ApiKeyItem): ApiKeyRecord {
+  return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at }
+}
+
+function toUpdate({ isEnabled, expiresAtMs }: ApiKeyChange) {
+  const assigned = {
+    ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
+    ...(typeof expiresAtMs === 'number' && { expires_at: expiresAtMs }),
+  }
+  const names = Object.keys(assigned)
+  const set = names.length > 0 ? `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}` : ''
+  const remove = expiresAtMs === 'never' ? 'REMOVE expires_at' : ''
+  return {
+    UpdateExpression: `${set} ${remove}`.trim(),
+    // "status" is a reserved word of DynamoDB.
+    ...(names.length > 0 && {
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: marshall(
+        Object.fromEntries(Object.entries(assigned).map(([name, value]) => [`:${name}`, value])),
+      ),
+    }),
+  }
+}

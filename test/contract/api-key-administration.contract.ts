@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  type ApiKeyAdministration,
+  type ApiKeyGrant,
+  type ApiKeyRecord,
+  newApiKeyRecord,
+} from '../../lib/auth/api-key-administration.ts'
+import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import type { ApiKeyStore } from '../../lib/auth/caller.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+
+const signal = AbortSignal.timeout(60_000)
+const NOW = Date.parse('2026-11-21T09:38:35.556Z')
+
+export interface ApiKeyAdministrationHarness {
+  administration: ApiKeyAdministration
+  /** Of the same keys. */
+  store: ApiKeyStore
+}
+
+export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdministrationHarness): void {
+  describe(`API key administration: ${name}`, () => {
+    let { administration, store }: ApiKeyAdministrationHarness = {} as ApiKeyAdministrationHarness
+    let grant: ApiKeyGrant
+    const list = async (attributes: Parameters<ApiKeyAdministration['list']>[0]) => {
+      const found: ApiKeyRecord[] = []
+      for await (const key of administration.list(attributes, signal)) found.push(key)
+      return found.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+    }
+    const add = async (change: Partial<ApiKeyGrant> = {}) => {
+      const key = newApiKeyRecord(newToken(), { ...grant, ...change }, NOW)
+      await administration.add(key, signal)
+      return key
+    }
+
+    beforeEach(() => {
+      ;({ administration, store } = make())
+      grant = {
+        workspaceId: `ws_${newAttemptId()}` as WorkspaceId,
+        kind: 'standard',
+        permissions: ['files:promote'],
+        userId: 'user_7',
+        expiresAtMs: 1_800_000_000_000,
+      }
+    })
+
+    it.each<[string, Partial<ApiKeyGrant>]>([
+      ['of all attributes', {}],
+      [
+        'for management, without owner and expiry',
+        { kind: 'management', permissions: [], userId: undefined, expiresAtMs: undefined },
+      ],
+    ])('adds a key %s, which authentication then finds by its token', async (_, change) => {
+      const token = newToken()
+      const key = newApiKeyRecord(token, { ...grant, ...change }, NOW)
+      await administration.add(key, signal)
+      const { tokenHash, createdAt, ...apiKey } = key
+      expect(await store.find(hashToken(token), signal)).toEqual(apiKey)
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual([key])
+      expect([createdAt, tokenHash]).toEqual(['2026-11-21T09:38:35.556Z', hashToken(token)])
+    })
+
+    it('changes nothing when a key is added a second time', async () => {
+      const key = await add()
+      await administration.change(key.tokenHash, { isEnabled: false }, signal)
+      await administration.add(key, signal)
+      expect(await list({ keyId: key.keyId })).toEqual([{ ...key, isEnabled: false }])
+    })
+
+    it('lists the keys of one workspace, of one id, and all', async () => {
+      const [one, two] = [await add(), await add()]
+      const other = await add({ workspaceId: `ws_${newAttemptId()}` as WorkspaceId })
+      const own = [one, two].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual(own)
+      expect(await list({ keyId: other.keyId })).toEqual([other])
+      expect(await list({ keyId: other.keyId, workspaceId: grant.workspaceId })).toEqual([])
+      expect(await list({})).toEqual(expect.arrayContaining([one, two, other]))
+    })
+
+    it.each([
+      ['disables', { isEnabled: false }, { isEnabled: false }],
+      ['enables', { isEnabled: true }, { isEnabled: true }],
+      ['lets expire', { expiresAtMs: NOW }, { expiresAtMs: NOW }],
+      ['makes permanent', { expiresAtMs: 'never' }, { expiresAtMs: undefined }],
+      ['disables and lets expire', { isEnabled: false, expiresAtMs: NOW }, { isEnabled: false, expiresAtMs: NOW }],
+    ] as const)('%s a key and leaves the rest of it alone', async (_, change, expected) => {
+      const [key, bystander] = [await add(), await add()]
+      expect(await administration.change(key.tokenHash, change, signal)).toBe(true)
+      expect(await list({ keyId: key.keyId })).toEqual([{ ...key, ...expected }])
+      expect(await list({ keyId: bystander.keyId })).toEqual([bystander])
+    })
+
+    it('makes no key by changing one that is not there', async () => {
+      expect(await administration.change(hashToken(newToken()), { isEnabled: true }, signal)).toBe(false)
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceAdministration } from '../../lib/promotion/ports.ts'
+
+type Ledger = QuotaLedger & LedgerOverview & WorkspaceAdministration
+
+export const ADMINISTRATION_LIMITS = { defaultQuotaBytes: 1000, maxReservations: 100 }
+const signal = AbortSignal.timeout(60_000)
+
+export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
+  describe(`workspace administration: ${name}`, () => {
+    let ledger: Ledger
+    let workspaceId: WorkspaceId
+    const reservation = (sizeBytes: number): Reservation => ({
+      workspaceId,
+      documentId: newDocumentId(),
+      attemptId: newAttemptId(),
+      sizeBytes,
+      objectKey: 'documents/some/key',
+      leaseExpiresAtMs: 1_800_000_000_000,
+    })
+
+    beforeEach(() => {
+      ledger = make()
+      workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+    })
+
+    it('makes a workspace once, and tells what is there the second time', async () => {
+      const usage = { quotaBytes: 500, usedBytes: 0 }
+      expect(await ledger.create(workspaceId, 500, signal)).toEqual({ isNew: true, usage })
+      await ledger.reserve(reservation(400), signal)
+      expect(await ledger.create(workspaceId, 900, signal)).toEqual({
+        isNew: false,
+        usage: { quotaBytes: 500, usedBytes: 400 },
+      })
+      expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 500, usedBytes: 400 })
+    })
+
+    it('makes a workspace that promotions count in', async () => {
+      await ledger.create(workspaceId, 500, signal)
+      expect(await ledger.reserve(reservation(501), signal)).toMatchObject({ outcome: 'quota_exceeded' })
+      expect(await ledger.reserve(reservation(500), signal)).toMatchObject({ outcome: 'reserved' })
+    })
+
+    it('sets the quota of no workspace it has never seen', async () => {
+      expect(await ledger.setQuota(workspaceId, 500, signal)).toBeUndefined()
+      expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+    })
+
+    it.each([
+      ['up', 5000],
+      ['down', 700],
+      ['to what is used', 600],
+      ['below what is used', 10],
+      ['to nothing', 0],
+      ['to what it was', 1000],
+    ])('sets the quota %s and leaves used bytes and reservations alone', async (_, quotaBytes) => {
+      const [kept, open] = [reservation(400), reservation(200)]
+      await ledger.reserve(kept, signal)
+      await ledger.settle(kept, signal)
+      await ledger.reserve(open, signal)
+      expect(await ledger.setQuota(workspaceId, quotaBytes, signal)).toEqual({
+        previousQuotaBytes: 1000,
+        usage: { quotaBytes, usedBytes: 600 },
+      })
+      expect(await ledger.read(workspaceId, signal)).toMatchObject({
+        quotaBytes,
+        usedBytes: 600,
+        reservations: [{ ...open, purpose: 'promotion' }],
+      })
+    })
+
+    it('lets nothing in while the quota is below what is used, and just what fits afterwards', async () => {
+      const [large, small] = [reservation(600), reservation(300)]
+      for (const each of [large, small]) await ledger.reserve(each, signal)
+      await ledger.setQuota(workspaceId, 500, signal)
+      expect(await ledger.reserve(reservation(0), signal)).toMatchObject({
+        outcome: 'quota_exceeded',
+        usage: { quotaBytes: 500, usedBytes: 900 },
+      })
+      await ledger.release(large, signal)
+      expect(await ledger.reserve(reservation(201), signal)).toMatchObject({ outcome: 'quota_exceeded' })
+      expect(await ledger.reserve(reservation(200), signal)).toMatchObject({
+        outcome: 'reserved',
+        usage: { quotaBytes: 500, usedBytes: 500 },
+      })
+    })
+
+    it('counts as a change: an audit that added up before does not correct by it', async () => {
+      await ledger.reserve(reservation(300), signal)
+      const version = (await ledger.read(workspaceId, signal))?.version
+      await ledger.setQuota(workspaceId, 400, signal)
+      expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
+    })
+
+    it('stays exact while the quota goes up and down under 50 promotions, three administrators at once', async () => {
+      await ledger.create(workspaceId, 1000, signal)
+      let settledBytes = 0
+      const promotions = Array.from({ length: 50 }, async (_, number) => {
+        const one = reservation(number + 1)
+        if ((await ledger.reserve(one, signal)).outcome !== 'reserved') return
+        if (number % 3 === 0) return ledger.release(one, signal)
+        await ledger.settle(one, signal)
+        settledBytes += one.sizeBytes
+      })
+      const administrators = [1, 2, 3].map(async (administrator) => {
+        for (const quotaBytes of [5000, 0, 700, 2000]) {
+          await ledger.setQuota(workspaceId, quotaBytes + administrator, signal)
+        }
+      })
+      await Promise.all([...promotions, ...administrators])
+      await ledger.setQuota(workspaceId, 123, signal)
+      expect(await ledger.read(workspaceId, signal)).toMatchObject({
+        quotaBytes: 123,
+        usedBytes: settledBytes,
+        reservations: [],
+      })
+    })
+  })
+}

@@ -1,0 +1,104 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
+import { createDynamoDbClient } from '../../lib/aws/clients.ts'
+import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { type AwsCall, type Fault, type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+
+const signal = AbortSignal.timeout(60_000)
+let standIns: StandIns
+let proxy: FaultProxy
+let client: ReturnType<typeof createDynamoDbClient>
+let workspaceId: WorkspaceId
+
+beforeAll(async () => {
+  standIns = await startStandIns()
+  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
+  client = createDynamoDbClient({
+    region: 'us-east-1',
+    credentials: CREDENTIALS,
+    endpoint: proxy.endpoint,
+    // Shorter than the product's, so that a call that hangs is repeated within the test's patience.
+    requestHandler: new NodeHttpHandler({ requestTimeout: 300, throwOnRequestTimeout: true }),
+  })
+})
+afterAll(async () => {
+  client.destroy()
+  await proxy.stop()
+  await standIns.stop()
+})
+beforeEach(() => {
+  proxy.fault = () => undefined
+  workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+})
+
+/** Breaks the first write. */
+function breakOnce(fault: Fault): void {
+  let isBroken = false
+  const isWrite = ({ headers }: AwsCall) => /UpdateItem|PutItem/.test(String(headers['x-amz-target']))
+  proxy.fault = (call) => {
+    if (isBroken || !isWrite(call)) return undefined
+    isBroken = true
+    return fault
+  }
+}
+
+const FAULTS: Fault[] = [
+  { kind: 'lose_answer' },
+  { kind: 'refuse' },
+  { kind: 'hang' },
+  { kind: 'late' },
+  { kind: 'answer', status: 503 },
+]
+
+describe('administration when the SDK repeats a write', () => {
+  const settings = () => ({ client, tableName: standIns.config.workspacesTable, defaultQuotaBytes: 1000 })
+
+  it.each(FAULTS)('creates a workspace once: $kind', async (fault) => {
+    breakOnce(fault)
+    const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
+    await proxy.deliverLate()
+    expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
+    expect(await createLedgerOverview(settings()).read(workspaceId, signal)).toMatchObject({ version: 0 })
+  })
+
+  it.each(FAULTS)('sets a quota once, exactly: $kind', async (fault) => {
+    const [workspaces, overview] = [createWorkspaceAdministration(settings()), createLedgerOverview(settings())]
+    await overview.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    breakOnce(fault)
+    expect(await workspaces.setQuota(workspaceId, 300, signal)).toEqual({
+      previousQuotaBytes: 1000,
+      usage: { quotaBytes: 300, usedBytes: 600 },
+    })
+    await proxy.deliverLate()
+    expect(await overview.read(workspaceId, signal)).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: 1 })
+  })
+
+  it('does not set a quota again by a repetition that arrives after it was set back', async () => {
+    const [workspaces, overview] = [createWorkspaceAdministration(settings()), createLedgerOverview(settings())]
+    await overview.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    breakOnce({ kind: 'late' })
+    await workspaces.setQuota(workspaceId, 300, signal)
+    await workspaces.setQuota(workspaceId, 1000, signal)
+    await proxy.deliverLate()
+    expect(await overview.read(workspaceId, signal)).toMatchObject({ quotaBytes: 1000, usedBytes: 600 })
+  })
+
+  it.each(FAULTS)('adds an API key once, and a late repetition does not enable it again: $kind', async (fault) => {
+    const keys = createApiKeyAdministration({ client, tableName: standIns.config.keysTable })
+    const grant = { workspaceId, kind: 'standard', permissions: [], userId: undefined, expiresAtMs: undefined } as const
+    const key = newApiKeyRecord(newToken(), grant, Date.now())
+    breakOnce(fault)
+    await keys.add(key, signal)
+    await keys.change(key.tokenHash, { isEnabled: false }, signal)
+    await proxy.deliverLate()
+    const stored = []
+    for await (const each of keys.list({ workspaceId }, signal)) stored.push(each)
+    expect(stored).toEqual([{ ...key, isEnabled: false }])
+  })
+})
