@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { OWN_NAMESPACE, SERVICE_METRICS } from '../support/metric-names.ts'
-import { EXISTING, type Packaged, packagedService, type Resource, THRESHOLDS } from '../support/packages.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  type Resource,
+  THRESHOLDS,
+} from '../support/packages.ts'
 
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }
@@ -16,7 +23,7 @@ let prod: Packaged
 let broughtAlong: Packaged
 beforeAll(async () => {
   ;[prod, broughtAlong] = await Promise.all([packagedService('prod'), packagedService('broughtAlong')])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 const alarm = (name: string) => prod.resource(`${name}Alarm`).Properties
 /** Of a metric math alarm: `errors` → the metric. */
