@@ -11,6 +11,8 @@ export interface Deployment {
   environment: Readonly<Record<string, unknown>>
   /** --param options, as they were given: `name=value`. */
   given: readonly string[]
+  /** Names of the parameters that serverless.yml has for this stage. */
+  written: readonly string[]
 }
 
 type Settings = Readonly<Record<string, string>>
@@ -20,11 +22,11 @@ const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
 const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
-export function faultsInDeployment({ stage, region, settings: raw, environment, given }: Deployment): string[] {
+export function faultsInDeployment({ stage, region, settings: raw, environment, ...names }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
   return [
     ...faultsInStage(stage),
-    ...unknownParameters(given),
+    ...unknownParameters(stage, names),
     ...Object.entries(SETTING_RULES).flatMap(([name, rule]) => faultsInSetting(name, settings[name] ?? '', rule)),
     ...faultsInEnvironment(environment, settings),
     ...faultsInCombination(settings, region),
@@ -36,12 +38,14 @@ function faultsInStage(stage: string): string[] {
   return STAGE.test(stage) ? [] : [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
 }
 
-function unknownParameters(given: readonly string[]): string[] {
-  const known = Object.keys(SETTING_RULES)
-  return given
-    .map((text) => text.split('=', 1)[0] ?? '')
-    .filter((name) => !known.includes(name))
-    .map((name) => `--param ${name}: there is no such parameter, only ${known.join(', ')}`)
+function unknownParameters(stage: string, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
+  const isUnknown = (name: string) => !Object.hasOwn(SETTING_RULES, name)
+  const known = Object.keys(SETTING_RULES).join(', ')
+  const ofCommand = given.map((text) => text.split('=', 1)[0] ?? '').filter(isUnknown)
+  return [
+    ...ofCommand.map((name) => `--param ${name}: there is no such parameter, only ${known}`),
+    ...written.filter(isUnknown).map((name) => `params.${stage}.${name} of serverless.yml: there is no such parameter`),
+  ]
 }
 
 function faultsInSetting(name: string, value: string, rule: SettingRule): string[] {

@@ -14,12 +14,14 @@ export default class PromotionDeployment {
     const { service } = serverless
     this.hooks = {
       'before:package:initialize': async () => {
+        const stage = serverless.getProvider('aws').getStage()
         const faults = await prepare({
-          stage: serverless.getProvider('aws').getStage(),
+          stage,
           region: serverless.getProvider('aws').getRegion(),
           settings: service.custom.settings,
           environment: service.provider.environment,
           given: [options.param ?? []].flat(),
+          written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
         })
         if (faults !== '') throw new serverless.classes.Error(faults)
       },

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
 import { NAMESPACE } from '../support/metric-names.ts'
-import { EXISTING, type Packaged, packagedService, type Resource, THRESHOLDS } from '../support/packages.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  type Resource,
+  THRESHOLDS,
+} from '../support/packages.ts'
 
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }
@@ -17,7 +24,7 @@ let prod: Packaged
 let broughtAlong: Packaged
 beforeAll(async () => {
   ;[prod, broughtAlong] = await Promise.all([packagedService('prod'), packagedService('broughtAlong')])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 const alarm = (name: string) => prod.resource(`${name}Alarm`).Properties
 /** Of a metric math alarm: `errors` → the metric. */

@@ -3,7 +3,7 @@ import { METRICS } from '../../lib/metrics.ts'
 import { faultsInDashboard } from '../support/dashboard-schema.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { NAMESPACE } from '../support/metric-names.ts'
-import { type Packaged, packagedService } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 interface Widget {
   type: string
@@ -21,7 +21,7 @@ beforeAll(async () => {
   prod = await packagedService('prod')
   text = textOf(prod.resource('Dashboard').Properties.DashboardBody, { 'AWS::Region': 'us-east-1' })
   widgets = JSON.parse(text).widgets
-})
+}, PACKAGING_TIMEOUT_MS)
 
 describe('the dashboard', () => {
   it('has the structure that CloudWatch documents', () => {

@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { REASONS } from '../../lib/errors.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { expectDocumented, OPENAPI } from '../support/openapi.ts'
-import { EXISTING, type Packaged, packagedService, type Resource, THRESHOLDS } from '../support/packages.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  type Resource,
+  THRESHOLDS,
+} from '../support/packages.ts'
 
 let dev: Packaged
 let prod: Packaged
@@ -13,7 +20,7 @@ beforeAll(async () => {
     packagedService('prod'),
     packagedService('broughtAlong'),
   ])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 describe('the API', () => {
   it('has a regional REST API with the one route and no authorizer of its own', () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../lib/config.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { expectDocumented } from '../support/openapi.ts'
-import { EXISTING, type Packaged, packagedService } from '../support/packages.ts'
+import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 import { lambdaContext, restEvent } from '../support/rest-event.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -21,7 +22,7 @@ let broughtAlong: Packaged
 beforeAll(async () => {
   ;[dev, broughtAlong] = await Promise.all([packagedService('dev'), packagedService('broughtAlong')])
   directory = await mkdtemp(join(tmpdir(), 'promotion-task-'))
-})
+}, PACKAGING_TIMEOUT_MS)
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const lambda = (functionName: string, service = dev) =>
@@ -44,6 +45,8 @@ describe('the packaged artifact', () => {
   it.each(FUNCTIONS)('of %s is the bundle that all other suites test, and nothing else', async (functionName) => {
     const files = await unzip(functionName)
     const [entry] = lambda(functionName).Handler.split('.')
+    const source = join(ROOT, `${entry.replace('dist', 'functions')}.ts`)
+    expect(files.some(([name]) => name === `${entry}.mjs`)).toBe(existsSync(source))
     for (const [name, bytes] of files) {
       expect(name.startsWith('dist/chunks/') || name === `${entry}.mjs`, name).toBe(true)
       expect(Buffer.from(bytes).equals(await readFile(join(ROOT, name))), name).toBe(true)

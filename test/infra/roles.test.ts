@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { textOf } from '../support/intrinsics.ts'
-import { type Packaged, packagedService } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 interface Statement {
   Sid: string
@@ -13,7 +13,7 @@ let dev: Packaged
 let broughtAlong: Packaged
 beforeAll(async () => {
   ;[dev, broughtAlong] = await Promise.all([packagedService('dev'), packagedService('broughtAlong')])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 const statementsOf = (service: Packaged, role: string): Statement[] =>
   service

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Deployment, faultsInDeployment } from '../../infra/deploy/faults-in-deployment.ts'
 import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
-import { copyProject, EXISTING, serverless, THRESHOLDS } from '../support/packages.ts'
+import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/packages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
@@ -16,7 +16,7 @@ const DEFAULTS: Record<string, string> = params.default
 /** Of the parameters, as the framework hands them to the plugin. */
 function deployment(
   changes: Record<string, string> = {},
-  options: Partial<Pick<Deployment, 'stage' | 'region' | 'given'>> = {},
+  options: Partial<Pick<Deployment, 'stage' | 'region' | 'given' | 'written'>> = {},
 ): Deployment {
   const settings: Record<string, string> = { ...DEFAULTS, ...changes }
   const inEnvironment = Object.entries(SETTING_RULES).flatMap(([name, { environment }]) =>
@@ -28,6 +28,7 @@ function deployment(
     stage: 'prod',
     region: 'us-east-1',
     given: [],
+    written: [],
     ...options,
     settings,
     environment: {
@@ -102,6 +103,7 @@ describe('the parameters', () => {
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
   it.each<[fault: string, changes: Record<string, string>, options?: object]>([
     ['--param sandboxBuckt: there is no such parameter', {}, { given: ['sandboxBuckt=mine'] }],
+    ['params.prod.leasMs of serverless.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
     ['--stage is "Prod": allowed are 1 to 16 of a-z, 0-9', {}, { stage: 'Prod' }],
     ['--stage is "a-stage-with-seventeen": allowed are', {}, { stage: 'a-stage-with-seventeen' }],
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
@@ -183,14 +185,14 @@ describe('serverless package', () => {
     }
   }
 
-  it('builds what it packages: it is one command', async () => {
+  it('builds what it packages: it is one command', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
     const { stderr } = await inCopy(['infra', 'lib', 'functions'], ['--stage', 'prod'])
     expect(stderr).toContain('Service packaged')
   })
 
-  it('names all faults together, and packages nothing', async () => {
-    const params = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
-    const { code, stderr, stdout } = await inCopy(['infra', 'lib'], params)
+  it('names all faults together, and packages nothing', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
+    const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
+    const { code, stderr, stdout } = await inCopy(['infra', 'lib'], faulty)
     expect(code).toBe(1)
     for (const name of ['throttleBurst', 'alarmEmail', '--param leasMs'])
       expect(`${stdout}${stderr}`).toContain(`- ${name}`)

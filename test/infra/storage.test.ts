@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { textOf } from '../support/intrinsics.ts'
-import { EXISTING, type Packaged, packagedService } from '../support/packages.ts'
+import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 let dev: Packaged
 let prod: Packaged
@@ -13,7 +13,7 @@ beforeAll(async () => {
     packagedService('broughtAlong'),
     packagedService('ownKeys'),
   ])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 describe('buckets', () => {
   it.each(['SandboxBucket', 'DocumentsBucket', 'ServerlessDeploymentBucket'])(

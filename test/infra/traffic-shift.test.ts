@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { textOf } from '../support/intrinsics.ts'
-import { type Packaged, packagedService } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 let dev: Packaged
 let prod: Packaged
 beforeAll(async () => {
   ;[dev, prod] = await Promise.all([packagedService('dev'), packagedService('prod')])
-})
+}, PACKAGING_TIMEOUT_MS)
 
 describe('a deployment', () => {
   it('publishes a version of the promotion, and of nothing else, and points the alias to it', () => {

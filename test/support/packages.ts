@@ -7,6 +7,8 @@ import { inject } from 'vitest'
 import { SERVERLESS_CLI } from '../../infra/local/service-definition.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+/** Some seconds; far more on a machine that is busy. */
+export const PACKAGING_TIMEOUT_MS = 180_000
 const KEY_ID = '0aaaaaaa-1111-2222-3333-444444444444'
 const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:111122223333:${resource}`
 
