@@ -36,6 +36,8 @@ async function auditAndTell(
     await stores(),
     signal,
   )
+  // What was not looked at is not all right.
+  signal.throwIfAborted()
   const left = report.findings - report.repaired
   output.tell(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +

@@ -15,7 +15,7 @@ const ENDPOINTS = `
 Which deployment it is about:
   --local          the service that npm start runs on this machine
   --stage <name>   the deployed stage: its settings are read from its function
-  neither          the environment variables that the functions have (README.md, "Running it")
+  neither          the environment variables that the functions have (docs/settings.md)
 AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
 lead to other servers than AWS's own.`
 

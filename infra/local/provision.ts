@@ -9,7 +9,7 @@ import type { ServiceDefinition } from './service-definition.ts'
 
 /** Makes the tables and buckets of serverless.yml where they are missing. */
 export async function provision(
-  { environment, tables }: ServiceDefinition,
+  { environment, tables }: Pick<ServiceDefinition, 'environment' | 'tables'>,
   clients: { dynamoDb: DynamoDBClient; s3: S3Client },
 ): Promise<void> {
   for (const { TableName, AttributeDefinitions, KeySchema, BillingMode } of tables) {

@@ -7,6 +7,7 @@ import { inject } from 'vitest'
 import { startDynamoDb } from '../../infra/local/dynamodb.ts'
 import { provision } from '../../infra/local/provision.ts'
 import { startS3 } from '../../infra/local/s3.ts'
+import type { ServiceDefinition } from '../../infra/local/service-definition.ts'
 import { type Config, readConfig } from '../../lib/config.ts'
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
@@ -21,8 +22,9 @@ export interface StandIns {
 }
 
 /** Fresh embedded stores with the tables and buckets of serverless.yml, empty. */
-export async function startStandIns(): Promise<StandIns> {
-  const definition = inject('definition')
+export async function startStandIns(
+  definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
+): Promise<StandIns> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
   const dynamoDbServer = await startDynamoDb({ directory: undefined })
   const s3Server = await startS3({ directory, credentials: CREDENTIALS })

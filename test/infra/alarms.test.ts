@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { METRICS } from '../../lib/metrics.ts'
+import { NAMESPACE } from '../support/metric-names.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  type Resource,
+  THRESHOLDS,
+} from '../support/packages.ts'
+
+const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }
+const GATEWAY = [
+  { Name: 'ApiName', Value: 'container-file-promotion-prod' },
+  { Name: 'Stage', Value: 'prod' },
+]
+const functionNamed = (name: string) => ({ Name: 'FunctionName', Value: `container-file-promotion-prod-${name}` })
+
+let prod: Packaged
+let broughtAlong: Packaged
+beforeAll(async () => {
+  ;[prod, broughtAlong] = await Promise.all([packagedService('prod'), packagedService('broughtAlong')])
+}, PACKAGING_TIMEOUT_MS)
+
+const alarm = (name: string) => prod.resource(`${name}Alarm`).Properties
+/** Of a metric math alarm: `errors` → the metric. */
+const mathMetrics = (name: string) =>
+  Object.fromEntries(
+    alarm(name).Metrics.flatMap(({ Id, MetricStat }: { Id: string; MetricStat?: { Metric: object } }) =>
+      MetricStat ? [[Id, MetricStat.Metric]] : [],
+    ),
+  )
+const expression = (name: string) =>
+  alarm(name).Metrics.find(({ Expression }: { Expression?: string }) => Expression !== undefined)?.Expression
+
+describe('alarms', () => {
+  it('each name what happened and a section of the runbook that is there', () => {
+    const alarms = prod.ofType('AWS::CloudWatch::Alarm')
+    expect(alarms.length).toBeGreaterThanOrEqual(14)
+    for (const { Properties } of alarms) {
+      const slug = /Runbook: docs\/operations\.md#([a-z-]+)$/.exec(Properties.AlarmDescription)?.[1]
+      expect(Properties.AlarmName).toBe(`container-file-promotion-prod-${slug}`)
+      const heading = RUNBOOK.split('\n').find((line) => /^#+ /.test(line) && slugOf(line) === slug)
+      expect(heading, slug).toBeDefined()
+    }
+  })
+
+  it('each tell the topic of the stack, by e-mail when wanted', () => {
+    for (const { Properties } of prod.ofType('AWS::CloudWatch::Alarm')) {
+      expect(Properties).toMatchObject({ AlarmActions: [{ Ref: 'AlarmTopic' }], OKActions: [{ Ref: 'AlarmTopic' }] })
+    }
+    expect(prod.resource('AlarmEmail').Properties).toEqual({
+      TopicArn: { Ref: 'AlarmTopic' },
+      Protocol: 'email',
+      Endpoint: THRESHOLDS.alarmEmail,
+    })
+  })
+
+  it('each tell the topic that is brought along', () => {
+    expect(broughtAlong.idsOfType('AWS::SNS::Topic')).toEqual([])
+    expect(broughtAlong.idsOfType('AWS::SNS::Subscription')).toEqual([])
+    for (const { Properties } of broughtAlong.ofType('AWS::CloudWatch::Alarm')) {
+      expect(Properties.AlarmActions).toEqual([EXISTING.alarmTopicArn])
+    }
+  })
+
+  it('watch metrics that the service emits', () => {
+    const metrics = prod.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
+    const own = metrics.filter(({ Namespace }) => Namespace === NAMESPACE)
+    expect(own.length).toBeGreaterThan(5)
+    for (const { MetricName, Dimensions } of own) {
+      expect(METRICS).toHaveProperty(MetricName)
+      expect(Dimensions[0]).toEqual(SERVICE)
+    }
+  })
+
+  it('take missing data for silence, but for what must run', () => {
+    const breaching = prod
+      .idsOfType('AWS::CloudWatch::Alarm')
+      .filter((id) => (prod.resources[id] as Resource).Properties.TreatMissingData === 'breaching')
+    expect(breaching).toEqual(['ResolverFailingAlarm', 'AuditFailingAlarm'])
+  })
+})
+
+describe('what callers notice', () => {
+  it('5xx: above a share of requests, once there are enough', () => {
+    expect(mathMetrics('ServerErrorRate')).toEqual({
+      errors: { Namespace: 'AWS/ApiGateway', MetricName: '5XXError', Dimensions: GATEWAY },
+      requests: { Namespace: 'AWS/ApiGateway', MetricName: 'Count', Dimensions: GATEWAY },
+    })
+    expect(expression('ServerErrorRate')).toBe('IF(requests >= 10, 100 * errors / requests, 0)')
+    expect(alarm('ServerErrorRate').Threshold).toBe(THRESHOLDS.alarmServerErrorPercent)
+  })
+
+  it('latency: one request in a hundred', () => {
+    expect(alarm('PromotionLatency')).toMatchObject({
+      MetricName: 'Latency',
+      Dimensions: GATEWAY,
+      ExtendedStatistic: 'p99',
+      Threshold: THRESHOLDS.alarmLatencyMs,
+    })
+  })
+
+  it('throttles: of the function and of the ledger', () => {
+    expect(alarm('FunctionThrottles')).toMatchObject({
+      MetricName: 'Throttles',
+      Dimensions: [functionNamed('promote-container-file')],
+    })
+    expect(alarm('LedgerThrottles')).toMatchObject({
+      MetricName: 'WriteThrottleEvents',
+      Dimensions: [{ Name: 'TableName', Value: 'container-file-promotion-prod-workspaces' }],
+    })
+  })
+
+  it('failures of ours, and requests that nobody counts', () => {
+    expect(alarm('Failures').Dimensions).toContainEqual({ Name: 'reason', Value: 'internal_error' })
+    expect(alarm('RateLimiterUnavailable').MetricName).toBe('RateLimiterUnavailable')
+  })
+})
+
+describe('what is counted and kept', () => {
+  it.each([
+    ['ResolverFailing', 'resolve-reservations', 300, 1],
+    ['AuditFailing', 'audit-workspaces', 86_400, 2],
+  ])('%s: no run succeeded, or none was started', (name, functionName, seconds, periods) => {
+    const dimensions = [functionNamed(functionName)]
+    expect(mathMetrics(name)).toEqual({
+      runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
+      errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
+    })
+    expect(expression(name)).toBe('runs - errors')
+    expect(alarm(name)).toMatchObject({
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: periods,
+      TreatMissingData: 'breaching',
+    })
+    for (const { MetricStat } of alarm(name).Metrics) if (MetricStat) expect(MetricStat.Period).toBe(seconds)
+  })
+
+  it('the oldest reservation', () => {
+    expect(alarm('OldestReservation')).toMatchObject({
+      MetricName: 'OldestReservation',
+      Statistic: 'Maximum',
+      Threshold: THRESHOLDS.alarmOldestReservationMs,
+    })
+    expect(broughtAlong.resource('OldestReservationAlarm').Properties.Threshold).toBe('600000')
+  })
+
+  it('drift, and all other findings of the audit', () => {
+    expect(alarm('Drift')).toMatchObject({
+      MetricName: 'AuditFindings',
+      Dimensions: [SERVICE, { Name: 'kind', Value: 'drift' }],
+      Threshold: 1,
+    })
+    expect(alarm('AuditFindings')).toMatchObject({ MetricName: 'AuditFindings', Dimensions: [SERVICE], Threshold: 1 })
+  })
+})
+
+/** As GitHub makes anchors of headings. */
+function slugOf(heading: string): string {
+  return heading
+    .replace(/^#+ /, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-')
+}

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { REASONS } from '../../lib/errors.ts'
+import { textOf } from '../support/intrinsics.ts'
+import { expectDocumented, OPENAPI } from '../support/openapi.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  type Resource,
+  THRESHOLDS,
+} from '../support/packages.ts'
+
+let dev: Packaged
+let prod: Packaged
+let broughtAlong: Packaged
+beforeAll(async () => {
+  ;[dev, prod, broughtAlong] = await Promise.all([
+    packagedService('dev'),
+    packagedService('prod'),
+    packagedService('broughtAlong'),
+  ])
+}, PACKAGING_TIMEOUT_MS)
+
+describe('the API', () => {
+  it('has a regional REST API with the one route and no authorizer of its own', () => {
+    expect(dev.resource('ApiGatewayRestApi').Properties.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] })
+    const paths = dev.ofType('AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart)
+    expect(paths.toSorted()).toEqual(['containers', 'files', 'promote', 'v1', '{container_id}', '{file_id}'])
+    expect(dev.ofType('AWS::ApiGateway::Method').map(({ Properties }) => Properties)).toEqual([
+      expect.objectContaining({ HttpMethod: 'POST', AuthorizationType: 'NONE', ApiKeyRequired: false }),
+    ])
+  })
+
+  it('neither converts bodies from and to binary nor compresses them', () => {
+    const { Properties } = dev.resource('ApiGatewayRestApi')
+    expect(Properties).not.toHaveProperty('BinaryMediaTypes')
+    expect(Properties).not.toHaveProperty('MinimumCompressionSize')
+    expect(dev.ofType('AWS::ApiGateway::Method')[0]?.Properties.Integration).not.toHaveProperty('ContentHandling')
+  })
+
+  it('deploys what the gateway answers itself together with the API', () => {
+    const [deployment] = dev.ofType('AWS::ApiGateway::Deployment')
+    const waitsFor = [...dev.idsOfType('AWS::ApiGateway::GatewayResponse'), ...dev.idsOfType('AWS::ApiGateway::Method')]
+    expect(new Set(deployment?.DependsOn)).toEqual(new Set(waitsFor))
+  })
+})
+
+describe('the stage', () => {
+  it('is the one of the template, at the deployment of this package', () => {
+    const [deploymentId] = dev.idsOfType('AWS::ApiGateway::Deployment')
+    expect(dev.ofType('AWS::ApiGateway::Stage')).toHaveLength(1)
+    expect(dev.resource('GatewayStage').Properties).toMatchObject({
+      StageName: 'dev',
+      DeploymentId: { Ref: deploymentId },
+    })
+    expect(dev.resource(deploymentId ?? '').Properties).not.toHaveProperty('StageName')
+  })
+
+  it.each([
+    ['the stage', '*', '/*'],
+    ['the method', 'POST', '/~1v1~1containers~1{container_id}~1files~1{file_id}~1promote'],
+  ])('throttles %s, by parameters', (_, HttpMethod, ResourcePath) => {
+    const settings = (service: Packaged) =>
+      service
+        .resource('GatewayStage')
+        .Properties.MethodSettings.find((each: Record<string, unknown>) => each.HttpMethod === HttpMethod)
+    expect(settings(dev)).toMatchObject({ ResourcePath, ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000' })
+    expect(settings(prod)).toMatchObject({
+      ThrottlingRateLimit: THRESHOLDS.throttleRatePerSecond,
+      ThrottlingBurstLimit: THRESHOLDS.throttleBurst,
+    })
+  })
+
+  it('writes access logs in JSON, without any header but the user agent, kept for a while', () => {
+    const { DestinationArn, Format } = prod.resource('GatewayStage').Properties.AccessLogSetting
+    expect(DestinationArn).toEqual({ 'Fn::GetAtt': ['GatewayLogGroup', 'Arn'] })
+    expect(prod.resource('GatewayLogGroup').Properties).toMatchObject({ RetentionInDays: '90' })
+    expect(JSON.parse(Format)).toMatchObject({
+      requestId: '$context.requestId',
+      status: '$context.status',
+      resource: '$context.resourcePath',
+      latencyMs: '$context.responseLatency',
+      integrationLatencyMs: '$context.integration.latency',
+      integrationStatus: '$context.integration.status',
+      sourceIp: '$context.identity.sourceIp',
+      userAgent: '$context.identity.userAgent',
+    })
+    expect(Format).not.toMatch(/authorization|\$input|header|apiKey|\$context\.path\b/i)
+  })
+
+  it('writes no execution logs, which would hold keys', () => {
+    for (const settings of dev.resource('GatewayStage').Properties.MethodSettings) {
+      expect(settings).toMatchObject({ LoggingLevel: 'OFF', DataTraceEnabled: false })
+    }
+  })
+
+  it('is traced, as all functions are', () => {
+    expect(dev.resource('GatewayStage').Properties.TracingEnabled).toBe(true)
+    for (const { Properties } of dev.ofType('AWS::Lambda::Function')) {
+      expect(Properties.TracingConfig).toEqual({ Mode: 'Active' })
+    }
+  })
+
+  it('waits for the role that writes logs, which stays when the stack goes, unless the account has one', () => {
+    expect(dev.resource('GatewayStage').DependsOn).toEqual(['GatewayAccount'])
+    for (const id of ['GatewayAccount', 'GatewayLogRole']) expect(dev.resource(id).DeletionPolicy).toBe('Retain')
+    expect(broughtAlong.resource('GatewayStage').DependsOn).toEqual([])
+    expect(broughtAlong.idsOfType('AWS::ApiGateway::Account')).toEqual([])
+  })
+
+  it('gets the web ACL that is brought along', () => {
+    expect(dev.idsOfType('AWS::WAFv2::WebACLAssociation')).toEqual([])
+    const { WebACLArn, ResourceArn } = broughtAlong.resource('WebAclAssociation').Properties
+    expect(WebACLArn).toBe(EXISTING.webAclArn)
+    expect(textOf(ResourceArn)).toBe(
+      'arn:<AWS::Partition>:apigateway:<AWS::Region>::/restapis/<ApiGatewayRestApi>/stages/<GatewayStage>',
+    )
+  })
+})
+
+describe('the custom domain', () => {
+  it('is there only when it is given', () => {
+    expect(dev.idsOfType('AWS::ApiGateway::DomainName')).toEqual([])
+    expect(dev.idsOfType('AWS::Route53::RecordSet')).toEqual([])
+    expect(textOf(dev.outputs.BaseUrl?.Value)).toBe(
+      'https://<ApiGatewayRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>/<GatewayStage>/v1',
+    )
+  })
+
+  it('is regional, takes TLS 1.2 and newer, and leads to the stage', () => {
+    expect(broughtAlong.resource('CustomDomain').Properties).toEqual({
+      DomainName: EXISTING.customDomainName,
+      RegionalCertificateArn: EXISTING.certificateArn,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'TLS_1_2',
+    })
+    expect(broughtAlong.resource('CustomDomainMapping').Properties).toEqual({
+      DomainName: { Ref: 'CustomDomain' },
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      Stage: { Ref: 'GatewayStage' },
+    })
+    expect(broughtAlong.outputs.BaseUrl?.Value).toBe('https://files.example.com/v1')
+  })
+
+  it('has records for IPv4 and IPv6 in the hosted zone', () => {
+    const records = broughtAlong.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
+    expect(records).toMatchObject(
+      ['A', 'AAAA'].map((Type) => ({ Type, Name: EXISTING.customDomainName, HostedZoneId: EXISTING.hostedZoneId })),
+    )
+  })
+})
+
+describe('gateway responses', () => {
+  /** API Gateway, "Gateway response types". */
+  const TYPES = (
+    'ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE BAD_REQUEST_BODY ' +
+    'BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT INVALID_API_KEY ' +
+    'INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED ' +
+    'UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED'
+  ).split(' ')
+  const EXPECTED_STATUS: Record<string, number> = {
+    MISSING_AUTHENTICATION_TOKEN: 404,
+    INTEGRATION_TIMEOUT: 503,
+    INTEGRATION_FAILURE: 503,
+    THROTTLED: 429,
+    REQUEST_TOO_LARGE: 413,
+  }
+  const responses = (): Resource[] => dev.ofType('AWS::ApiGateway::GatewayResponse')
+
+  it.each(TYPES)('gives %s our error body, its code the status', (type) => {
+    const found = responses().filter(({ Properties }) => Properties.ResponseType === type)
+    expect(found).toHaveLength(1)
+    const { StatusCode, ResponseParameters, ResponseTemplates } = found[0]?.Properties ?? {}
+    const isDefault = type.startsWith('DEFAULT_')
+    expect(StatusCode === undefined, 'a status on a default rewrites its whole class').toBe(isDefault)
+    const body = JSON.parse(ResponseTemplates['application/json'])
+    const status = isDefault ? body.error.code : Number(StatusCode)
+    if (EXPECTED_STATUS[type]) expect(status).toBe(EXPECTED_STATUS[type])
+    expect(body.error.code).toBe(status)
+    const headers = Object.fromEntries(
+      Object.entries(ResponseParameters as Record<string, string>).map(([name, value]) => [
+        name.replace('gatewayresponse.header.', ''),
+        value.startsWith("'") ? value.slice(1, -1) : value,
+      ]),
+    )
+    expect(headers['x-request-id']).toBe('context.requestId')
+    expectDocumented({ status, headers, body })
+    const { reason } = body.error.metadata as { reason: keyof typeof REASONS }
+    if (REASONS[reason]) expect(REASONS[reason].status).toBe(status)
+  })
+
+  it('has no gateway response that API Gateway does not know', () => {
+    expect(responses()).toHaveLength(TYPES.length)
+  })
+
+  it('has no reason that docs/openapi.yaml lacks, nor has the code', () => {
+    const reasons = responses().map(
+      ({ Properties }) => JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata.reason,
+    )
+    expect(new Set(OPENAPI.components.schemas.Reason.enum)).toEqual(new Set([...Object.keys(REASONS), ...reasons]))
+  })
+})

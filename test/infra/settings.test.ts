@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { type Deployment, faultsInDeployment } from '../../infra/deploy/faults-in-deployment.ts'
+import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
+import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/packages.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+const { params, provider, functions, ...rest } = parse(read('serverless.yml'))
+const DEFAULTS: Record<string, string> = params.default
+
+/** Of the parameters, as the framework hands them to the plugin. */
+function deployment(
+  changes: Record<string, string> = {},
+  options: Partial<Pick<Deployment, 'stage' | 'region' | 'given' | 'written'>> = {},
+): Deployment {
+  const settings: Record<string, string> = { ...DEFAULTS, ...changes }
+  const inEnvironment = Object.entries(SETTING_RULES).flatMap(([name, { environment }]) =>
+    environment ? [[environment, settings[name]]] : [],
+  )
+  const tables = ['KEYS_TABLE', 'WORKSPACES_TABLE', 'DOCUMENTS_TABLE', 'RATE_LIMITS_TABLE'].map((name) => [name, name])
+  const bucket = (name: string | undefined) => ({ 'Fn::If': ['Creates…Bucket', { Ref: '…Bucket' }, name] })
+  return {
+    stage: 'prod',
+    region: 'us-east-1',
+    given: [],
+    written: [],
+    ...options,
+    settings,
+    environment: {
+      ...Object.fromEntries([...tables, ...inEnvironment]),
+      SANDBOX_BUCKET: bucket(settings.sandboxBucket),
+      DOCUMENTS_BUCKET: bucket(settings.documentsBucket),
+    },
+  }
+}
+
+describe('docs/settings.md', () => {
+  const rows = read('docs/settings.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.slice(2, -2).split(' | '))
+  const code = (text = '') => [...text.matchAll(/`([^`]*)`/g)].map(([, inner]) => inner ?? '')
+
+  it('lists every parameter of serverless.yml in its order, as do the rules and the plugin', () => {
+    const names = Object.keys(DEFAULTS)
+    expect(rows.map(([name]) => code(name)[0])).toEqual(names)
+    expect(Object.keys(SETTING_RULES)).toEqual(names)
+    const settings = parse(read('infra/resources/settings.yml'))
+    expect(settings).toEqual(Object.fromEntries(names.map((name) => [name, `\${param:${name}}`])))
+    for (const stage of ['prod', 'local']) expect(names).toEqual(expect.arrayContaining(Object.keys(params[stage])))
+  })
+
+  it.each(rows.map(([name = '', defaults = '', variable = '']) => ({ name, defaults, variable })))(
+    'tells the defaults and the variable of $name',
+    ({ name, defaults, variable }) => {
+      const [parameter = ''] = code(name)
+      const expected = ['prod', 'local'].flatMap((stage) => {
+        const value = params[stage][parameter]
+        return value === undefined ? [] : [`${stage} \`${value.replace(/^\$\{env:\w+, '(.*)'\}$/, '$1')}\``]
+      })
+      const byStage = expected.length > 0 ? ` (${expected.join(', ')})` : ''
+      expect(defaults).toBe(`${DEFAULTS[parameter] === '' ? 'none' : `\`${DEFAULTS[parameter]}\``}${byStage}`)
+      expect(code(variable)[0]).toBe(SETTING_RULES[parameter]?.environment)
+    },
+  )
+})
+
+describe('serverless.yml', () => {
+  it('hands each parameter to its variable', () => {
+    for (const [name, { environment }] of Object.entries(SETTING_RULES)) {
+      if (environment === undefined || /^(sandbox|documents)Bucket$/.test(name)) continue
+      expect(provider.environment[environment], name).toBe(`\${param:${name}}`)
+    }
+  })
+
+  it('uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
+    const topLevel = ['service', 'frameworkVersion', 'plugins', 'custom', 'package', 'resources']
+    expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())
+    const onlyOne =
+      'build capacityProviders domain domains enableLegacyDeploymentBucket eventBridge lambdaHashingVersion resolver ' +
+      'deletionProtection pruneFunctionVersions'
+    for (const key of onlyOne.split(' ')) expect(provider).not.toHaveProperty(key)
+    for (const each of Object.values(functions)) {
+      for (const key of ['build', 'capacityProvider', 'tenancy', 'iam']) expect(each).not.toHaveProperty(key)
+    }
+  })
+})
+
+describe('the parameters', () => {
+  it.each([
+    ['of production', params.prod],
+    ['of existing resources', { ...params.prod, ...EXISTING }],
+    ['of alarms', { ...params.prod, ...THRESHOLDS }],
+  ])('%s can be deployed', (_, changes) => {
+    expect(faultsInDeployment(deployment(changes))).toEqual([])
+  })
+
+  const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
+  it.each<[fault: string, changes: Record<string, string>, options?: object]>([
+    ['--param sandboxBuckt: there is no such parameter', {}, { given: ['sandboxBuckt=mine'] }],
+    ['params.prod.leasMs of serverless.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
+    ['--stage is "Prod": allowed are 1 to 16 of a-z, 0-9', {}, { stage: 'Prod' }],
+    ['--stage is "a-stage-with-seventeen": allowed are', {}, { stage: 'a-stage-with-seventeen' }],
+    ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
+    ['sandboxBucket is "My_Bucket": allowed is the name of a bucket', { sandboxBucket: 'My_Bucket' }],
+    ['sandboxBucket is "arn:aws:s3:::mine": allowed is', { sandboxBucket: 'arn:aws:s3:::mine' }],
+    ['documentsBucket is "192.168.5.4": allowed is', { documentsBucket: '192.168.5.4' }],
+    ['must contain {workspace_id} exactly once', { sandboxKeyTemplate: 'boxes/{container_id}/{path}' }],
+    [
+      'sandboxKeyTemplate "boxes/{container_id}/{path}", documentKeyTemplate',
+      { sandboxKeyTemplate: 'boxes/{container_id}/{path}' },
+    ],
+    [
+      'in one bucket, the sandbox and the document template must differ',
+      {
+        sandboxBucket: 'one',
+        documentsBucket: 'one',
+        sandboxKeyTemplate: 'documents/{workspace_id}/{container_id}/{path}',
+      },
+    ],
+    [
+      'what comes before the first placeholder must end in "/"',
+      { documentKeyTemplate: 'of-{workspace_id}/{document_id}/{attempt_id}' },
+    ],
+    ['sandboxKmsKeyArn is "alias/mine": allowed is the ARN of a KMS key', { sandboxKmsKeyArn: 'alias/mine' }],
+    ['documentsKmsKeyArn is "mine": allowed is', { documentsKmsKeyArn: 'mine' }],
+    ['leaseMs must be an integer from 60000 to 3600000, not "1000"', { leaseMs: '1000' }],
+    ['maxFileBytes must be an integer from 0 to', { maxFileBytes: '5 GiB' }],
+    ['defaultQuotaBytes "" is empty', { defaultQuotaBytes: '' }],
+    ['s3ForcePathStyle must be true or false, not "yes"', { s3ForcePathStyle: 'yes' }],
+    ['deletedDocumentDays is "0": allowed is an integer from 1 to 3650', { deletedDocumentDays: '0' }],
+    ['throttleRatePerSecond is "0": allowed is an integer from 1', { throttleRatePerSecond: '0' }],
+    ['throttleBurst is "": allowed is an integer', { throttleBurst: '' }],
+    [
+      'customDomainName is "https://x.org": allowed is a host name',
+      { ...EXISTING_DOMAIN, customDomainName: 'https://x.org' },
+    ],
+    ['certificateArn is missing: customDomainName needs', { customDomainName: 'files.example.com' }],
+    ['customDomainName is missing: certificateArn is for', { certificateArn: EXISTING.certificateArn }],
+    ['customDomainName is missing: hostedZoneId is for', { hostedZoneId: 'Z1' }],
+    ['hostedZoneId is "example.com": allowed is', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
+    ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
+    [
+      'webAclArn is "arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0": allowed is',
+      { webAclArn: 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0' },
+    ],
+    ['createGatewayLogRole is "no": allowed is true, false', { createGatewayLogRole: 'no' }],
+    ['deletionProtection is "on": allowed is true, false', { deletionProtection: 'on' }],
+    [
+      'deploymentPreference is "Canary": allowed is AllAtOnce, Canary10Percent5Minutes',
+      { deploymentPreference: 'Canary' },
+    ],
+    ['reservedConcurrency is "0": allowed is', { reservedConcurrency: '0' }],
+    ['logRetentionDays is "31": allowed is 1, 3, 5', { logRetentionDays: '31' }],
+    ['alarmTopicArn is "ops": allowed is the ARN of a standard SNS topic', { alarmTopicArn: 'ops' }],
+    ['alarmEmail is "ops": allowed is an e-mail address', { alarmEmail: 'ops' }],
+    ['alarmServerErrorPercent is "101": allowed is', { alarmServerErrorPercent: '101' }],
+    ['alarmLatencyMs is "30000": allowed is', { alarmLatencyMs: '30000' }],
+    ['alarmOldestReservationMs is "5": allowed is', { alarmOldestReservationMs: '5' }],
+  ])('are refused: %s', (fault, changes, options) => {
+    expect(faultsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
+  })
+
+  it('are taken as booleans and numbers, too', () => {
+    const { settings, ...others } = deployment()
+    expect(
+      faultsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
+    ).toEqual([])
+  })
+})
+
+describe('serverless package', () => {
+  async function inCopy(folders: string[], args: string[]) {
+    const directory = await mkdtemp(join(tmpdir(), 'promotion-project-'))
+    try {
+      await copyProject(directory, folders)
+      return await serverless(['package', ...args], directory).catch((error) => error)
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+
+  it('builds what it packages: it is one command', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
+    const { stderr } = await inCopy(['infra', 'lib', 'functions'], ['--stage', 'prod'])
+    expect(stderr).toContain('Service packaged')
+  })
+
+  it('names all faults together, and packages nothing', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
+    const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
+    const { code, stderr, stdout } = await inCopy(['infra', 'lib'], faulty)
+    expect(code).toBe(1)
+    for (const name of ['throttleBurst', 'alarmEmail', '--param leasMs'])
+      expect(`${stdout}${stderr}`).toContain(`- ${name}`)
+    expect(`${stdout}${stderr}`).not.toContain('Service packaged')
+  })
+})
