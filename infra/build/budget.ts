@@ -4,7 +4,7 @@ import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
 /** Of the promote function, zipped. The goal is 200 KB; the budget lies just above what it is, so that growth is noticed. */
-export const ZIP_BUDGET_BYTES = 150_000
+export const ZIP_BUDGET_BYTES = 160_000
 
 interface BuiltFunctions {
   root: string

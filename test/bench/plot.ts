@@ -1,0 +1,3 @@
+export interface Plot {
+  file: string
+}
