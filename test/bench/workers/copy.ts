@@ -4,6 +4,7 @@ import {
   CreateMultipartUploadCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { partRange } from '../../../lib/aws/copy-plan.ts'
 import { inParallel } from '../../../lib/aws/in-parallel.ts'
@@ -22,12 +23,14 @@ export interface ForeignPlan {
 
 const SAMPLE_EVERY_MS = 5
 const config = readConfig(lambdaEnvironment('http://unused'))
-const [endpoint = ''] = process.argv.slice(2)
+const [endpoint = '', sockets] = process.argv.slice(2)
 const client = createS3Client({
   endpoint,
   forcePathStyle: true,
   region: 'us-east-1',
   credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+  // Only for what other tools would do: the product has its own.
+  ...(sockets && { requestHandler: new NodeHttpHandler({ httpAgent: { maxSockets: Number(sockets) } }) }),
 })
 const store = createObjectStore({ ...config, client })
 const signal = new AbortController().signal
