@@ -10,22 +10,25 @@ import { createLog } from '../lib/logging.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { createObjectKeys } from '../lib/promotion/object-keys.ts'
 
-const SERVICE_NAME = 'promote-container-file'
+const FUNCTION_NAME = 'promote-container-file'
 
 const config = readConfig(process.env)
 const now = Date.now
-const client = createDynamoDbClient()
+const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
 
 export const handler = createPromoteContainerFileHandler({
   apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
   rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
   ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
   documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  objects: createObjectStore({
+    ...config,
+    client: createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: config.s3ForcePathStyle }),
+  }),
   objectKeys: createObjectKeys(config.keyTemplates),
   maxFileBytes: config.maxFileBytes,
   leaseMs: config.leaseMs,
   now,
-  log: createLog(SERVICE_NAME),
-  metrics: createMetrics(SERVICE_NAME),
+  log: createLog({ ...config, functionName: FUNCTION_NAME }),
+  metrics: createMetrics(config.serviceName),
 })

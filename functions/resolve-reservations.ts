@@ -10,20 +10,24 @@ import { createMetrics } from '../lib/metrics.ts'
 import { createDeadline } from '../lib/promotion/deadline.ts'
 import { type ResolverReport, resolveExpiredReservations } from '../lib/promotion/resolve-expired-reservations.ts'
 
-const SERVICE_NAME = 'resolve-reservations'
 const BOUNDS = { maxResolutions: 1000, timeoutEachMs: 10_000 }
+
+const FUNCTION_NAME = 'resolve-reservations'
 
 const config = readConfig(process.env)
 const now = Date.now
-const client = createDynamoDbClient()
+const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
 const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
-const log = createLog(SERVICE_NAME)
-const metrics = createMetrics(SERVICE_NAME)
+const log = createLog({ ...config, functionName: FUNCTION_NAME })
+const metrics = createMetrics(config.serviceName)
 const dependencies = {
   overview: createLedgerOverview(ledgerSettings),
   ledger: createQuotaLedger(ledgerSettings),
   documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-  objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+  objects: createObjectStore({
+    ...config,
+    client: createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: config.s3ForcePathStyle }),
+  }),
   now,
   log,
 }
@@ -32,9 +36,11 @@ const dependencies = {
 export async function handler(_event: unknown, context: Context): Promise<ResolverReport> {
   const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
   const report = await resolveExpiredReservations(BOUNDS, dependencies, signal)
-  metrics.count('ReservationsResolved', report.settled + report.released)
-  metrics.count('ReservationsUnresolved', report.failed)
-  metrics.time('OldestReservation', report.oldestMs)
+  metrics.publish({
+    ReservationsResolved: report.settled + report.released,
+    ReservationsUnresolved: report.failed,
+    OldestReservation: report.oldestMs,
+  })
   log.info('reservations looked through', { ...report })
   return report
 }

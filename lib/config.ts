@@ -5,6 +5,8 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 export interface Config {
+  /** Tells the stages of an account apart, in logs and metrics. */
+  serviceName: string
   keysTable: string
   workspacesTable: string
   documentsTable: string
@@ -22,17 +24,28 @@ export interface Config {
   s3ForcePathStyle: boolean
 }
 
+export class ConfigurationError extends Error {
+  /** One sentence each, naming the variable. */
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n- ${faults.join('\n- ')}`)
+    this.faults = faults
+  }
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The settings of the service, checked. README.md lists the variables; AWS's own (AWS_REGION, AWS_ENDPOINT_URL_S3, …)
- * are read by the SDK.
- * @throws Error naming all faults at once
+ * The settings of the service, checked. docs/settings.md lists the variables; AWS's own (AWS_REGION,
+ * AWS_ENDPOINT_URL_S3, …) are read by the SDK.
+ * @throws ConfigurationError naming all faults at once
  */
 export function readConfig(env: Environment): Config {
   const faults: string[] = []
   const read = createReader(env, faults)
   const config: Config = {
+    serviceName: read.text('SERVICE_NAME', 'container-file-promotion'),
     keysTable: read.text('KEYS_TABLE'),
     workspacesTable: read.text('WORKSPACES_TABLE'),
     documentsTable: read.text('DOCUMENTS_TABLE'),
@@ -63,7 +76,7 @@ export function readConfig(env: Environment): Config {
   }
   const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
   faults.push(...templateFaults.map((fault) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${fault}`))
-  if (faults.length > 0) throw new Error(`The configuration is not usable:\n- ${faults.join('\n- ')}`)
+  if (faults.length > 0) throw new ConfigurationError(faults)
   return config
 }
 

@@ -12,17 +12,20 @@ export interface Log {
   with(fields: LogFields): Log
 }
 
-/** JSON lines on standard output, in the form of Powertools for AWS; the level comes from POWERTOOLS_LOG_LEVEL. */
-export function createLog(serviceName: string): Log {
-  return wrap(new Logger({ serviceName }))
+/**
+ * JSON lines on standard output, in the form of Powertools for AWS; the level comes from POWERTOOLS_LOG_LEVEL.
+ * @param options.serviceName the same as of the metrics
+ */
+export function createLog({ serviceName, functionName }: { serviceName: string; functionName: string }): Log {
+  return wrap(new Logger({ serviceName }), { function_name: functionName })
 }
 
-function wrap(logger: Logger): Log {
+/** The facts are kept here, not in the logger: a key appended to it would stick to the requests after this one. */
+function wrap(logger: Logger, facts: LogFields): Log {
   return {
-    info: (message, fields = {}) => logger.info(message, fields),
-    warn: (message, fields = {}) => logger.warn(message, fields),
-    error: (message, fields = {}) => logger.error(message, fields),
-    // A child of its own for each request: keys appended to a shared logger would stick to the requests after it.
-    with: (fields) => wrap(logger.createChild({ persistentKeys: { ...fields } })),
+    info: (message, fields) => logger.info(message, { ...facts, ...fields }),
+    warn: (message, fields) => logger.warn(message, { ...facts, ...fields }),
+    error: (message, fields) => logger.error(message, { ...facts, ...fields }),
+    with: (more) => wrap(logger, { ...facts, ...more }),
   }
 }

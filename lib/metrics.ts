@@ -1,23 +1,56 @@
-import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
+import { Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
 
-/** Every metric the service emits. */
-export type CountMetric = 'RateLimiterUnavailable' | 'ReservationsResolved' | 'ReservationsUnresolved'
-/** In milliseconds. OldestReservation: how long its lease has been over. */
-export type TimeMetric = 'OldestReservation'
+/** Every metric the service emits, with its CloudWatch unit; docs/operations.md says what each one means. */
+export const METRICS = {
+  Promotions: 'Count',
+  Replays: 'Count',
+  /** Answers with 4xx, also by `reason`. */
+  Refusals: 'Count',
+  /** Answers with 5xx, also by `reason`. */
+  Failures: 'Count',
+  PromotedBytes: 'Bytes',
+  /** Promotions that left little of their workspace's quota. */
+  QuotaNearlyFull: 'Count',
+  PromotionTime: 'Milliseconds',
+  AuthenticateTime: 'Milliseconds',
+  LookUpTime: 'Milliseconds',
+  ReserveTime: 'Milliseconds',
+  CopyTime: 'Milliseconds',
+  RecordTime: 'Milliseconds',
+  SettleTime: 'Milliseconds',
+  UndoTime: 'Milliseconds',
+  RateLimiterUnavailable: 'Count',
+  ReservationsResolved: 'Count',
+  ReservationsUnresolved: 'Count',
+  /** How long the lease of the oldest reservation has been over. */
+  OldestReservation: 'Milliseconds',
+  /** Also by `kind` of finding. */
+  AuditFindings: 'Count',
+  /** Audits that ran out of time. */
+  AuditsIncomplete: 'Count',
+} as const satisfies Record<string, 'Count' | 'Bytes' | 'Milliseconds'>
+
+export type MetricName = keyof typeof METRICS
+export type MetricValues = Readonly<Partial<Record<MetricName, number>>>
+/** A second dimension: the values are published with it and without it. Few values only, each is billed as a metric. */
+export type MetricDetail = { reason: string } | { kind: string }
 
 export interface Metrics {
-  count(name: CountMetric, count: number): void
-  time(name: TimeMetric, durationMs: number): void
+  publish(values: MetricValues, detail?: MetricDetail): void
 }
 
-/** CloudWatch metrics as embedded metric format lines on standard output: no call is made for them. */
+/**
+ * CloudWatch metrics as embedded metric format lines on standard output: no call is made for them.
+ * @param serviceName value of the one dimension `service`: tells the stages of an account apart
+ */
 export function createMetrics(serviceName: string): Metrics {
   const metrics = new PowertoolsMetrics({ namespace: 'ContainerFilePromotion', serviceName })
-  const add = (name: string, unit: typeof MetricUnit.Count | typeof MetricUnit.Milliseconds, value: number) => {
-    metrics.singleMetric().addMetric(name, unit, value)
-  }
   return {
-    count: (name, count) => add(name, MetricUnit.Count, count),
-    time: (name, durationMs) => add(name, MetricUnit.Milliseconds, durationMs),
+    // From the first value to the line without an await: requests that run side by side cannot mix.
+    publish(values, detail) {
+      for (const [name, value] of Object.entries(values)) metrics.addMetric(name, METRICS[name as MetricName], value)
+      if (detail) metrics.addDimensions({}).addDimensions(detail)
+      metrics.publishStoredMetrics()
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -16,7 +17,7 @@ interface Credentials {
 
 /**
  * An embedded S3 (s3rver) that keeps its objects in a directory, with what it lacks of the real one: encoded and
- * conditional copy sources, aborting and listing uploads, keys with long segments.
+ * conditional copy sources, aborting and listing uploads, listings of more than one page, keys with long segments.
  */
 export async function startS3(options: { directory: string; credentials: Credentials }): Promise<StandIn> {
   await mkdir(options.directory, { recursive: true })
@@ -31,7 +32,7 @@ export async function startS3(options: { directory: string; credentials: Credent
   deleteWithoutTidying(s3)
   hideHalfWritten(s3)
   // Before its router, which is the last.
-  s3.middleware.splice(-1, 0, preciseCopySource(s3.store), uploadOperations(s3.store))
+  s3.middleware.splice(-1, 0, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store))
   const server = createServer(s3.callback())
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
@@ -105,6 +106,32 @@ function uploadOperations(store: Store) {
       throw new S3Error('InvalidRequest', 'The provided x-amz-mp-object-size does not match the sum of the parts.')
     }
     return next()
+  }
+}
+
+/** s3rver encrypts its continuation tokens with DES, which today's Node.js does not have: ours is the last key. */
+function pagedListings(store: Store) {
+  const listings = new AsyncLocalStorage<{ isTruncated: boolean }>()
+  const { listObjects } = store
+  store.listObjects = async (bucket, options) => {
+    const result = await listObjects.call(store, bucket, options)
+    const listing = listings.getStore()
+    if (listing === undefined) return result
+    listing.isTruncated = result.isTruncated
+    // So that it makes no token.
+    return { ...result, isTruncated: false }
+  }
+  return async (ctx: Context, next: () => Promise<void>) => {
+    if (ctx.method !== 'GET' || ctx.query['list-type'] !== '2') return next()
+    const { 'continuation-token': token, ...query } = ctx.query
+    if (token) ctx.query = { ...query, 'start-after': Buffer.from(token, 'base64url').toString() }
+    const listing = { isTruncated: false }
+    await listings.run(listing, next)
+    if (!listing.isTruncated) return
+    const { ListBucketResult } = ctx.body as { ListBucketResult: { Contents: { Key: string }[] } }
+    const lastKey = ListBucketResult.Contents.at(-1)?.Key ?? ''
+    const NextContinuationToken = Buffer.from(lastKey).toString('base64url')
+    ctx.body = { ListBucketResult: { ...ListBucketResult, IsTruncated: true, NextContinuationToken } }
   }
 }
 

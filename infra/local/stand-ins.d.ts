@@ -48,6 +48,7 @@ declare module '@20minutes/s3rver' {
       rootDirectory: string
       getResourcePath(bucket: string, key: string | undefined, resource: string): string
       getMetadata(bucket: string, key: string): Promise<{ etag: string; 'content-length': number }>
+      listObjects(bucket: string, options: object): Promise<{ isTruncated: boolean }>
       deleteObject(bucket: string, key: string): Promise<void>
     }
     callback(): RequestListener

@@ -4,6 +4,7 @@ import type { AuditReport } from './findings.ts'
 
 /**
  * Audits one workspace, or all: those with a ledger, and those that have objects but no ledger (any more).
+ * When the signal aborts, it ends with what it has looked at so far.
  * @param options.onWorkspace called before each workspace, for showing progress
  */
 export async function audit(
@@ -11,11 +12,23 @@ export async function audit(
   deps: AuditDependencies,
   signal: AbortSignal,
 ): Promise<AuditReport> {
-  const report: AuditReport = { workspaces: 0, documents: 0, documentBytes: 0, findings: 0, repaired: 0 }
+  const report: AuditReport = {
+    workspaces: 0,
+    documents: 0,
+    documentBytes: 0,
+    findings: 0,
+    repaired: 0,
+    isComplete: true,
+  }
   const workspaceIds = options.workspaceId === undefined ? allWorkspaces(deps, signal) : [options.workspaceId]
-  for await (const workspaceId of workspaceIds) {
-    options.onWorkspace?.(workspaceId)
-    await auditWorkspace(workspaceId, options, report, deps, signal)
+  try {
+    for await (const workspaceId of workspaceIds) {
+      options.onWorkspace?.(workspaceId)
+      await auditWorkspace(workspaceId, options, report, deps, signal)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    report.isComplete = false
   }
   return report
 }

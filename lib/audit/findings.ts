@@ -23,10 +23,22 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
 
 export type FindingKind = Finding['kind']
 
+export const FINDING_KINDS = Object.keys({
+  drift: true,
+  expired_reservation: true,
+  object_without_document: true,
+  document_without_object: true,
+  wrong_size: true,
+  old_upload: true,
+  not_added_up: true,
+} satisfies Record<FindingKind, true>) as FindingKind[]
+
 export interface AuditReport {
   workspaces: number
   documents: number
   documentBytes: number
   findings: number
   repaired: number
+  /** Whether all was looked at: false when the time was used up. */
+  isComplete: boolean
 }

@@ -9,7 +9,10 @@ const CONNECTION_TIMEOUT_MS = 1000
 /** A single-item read or write takes some 5 ms; one that takes 600 times that is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
-/** Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB). */
+/**
+ * Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB).
+ * @param overrides.userAgentAppId tells in CloudTrail who called
+ */
 export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): DynamoDBClient {
   return new DynamoDBClient({
     maxAttempts: MAX_ATTEMPTS,

@@ -1,7 +1,10 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
+import type { ServiceError } from '../errors.ts'
+import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
+import type { MetricValues } from '../metrics.ts'
 import type { Deadline } from '../promotion/deadline.ts'
 import type { RateLimitDecision } from '../rate-limit.ts'
 
@@ -10,6 +13,7 @@ export interface Exchange {
   requestId: string
   deadline: Deadline
   log: Log
+  journal: Journal
   startedAtMs: number
   caller?: Caller
   rateLimit?: {
@@ -18,6 +22,10 @@ export interface Exchange {
     /** Rejects with rate_limited. */
     admitted: Promise<void>
   }
+  /** What a success counts. */
+  counts?: MetricValues
+  /** What a refusal or failure was answered with. */
+  failure?: ServiceError
   /** Added to whatever is answered. */
   responseHeaders: Record<string, string>
 }

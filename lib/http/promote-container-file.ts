@@ -2,8 +2,12 @@ import middy from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ApiKeyStore } from '../auth/caller.ts'
 import type { Log } from '../logging.ts'
-import type { Metrics } from '../metrics.ts'
-import { type PromotionDependencies, promoteContainerFile } from '../promotion/promote-container-file.ts'
+import type { Metrics, MetricValues } from '../metrics.ts'
+import {
+  type Promotion,
+  type PromotionDependencies,
+  promoteContainerFile,
+} from '../promotion/promote-container-file.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { ApiEvent } from './exchange.ts'
 import { fileResponse } from './file-response.ts'
@@ -14,6 +18,7 @@ import { authenticateCaller } from './middleware/authenticate-caller.ts'
 import { authorizeCaller } from './middleware/authorize-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
 import { openExchange } from './middleware/open-exchange.ts'
+import { reportOutcome } from './middleware/report-outcome.ts'
 import { storageUsageHeaders } from './storage-usage-headers.ts'
 
 export interface HttpDependencies extends PromotionDependencies {
@@ -23,13 +28,16 @@ export interface HttpDependencies extends PromotionDependencies {
   log: Log
 }
 
+/** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
+const NEARLY_FULL = 0.9
+
 /** POST /v1/containers/{container_id}/files/{file_id}/promote (interface.md §4) as a Lambda proxy handler. */
 export function createPromoteContainerFileHandler(deps: HttpDependencies) {
   const promote = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
-    const { caller, deadline, log, rateLimit } = event.exchange
+    const { caller, deadline, log, journal, rateLimit } = event.exchange
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const shape = chooseFileShape(event)
-    const { document, isReplayed, usage } = await promoteContainerFile(
+    const promotion = await promoteContainerFile(
       {
         caller,
         containerId: event.pathParameters?.container_id,
@@ -38,13 +46,12 @@ export function createPromoteContainerFileHandler(deps: HttpDependencies) {
         admitted: rateLimit.admitted,
         deadline,
         log,
+        journal,
       },
       deps,
     )
-    log.info(isReplayed ? 'promotion replayed' : 'container file promoted', {
-      document_id: document.documentId,
-      size_bytes: document.sizeBytes,
-    })
+    const { document, isReplayed, usage } = promotion
+    event.exchange.counts = countsOf(promotion)
     return {
       statusCode: 200,
       headers: {
@@ -58,9 +65,16 @@ export function createPromoteContainerFileHandler(deps: HttpDependencies) {
   // The deadline of the exchange bounds every call; middy's own early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
     .use(openExchange(deps))
+    .use(reportOutcome(deps))
     .use(answerErrors())
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
     .use(authorizeCaller('files:promote'))
     .handler(promote)
+}
+
+function countsOf({ document, isReplayed, usage }: Promotion): MetricValues {
+  if (isReplayed) return { Replays: 1 }
+  const isNearlyFull = usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull && { QuotaNearlyFull: 1 }) }
 }

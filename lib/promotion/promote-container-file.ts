@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/caller.ts'
 import { type Reason, ServiceError } from '../errors.ts'
+import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
@@ -23,6 +24,7 @@ export interface PromotionRequest {
   admitted: Promise<unknown>
   deadline: Deadline
   log: Log
+  journal: Journal
 }
 
 export interface PromotionDependencies extends TakeBackDependencies {
@@ -59,9 +61,10 @@ const TWIN_REFUSALS = new Set<string>([
  * @throws ServiceError; {@link PromotionRequest.admitted}'s own error
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { idempotencyKey, admitted, deadline } = request
+  const { idempotencyKey, admitted, deadline, journal } = request
   const task = identifyTask(request)
-  const lookup = findContainerFile(task, deps, deadline.signal)
+  journal.note({ container_id: task.containerId })
+  const lookup = journal.time('look_up', () => findContainerFile(task, deps, deadline.signal))
   // Until it is awaited: a replay does not care whether the file is still there.
   lookup.catch(() => {})
   if (idempotencyKey !== undefined) {
@@ -109,9 +112,10 @@ function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void 
 
 async function answerReplay(
   document: WorkspaceDocument,
-  { deadline, log }: PromotionRequest,
+  { deadline, log, journal }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
+  journal.note({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
   const usage = await deps.ledger.usage(document.workspaceId, deadline.signal).catch((error) => {
     log.warn('storage usage not read, replay answered without it', { error })
     return undefined
@@ -134,6 +138,7 @@ async function promoteNew(
     objectKey: deps.objectKeys.documentObject(ids),
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
+  request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
   const mimeType = await resolveMimeType(file.contentType, path)
   const { usage, mayRepeat } = await reserveBytes(reservation, request, deps)
   const document: WorkspaceDocument = {
@@ -158,13 +163,13 @@ async function copyAndRecord(
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<{ mayArriveLate: boolean }> {
-  const { signal } = request.deadline
+  const { deadline, journal } = request
   const progress: Progress = { reached: 'copy', mayArriveLate: false }
   try {
     const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-    progress.mayArriveLate = (await deps.objects.copy(copy, signal)).mayArriveLate
+    progress.mayArriveLate = (await journal.time('copy', () => deps.objects.copy(copy, deadline.signal))).mayArriveLate
     progress.reached = 'record'
-    const outcome = await deps.documents.record(document, signal)
+    const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
     if (outcome !== 'recorded') {
       throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
     }
@@ -177,11 +182,11 @@ async function copyAndRecord(
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
 async function settleQuietly(
   reservation: Closing,
-  { deadline, log }: PromotionRequest,
+  { deadline, log, journal }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   try {
-    await deps.ledger.settle(reservation, deadline.undoSignal())
+    await journal.time('settle', () => deps.ledger.settle(reservation, deadline.undoSignal()))
   } catch (error) {
     log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })
   }

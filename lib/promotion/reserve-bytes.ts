@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import type { OpenReservation, Reservation, ReserveOutcome } from './ports.ts'
@@ -9,6 +10,7 @@ import { undo } from './undo.ts'
 interface ReserveContext {
   deadline: Deadline
   log: Log
+  journal: Journal
 }
 
 type Reserved = Extract<ReserveOutcome, { outcome: 'reserved' }>
@@ -44,7 +46,7 @@ async function tryReserve(
   deps: ReserveDependencies,
 ): Promise<ReserveOutcome> {
   try {
-    return await deps.ledger.reserve(reservation, context.deadline.signal)
+    return await context.journal.time('reserve', () => deps.ledger.reserve(reservation, context.deadline.signal))
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
     await undo(reservation, { reached: 'reserve', mayArriveLate: false }, error, context, deps)

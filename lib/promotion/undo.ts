@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import type { Reservation } from './ports.ts'
@@ -21,13 +22,13 @@ export async function undo(
   reservation: Reservation,
   { reached, mayArriveLate }: Progress,
   cause: unknown,
-  { deadline, log }: { deadline: Deadline; log: Log },
+  { deadline, log, journal }: { deadline: Deadline; log: Log; journal: Journal },
   deps: TakeBackDependencies,
 ): Promise<'recorded' | 'taken_back' | 'left_to_resolver'> {
   try {
     const isCopyUnanswered = reached === 'copy' && cause instanceof ServiceError && cause.isUnanswered
     const progress = { reached, mayArriveLate: mayArriveLate || isCopyUnanswered }
-    return await takeBack(reservation, progress, deps, deadline.undoSignal())
+    return await journal.time('undo', () => takeBack(reservation, progress, deps, deadline.undoSignal()))
   } catch (error) {
     log.error('undo failed, the reservation is left to the resolver', {
       document_id: reservation.documentId,

@@ -94,6 +94,8 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
     it('tells whether a container has any file', async () => {
       await put('a.txt')
       expect(await harness.store.hasContainer(prefix, signal)).toBe(true)
+      await put('another.txt')
+      expect(await harness.store.hasContainer(prefix, signal)).toBe(true)
       expect(await harness.store.hasContainer(`${prefix.slice(0, -2)}/`, signal)).toBe(false)
       expect(await harness.store.hasContainer('sandboxes/ws_1/unknown/', signal)).toBe(false)
     })
@@ -193,6 +195,24 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       expect(await all(harness.store.listPrefixes(workspacePrefix, signal))).toEqual(
         ['file_a/', 'file_ab/', 'file_b/'].map((name) => workspacePrefix + name),
       )
+    })
+
+    it('lists more objects than fit into one page of S3', async () => {
+      const source = await put('a.txt')
+      const workspacePrefix = `documents/ws_${newAttemptId()}/`
+      const keys = Array.from(
+        { length: 1001 },
+        (_, index) => `${workspacePrefix}file_${String(index).padStart(4, '0')}/1`,
+      )
+      for (let from = 0; from < keys.length; from += 50) {
+        await Promise.all(
+          keys
+            .slice(from, from + 50)
+            .map((targetKey) => harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)),
+        )
+      }
+      const listed = await all(harness.store.listObjects(workspacePrefix, signal))
+      expect(listed.map(({ objectKey }) => objectKey)).toEqual(keys)
     })
 
     it('lists unfinished uploads, and aborts those of one key without touching its object', async () => {

@@ -59,7 +59,7 @@ describe('the log', () => {
     if (fault) {
       const error = expect.objectContaining({ name: expect.any(String), stack: expect.any(String) })
       expect(lines).toContainEqual(
-        expect.objectContaining({ level: 'ERROR', message: 'request failed', request_id: requestId, error }),
+        expect.objectContaining({ level: 'ERROR', message: 'request answered', request_id: requestId, error }),
       )
     }
     for (const secret of [workspace.token, content, 'Signature=', 'Credential=', 'Bearer', 'x-amz-security-token']) {

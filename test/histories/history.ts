@@ -1,6 +1,7 @@
 import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
 import { ServiceError } from '../../lib/errors.ts'
+import { createJournal } from '../../lib/journal.ts'
 import type { Log } from '../../lib/logging.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
@@ -175,6 +176,7 @@ export class History {
           admitted: Promise.resolve(),
           deadline: DEADLINE,
           log: SILENT,
+          journal: createJournal(),
         },
         deps,
       ),

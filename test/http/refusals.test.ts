@@ -227,7 +227,7 @@ describe('POST …/promote: 500 and 503', () => {
     const { status, headers } = await api.promote({})
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty('ratelimit')
-    expect(api.counted).toEqual(['RateLimiterUnavailable'])
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
   })
 
   it('lets the request pass within seconds when the rate limiter hangs', async () => {
@@ -235,7 +235,7 @@ describe('POST …/promote: 500 and 503', () => {
       new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 1, burst: 1 }, take } })
     expect((await api.promote({})).status).toBe(200)
-    expect(api.counted).toEqual(['RateLimiterUnavailable'])
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
   })
 
   it('is 503 when the keys cannot be read: nobody is let in unknown', async () => {
@@ -277,7 +277,7 @@ describe('POST …/promote: 500 and 503', () => {
     const detail = 'Something failed on our side.'
     expectRefusal(response, 500, 'Internal Server Error', { reason: 'internal_error', detail })
     expect(api.logged).toContainEqual(
-      expect.objectContaining({ level: 'error', message: 'request failed', error: secret }),
+      expect.objectContaining({ level: 'error', message: 'request answered', reason: 'internal_error', error: secret }),
     )
     expectUntouched(api)
   })

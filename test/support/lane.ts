@@ -44,7 +44,15 @@ export async function startLane(standIns: StandIns) {
   const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
   const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
   const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
-  const common = { region: 'us-east-1', credentials: CREDENTIALS }
+  let functionId: string | undefined
+  /** Names the function in the calls' user agent, as its environment does in a deployment. */
+  const actAs = async <Result>(id: string, work: () => Promise<Result>): Promise<Result> => {
+    functionId = id
+    return work().finally(() => {
+      functionId = undefined
+    })
+  }
+  const common = { region: 'us-east-1', credentials: CREDENTIALS, userAgentAppId: async () => functionId }
   const client = createDynamoDbClient({
     ...common,
     endpoint: dynamoDbProxy.endpoint,
@@ -67,7 +75,7 @@ export async function startLane(standIns: StandIns) {
     leaseMs: config.leaseMs,
     now,
     log: SILENT,
-    metrics: { count() {}, time() {} },
+    metrics: { publish() {} },
   }
   const handler = createPromoteContainerFileHandler(deps)
   const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
@@ -111,7 +119,8 @@ export async function startLane(standIns: StandIns) {
           ...(options.idempotencyKey && { 'idempotency-key': options.idempotencyKey }),
         },
       })
-      const answer = await handler(event as never, lambdaContext(options.remainingMs))
+      const context = lambdaContext(options.remainingMs)
+      const answer = await actAs('promote-container-file', () => handler(event as never, context))
       const headers = Object.fromEntries(
         Object.entries(answer.headers ?? {}).map(([name, value]) => [name, String(value)]),
       )
@@ -119,24 +128,30 @@ export async function startLane(standIns: StandIns) {
       if (!isDead) expectDocumented(response)
       return response
     },
-    resolve: (timeoutMs = 5000) => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs)),
+    resolve: (timeoutMs = 5000) =>
+      actAs('resolve-reservations', () => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
     /** Resolves this workspace's reservations only: others may be other lanes'. */
     async resolveWorkspace(workspaceId: WorkspaceId, timeoutMs = 5000): Promise<void> {
+      const ledger = await deps.overview.read(workspaceId, bounded(timeoutMs))
       const overview = {
         ...deps.overview,
         async *list() {
-          const ledger = await deps.overview.read(workspaceId, bounded(timeoutMs))
           if (ledger) yield ledger
         },
       }
-      await resolveExpiredReservations(RESOLVER_BOUNDS, { ...deps, overview }, bounded(timeoutMs))
+      await actAs('resolve-reservations', () =>
+        resolveExpiredReservations(RESOLVER_BOUNDS, { ...deps, overview }, bounded(timeoutMs)),
+      )
     },
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {
       const findings: Finding[] = []
-      await audit(
-        { repair, deleteLostDocuments: repair, workspaceId, onFinding: (finding) => findings.push(finding) },
-        deps,
-        bounded(timeoutMs),
+      // The function of that name only reads; repairs are the command line's.
+      await actAs(repair ? 'admin' : 'audit-workspaces', () =>
+        audit(
+          { repair, deleteLostDocuments: repair, workspaceId, onFinding: (finding) => findings.push(finding) },
+          deps,
+          bounded(timeoutMs),
+        ),
       )
       return findings
     },

@@ -1,6 +1,6 @@
 import { createPromoteContainerFileHandler, type HttpDependencies } from '../../lib/http/promote-container-file.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
-import type { CountMetric } from '../../lib/metrics.ts'
+import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
 import { formatFileId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
@@ -34,7 +34,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
   })
   const logged: LogLine[] = []
-  const counted: CountMetric[] = []
+  const published: (MetricValues & Partial<Record<'reason' | 'kind', string>>)[] = []
   const dependencies: HttpDependencies = {
     apiKeys,
     objects,
@@ -46,7 +46,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     leaseMs: 120_000,
     now,
     log: createRecordingLog(logged),
-    metrics: { count: (name) => void counted.push(name), time: () => {} },
+    metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     ...change,
   }
   const handler = createPromoteContainerFileHandler(dependencies)
@@ -76,7 +76,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     return response
   }
 
-  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, counted, dependencies }
+  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, published, dependencies }
 }
 
 function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {

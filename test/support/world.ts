@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
+import { expect } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { newWorkspaceItem, type ReservationItem, toWorkspaceItem } from '../../lib/aws/workspace-item.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { StandIns } from './stand-ins.ts'
 
 export interface TestWorkspace {
@@ -49,6 +52,18 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
     async putFile({ workspaceId }: TestWorkspace, path: string, bytes: Buffer): Promise<void> {
       const Key = `sandboxes/${workspaceId}/sess_1/${path}`
       await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
+    },
+
+    /** What a process leaves that dies after it reserved. */
+    async plantReservation(
+      { workspaceId }: TestWorkspace,
+      { sizeBytes, leaseExpiresAtMs }: { sizeBytes: number; leaseExpiresAtMs: number },
+    ): Promise<void> {
+      const ids = { workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
+      const objectKey = createObjectKeys(config.keyTemplates).documentObject(ids)
+      const ledger = createQuotaLedger({ ...config, client: dynamoDb, tableName: config.workspacesTable })
+      const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
+      expect((await ledger.reserve(reservation, AbortSignal.timeout(5000))).outcome).toBe('reserved')
     },
 
     /** Keys of objects that S3 may still write after their promotion was given up. */

@@ -65,7 +65,7 @@ describe('audit', () => {
     await addDocument()
     await addDocument()
     expect(await run()).toEqual({
-      report: { workspaces: 1, documents: 2, documentBytes: 200, findings: 0, repaired: 0 },
+      report: { workspaces: 1, documents: 2, documentBytes: 200, findings: 0, repaired: 0, isComplete: true },
       findings: [],
     })
   })

@@ -13,6 +13,7 @@ const REQUIRED = {
 describe('readConfig', () => {
   it('needs the names of tables and buckets; all else has a default', () => {
     expect(readConfig(REQUIRED)).toEqual({
+      serviceName: 'container-file-promotion',
       keysTable: 'keys',
       workspacesTable: 'workspaces',
       documentsTable: 'documents',

@@ -1,14 +1,14 @@
 import { type ServiceError, toServiceError } from '../../errors.ts'
 import { errorBody } from '../error-body.ts'
-import type { ApiMiddleware, Exchange } from '../exchange.ts'
+import type { ApiMiddleware } from '../exchange.ts'
 import { storageUsageHeaders } from '../storage-usage-headers.ts'
 
-/** The only writer of the error body. What failed behind a 5xx goes to the log and nowhere else. */
+/** The only writer of the error body. What failed behind a 5xx is left for the log and goes nowhere else. */
 export function answerErrors(): ApiMiddleware {
   const onError: ApiMiddleware['onError'] = (request) => {
     const { exchange } = request.event
     const error = toServiceError(request.error)
-    logRefusal(error, exchange)
+    exchange.failure = error
     request.response = {
       statusCode: error.status,
       headers: errorHeaders(error),
@@ -16,11 +16,6 @@ export function answerErrors(): ApiMiddleware {
     }
   }
   return { onError }
-}
-
-function logRefusal(error: ServiceError, { log }: Exchange): void {
-  if (error.status >= 500) log.error('request failed', { reason: error.reason, error: error.cause ?? error })
-  else log.info('request refused', { reason: error.reason, detail: error.detail })
 }
 
 function errorHeaders(error: ServiceError): Record<string, string> {

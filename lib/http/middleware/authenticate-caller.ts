@@ -7,8 +7,12 @@ import { headerValues } from '../request-headers.ts'
 export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }): ApiMiddleware {
   const before: ApiMiddleware['before'] = async ({ event }) => {
     const { exchange } = event
-    exchange.caller = await authenticate(headerValues(event, 'authorization'), deps, exchange.deadline.signal)
-    exchange.log = exchange.log.with({ key_id: exchange.caller.keyId, workspace_id: exchange.caller.workspaceId })
+    const authorization = headerValues(event, 'authorization')
+    const caller = await exchange.journal.time('authenticate', () =>
+      authenticate(authorization, deps, exchange.deadline.signal),
+    )
+    exchange.caller = caller
+    exchange.log = exchange.log.with({ key_id: caller.keyId, workspace_id: caller.workspaceId })
   }
   return { before }
 }

@@ -38,7 +38,7 @@ export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; 
       const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
       return await rateLimiter.take(keyId, signal)
     } catch (error) {
-      metrics.count('RateLimiterUnavailable', 1)
+      metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
     }

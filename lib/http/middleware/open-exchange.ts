@@ -1,3 +1,4 @@
+import { createJournal } from '../../journal.ts'
 import type { Log } from '../../logging.ts'
 import { createDeadline } from '../../promotion/deadline.ts'
 import type { ApiMiddleware } from '../exchange.ts'
@@ -11,6 +12,7 @@ export function openExchange({ log, now }: { log: Log; now(): number }): ApiMidd
       requestId,
       deadline: createDeadline(() => context.getRemainingTimeInMillis()),
       log: log.with({ request_id: requestId }),
+      journal: createJournal(),
       startedAtMs: now(),
       responseHeaders: {},
     }
@@ -28,12 +30,6 @@ export function openExchange({ log, now }: { log: Log; now(): number }): ApiMidd
       ...exchange.responseHeaders,
       ...response.headers,
     }
-    exchange.log.info('request answered', {
-      status: response.statusCode,
-      duration_ms: now() - exchange.startedAtMs,
-      key_id: exchange.caller?.keyId,
-      workspace_id: exchange.caller?.workspaceId,
-    })
   }
 
   return { before, after: close, onError: close }

@@ -1,0 +1,55 @@
+/**
+ * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
+ * @param template the whole CloudFormation template, changed in place
+ */
+export function finishTemplate(template) {
+  const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
+  deployToStage(ofType)
+  sendRequestsToAliases(ofType)
+  for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
+    Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
+  }
+}
+
+/**
+ * The stage of infra/resources/gateway.yml instead of the one that the deployment would make: that one has no settings.
+ * A deployment is a snapshot of the API, so it waits for what the gateway answers itself; else a changed answer would
+ * reach the stage with the next deployment only.
+ */
+function deployToStage(ofType) {
+  const [deploymentId, deployment] = theOnly(ofType('AWS::ApiGateway::Deployment'))
+  const [, stage] = theOnly(ofType('AWS::ApiGateway::Stage'))
+  delete deployment.Properties.StageName
+  deployment.DependsOn = [deployment.DependsOn ?? []]
+    .flat()
+    .concat(ofType('AWS::ApiGateway::GatewayResponse').map(([id]) => id))
+  stage.Properties.DeploymentId = { Ref: deploymentId }
+}
+
+/** Each alias points to the version that was just published, and the gateway to the alias. */
+function sendRequestsToAliases(ofType) {
+  for (const [aliasId, alias] of ofType('AWS::Lambda::Alias')) {
+    const functionId = alias.Properties.FunctionName.Ref
+    const isOfFunction = ([, { Properties }]) => Properties.FunctionName.Ref === functionId
+    const [versionId] = theOnly(ofType('AWS::Lambda::Version').filter(isOfFunction))
+    alias.Properties.FunctionVersion = { 'Fn::GetAtt': [versionId, 'Version'] }
+    const toAlias = (value) => {
+      if (value === null || typeof value !== 'object') return value
+      if (Array.isArray(value)) return value.map(toAlias)
+      const [target, attribute] = value['Fn::GetAtt'] ?? []
+      if (target === functionId && attribute === 'Arn') return { Ref: aliasId }
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toAlias(inner)]))
+    }
+    for (const [, method] of ofType('AWS::ApiGateway::Method')) {
+      method.Properties.Integration = toAlias(method.Properties.Integration)
+    }
+    for (const [, { Properties }] of ofType('AWS::Lambda::Permission')) {
+      if (Properties.Principal === 'apigateway.amazonaws.com') Properties.FunctionName = toAlias(Properties.FunctionName)
+    }
+  }
+}
+
+function theOnly(entries) {
+  if (entries.length !== 1) throw new Error(`One resource was expected, not ${entries.map(([id]) => id).join(', ') || 'none'}`)
+  return entries[0]
+}

@@ -1,0 +1,42 @@
+/**
+ * Every condition of the template is a comparison of parameters, which are known here: so the template that is deployed
+ * has no conditions left, just what they decide for. It can be read, linted and tested as it is.
+ * @param template the whole CloudFormation template, changed in place
+ */
+export function settleConditions(template) {
+  const holds = (name) => isTrue(template.Conditions[name])
+  for (const section of ['Resources', 'Outputs']) {
+    for (const [id, { Condition }] of Object.entries(template[section])) {
+      if (Condition === undefined) continue
+      if (holds(Condition)) delete template[section][id].Condition
+      else delete template[section][id]
+    }
+    template[section] = settle(template[section], holds)
+  }
+  for (const resource of Object.values(template.Resources)) {
+    if (resource.DependsOn === undefined) continue
+    resource.DependsOn = [resource.DependsOn].flat().filter((id) => id in template.Resources)
+  }
+  delete template.Conditions
+}
+
+function isTrue(condition) {
+  const [[operator, operands]] = Object.entries(condition)
+  if (operator === 'Fn::Not') return !isTrue(operands[0])
+  if (operator !== 'Fn::Equals') throw new Error(`A condition by ${operator} is not foreseen`)
+  return String(operands[0]) === String(operands[1])
+}
+
+/** The value with each Fn::If replaced by what it decides for, and without what that leaves out. */
+function settle(value, holds) {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((each) => settle(each, holds)).filter((each) => !isNothing(each))
+  if ('Fn::If' in value) {
+    const [condition, then, otherwise] = value['Fn::If']
+    return settle(holds(condition) ? then : otherwise, holds)
+  }
+  const settled = Object.entries(value).map(([key, inner]) => [key, settle(inner, holds)])
+  return Object.fromEntries(settled.filter(([, inner]) => !isNothing(inner)))
+}
+
+const isNothing = (value) => value?.Ref === 'AWS::NoValue'

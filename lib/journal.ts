@@ -1,0 +1,35 @@
+import type { LogFields } from './logging.ts'
+
+/** The steps of a promotion that are timed, by the names that log and metrics have for them. */
+export type TimedStep = 'authenticate' | 'look_up' | 'reserve' | 'copy' | 'record' | 'settle' | 'undo'
+
+/** What is learnt about one request on its way, for its one log line and its metrics. */
+export interface Journal {
+  readonly facts: LogFields
+  /** Milliseconds; a step that was done twice has both times added up. */
+  readonly stepsMs: Readonly<Partial<Record<TimedStep, number>>>
+  /** Never a token, a header block, a whole event or a file's content. */
+  note(facts: LogFields): void
+  /** Does the step and notes how long it took, also when it fails. */
+  time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
+}
+
+export function createJournal(): Journal {
+  const facts: Record<string, unknown> = {}
+  const stepsMs: Partial<Record<TimedStep, number>> = {}
+  return {
+    facts,
+    stepsMs,
+    note: (more) => void Object.assign(facts, more),
+    async time(step, work) {
+      const startedAtMs = performance.now()
+      try {
+        return await work()
+      } finally {
+        stepsMs[step] = tenths((stepsMs[step] ?? 0) + performance.now() - startedAtMs)
+      }
+    },
+  }
+}
+
+const tenths = (durationMs: number) => Math.round(durationMs * 10) / 10

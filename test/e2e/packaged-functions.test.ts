@@ -1,0 +1,182 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { METRICS } from '../../lib/metrics.ts'
+import { formatFileId } from '../../lib/promotion/ids.ts'
+import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
+import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
+import { expectDocumented } from '../support/openapi.ts'
+import { type PackagedService, packageLocalStage } from '../support/packaged-service.ts'
+import { restEvent } from '../support/rest-event.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { createWorld, type TestWorkspace } from '../support/world.ts'
+
+const NOWHERE = 'http://127.0.0.1:1'
+
+let directory: string
+let service: PackagedService
+let standIns: StandIns
+let world: ReturnType<typeof createWorld>
+const runtimes: LambdaRuntime[] = []
+/** Everything that any of the functions wrote in this file. */
+const lines: Record<string, unknown>[] = []
+let promotion: LambdaRuntime
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-artifact-'))
+  standIns = await startStandIns()
+  world = createWorld(standIns)
+  service = await packageLocalStage(directory)
+  promotion = await start('PromoteContainerFile')
+}, 60_000)
+afterAll(async () => {
+  await Promise.all(runtimes.map((runtime) => runtime.stop()))
+  await standIns.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function start(name: string, change: Record<string, string> = {}): Promise<LambdaRuntime> {
+  const lambda = service.resources[`${name}LambdaFunction`]
+  if (lambda === undefined) throw new Error(`the template has no function ${name}`)
+  const environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint,
+    AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
+    ...change,
+  }
+  const runtime = await startLambdaRuntime(lambda, { task: service.task, environment })
+  runtimes.push(runtime)
+  return runtime
+}
+
+function takeLines(runtime: LambdaRuntime) {
+  const taken = runtime.takeLines()
+  lines.push(...taken)
+  return taken
+}
+
+async function promote(
+  { token }: TestWorkspace,
+  path: string,
+  { runtime = promotion, headers = {} }: { runtime?: LambdaRuntime; headers?: Record<string, string> } = {},
+) {
+  const event = restEvent({
+    containerId: 'sess_1',
+    fileId: formatFileId(path),
+    headers: { authorization: `Bearer ${token}`, ...headers },
+  })
+  const answer = await runtime.invoke(event)
+  const response = { status: answer.statusCode, headers: answer.headers, body: JSON.parse(answer.body) }
+  expectDocumented(response)
+  takeLines(runtime)
+  return response
+}
+
+describe('the packaged function promoteContainerFile', () => {
+  it('promotes a small file and one that is copied in parts, and replays', async () => {
+    const workspace = await world.newWorkspace()
+    const large = Buffer.alloc(12 * 1024 ** 2, 7)
+    await world.putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world.putFile(workspace, 'large.bin', large)
+    const headers = { 'idempotency-key': 'once' }
+    const first = await promote(workspace, 'small.txt', { headers })
+    const second = await promote(workspace, 'small.txt', { headers })
+    expect(first).toMatchObject({ status: 200, body: { filename: 'small.txt', size_bytes: 5 } })
+    expect(second).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' }, body: first.body })
+    expect(await promote(workspace, 'large.bin')).toMatchObject({ status: 200, body: { size_bytes: large.length } })
+    expect(await world.stateOf(workspace)).toEqual({
+      documents: 2,
+      objects: 2,
+      unfinishedUploads: 0,
+      usedBytes: 5 + large.length,
+      reservations: 0,
+    })
+  })
+
+  it.each([
+    ['without a key', 401, { authorization: '' }, 'small.txt'],
+    ['for a file that is not there', 404, {}, 'missing.txt'],
+    ['for a shape that does not exist', 400, { 'file-shape': 'round' }, 'small.txt'],
+    ['for more than the quota has left', 403, {}, 'too-large.txt'],
+  ])('refuses %s: %i', async (_what, status, headers, path) => {
+    const workspace = await world.newWorkspace(10)
+    await world.putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world.putFile(workspace, 'too-large.txt', Buffer.alloc(11))
+    expect((await promote(workspace, path, { headers })).status).toBe(status)
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
+  })
+
+  it('promotes into the last of a quota, without its rate limiter', async () => {
+    const runtime = await start('PromoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
+    const workspace = await world.newWorkspace(10)
+    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
+  })
+
+  it('answers 500 when its documents table is gone, with everything undone', async () => {
+    const runtime = await start('PromoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
+    const workspace = await world.newWorkspace(10)
+    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(500)
+  })
+
+  it('answers 503 when nobody answers it', async () => {
+    const runtime = await start('PromoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOWHERE })
+    const workspace = await world.newWorkspace()
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(503)
+  })
+})
+
+describe('the packaged scheduled functions', () => {
+  it('resolveReservations gives back what a dead process had reserved, and reports it', async () => {
+    const workspace = await world.newWorkspace(100)
+    await world.plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - 60_000 })
+    const runtime = await start('ResolveReservations')
+    expect(await runtime.invoke({})).toMatchObject({ released: expect.any(Number), failed: 0, isComplete: true })
+    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+    const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
+    expect(metrics).toMatchObject({ ReservationsUnresolved: 0, OldestReservation: expect.any(Number) })
+    expect(Number(metrics?.OldestReservation)).toBeGreaterThanOrEqual(60_000)
+  })
+
+  it('auditWorkspaces finds a drift, counts and logs it, and changes nothing', async () => {
+    const workspace = await world.newWorkspace(100)
+    const drift = new UpdateItemCommand({
+      TableName: standIns.config.workspacesTable,
+      Key: marshall({ workspace_id: workspace.workspaceId }),
+      UpdateExpression: 'SET remaining_bytes = remaining_bytes - :drift ADD version :one',
+      ExpressionAttributeValues: marshall({ ':drift': 7, ':one': 1 }),
+    })
+    await standIns.dynamoDb.send(drift)
+    const runtime = await start('AuditWorkspaces')
+    expect(await runtime.invoke({})).toMatchObject({ findings: 1, repaired: 0, isComplete: true })
+    const written = takeLines(runtime)
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'drift' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 0, kind: 'document_without_object' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditsIncomplete: 0 }))
+    expect(written).toContainEqual(
+      expect.objectContaining({ level: 'WARN', kind: 'drift', workspace_id: workspace.workspaceId }),
+    )
+    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 7 })
+  })
+})
+
+/** Last in this file: about all that the tests before made the functions write. */
+describe('the metrics', () => {
+  it('that the code knows are all emitted', () => {
+    const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))
+    expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted())
+  })
+
+  it('of every alarm are emitted, in its namespace and with its dimensions', () => {
+    const emitted = emittedMetrics(lines)
+    const watched = metricsOfAlarms(service.resources)
+    expect(watched.length).toBeGreaterThan(0)
+    for (const metric of watched) expect(emitted).toContainEqual(metric)
+  })
+})

@@ -1,0 +1,128 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { RecordedAccess } from '../support/aws-call-recorder.ts'
+import { applies, isAllowed, type Statement } from '../support/iam-policies.ts'
+import { readStatements } from '../support/iam-template.ts'
+import { packageLocalStage, type Resource } from '../support/packaged-service.ts'
+
+/** Functions by the name that their clients put into the user agent. */
+const ROLES = {
+  'promote-container-file': 'PromoteContainerFileRole',
+  'resolve-reservations': 'ResolveReservationsRole',
+  'audit-workspaces': 'AuditWorkspacesRole',
+} as const
+type FunctionId = keyof typeof ROLES
+const FUNCTIONS = Object.keys(ROLES) as FunctionId[]
+
+/** Named by tests to make calls fail. */
+const MADE_UP = /^table\/not-there$/
+
+/** What the Lambda service does in the function's name, which no call of the function shows. */
+const OF_THE_PLATFORM = /^(logs|xray):/
+
+let directory: string
+let resources: Record<string, Resource>
+let recorded: RecordedAccess[]
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-policies-'))
+  resources = (await packageLocalStage(directory)).resources
+  recorded = await readRecordings()
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+async function readRecordings(): Promise<RecordedAccess[]> {
+  const files = await readdir(inject('recordings'))
+  const texts = await Promise.all(files.map((file) => readFile(join(inject('recordings'), file), 'utf8')))
+  return texts.flatMap((text) =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line)),
+  )
+}
+
+const statementsOf = (id: FunctionId): Statement[] => readStatements(resources, ROLES[id])
+
+const allowed = (id: FunctionId, action: string, resource: string, context = {}) =>
+  isAllowed(statementsOf(id), { action, resource, context })
+
+describe.each(FUNCTIONS)('the policy of %s, against every call it made in this test run', (id) => {
+  it('allows each of them', () => {
+    const accesses = recordedAccesses(id)
+    const refused = accesses.filter((access) => !isAllowed(statementsOf(id), access))
+    expect(refused).toEqual([])
+  })
+
+  it('allows no action that none of them needed', () => {
+    const accesses = recordedAccesses(id)
+    const unused = statementsOf(id).flatMap((statement) =>
+      statement.actions
+        .filter((action) => !OF_THE_PLATFORM.test(action))
+        .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
+        .map((action) => `${statement.Sid}: ${action}`),
+    )
+    expect(unused).toEqual([])
+  })
+
+  it('has no wildcard in an action, and none for a whole resource but for tracing', () => {
+    for (const { Sid, Effect, actions, resources: patterns } of statementsOf(id)) {
+      expect(Effect).toBe('Allow')
+      for (const action of actions) expect(action).toMatch(/^[a-z0-9]+:[A-Za-z]+$/)
+      if (!actions.every((action) => action.startsWith('xray:'))) expect(patterns, Sid).not.toContain('*')
+    }
+  })
+
+  it.each([
+    ['another table', 'dynamodb:GetItem', 'table/their-table'],
+    ['another table, to write', 'dynamodb:UpdateItem', 'table/their-table'],
+    ['a table of another stage', 'dynamodb:UpdateItem', 'table/container-file-promotion-prod-workspaces'],
+    ['another bucket', 's3:GetObject', 'their-bucket/documents/ws_1/file_1/a'],
+    ['another bucket, to write', 's3:PutObject', 'their-bucket/documents/ws_1/file_1/a'],
+    ['what lies beside the documents', 's3:GetObject', 'local-documents/other/ws_1/file_1/a'],
+    ['what lies beside the documents, to write', 's3:PutObject', 'local-documents/other/ws_1/file_1/a'],
+    ['what lies beside the documents, to delete', 's3:DeleteObject', 'local-documents/documents-2/ws_1/a'],
+    ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
+    ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
+    ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
+    ['a whole workspace at once', 'dynamodb:DeleteItem', 'table/container-file-promotion-local-workspaces'],
+    ['the keys, to change', 'dynamodb:UpdateItem', 'table/container-file-promotion-local-keys'],
+    ['the keys, to list', 'dynamodb:Scan', 'table/container-file-promotion-local-keys'],
+    ['old versions of documents', 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a'],
+  ])('refuses %s', (_what, action, resource) => {
+    expect(allowed(id, action, resource)).toBe(false)
+  })
+
+  it('lists no bucket outside its prefix', () => {
+    for (const bucket of ['local-sandboxes', 'local-documents']) {
+      for (const prefix of ['', 'other/', 'sandboxes-2/', 'documents-2/']) {
+        expect(allowed(id, 's3:ListBucket', bucket, { 's3:prefix': prefix }), `${bucket} ${prefix}`).toBe(false)
+      }
+      expect(allowed(id, 's3:ListBucket', bucket), 'without a prefix').toBe(false)
+    }
+  })
+})
+
+describe('the functions that no request reaches', () => {
+  it('cannot read a sandbox or a document', () => {
+    expect(allowed('resolve-reservations', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
+    expect(allowed('resolve-reservations', 's3:GetObject', 'local-documents/documents/ws_1/file_1/a')).toBe(false)
+    expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
+  })
+
+  it('audit-workspaces changes nothing', () => {
+    const actions = statementsOf('audit-workspaces').flatMap((statement) => statement.actions)
+    const writing = actions.filter(
+      (action) => !OF_THE_PLATFORM.test(action) && /:(Put|Update|Delete|Abort|Create|Batch|Transact)/.test(action),
+    )
+    expect(writing).toEqual([])
+  })
+})
+
+/** Not vacuously right: without calls the comparison would say nothing. */
+function recordedAccesses(id: FunctionId): RecordedAccess[] {
+  const accesses = recorded.filter(({ functionId, resource }) => functionId === id && !MADE_UP.test(resource))
+  if (accesses.length === 0) throw new Error(`no call of ${id} was recorded: run the whole suite, with npm test`)
+  return accesses
+}
