@@ -6,8 +6,9 @@ import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.t
  * What a promotion is measured against: the seven calls of the plain one in the same order, by the same clients, written
  * down by hand. No framework, no checks, no log, no undo. It takes and gives what the product's handler does.
  */
-const dynamoDb = createDynamoDbClient()
-const s3 = createS3Client({ forcePathStyle: true })
+const FUNCTION_NAME = 'promote-container-file'
+const dynamoDb = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
+const s3 = createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: true })
 
 const WORKSPACE = 'ws_bench'
 const BUCKET = 'documents'
