@@ -60,7 +60,7 @@ export const contention: Bench = {
         ),
         shown(
           'transactions, until done (model)',
-          `${untilDone.conflicts} conflicts, ${untilDone.writeUnits / PROMOTIONS} write units each, ${(untilDone.lastDoneMs / 1000).toFixed(1)} s`,
+          `${untilDone.conflicts} conflicts, ${(untilDone.writeUnits / PROMOTIONS).toFixed(0)} write units each, ${(untilDone.lastDoneMs / 1000).toFixed(1)} s`,
         ),
       ],
       figures: { promotions, requests: storm.requests, byClients, transactions },

@@ -29,8 +29,8 @@ const client = createDynamoDbClient({ requestHandler: new NodeHttpHandler({ http
 let requests: Record<string, number> = {}
 client.middlewareStack.add(
   (next) => (args) => {
-    const { headers, body } = args.request as { headers: Record<string, string>; body: string }
-    const name = nameDynamoDbCall({ body: body.toString() }, headers)
+    const { headers, body } = args.request as { headers: Record<string, string>; body: string | Uint8Array }
+    const name = nameDynamoDbCall({ body: Buffer.from(body).toString() }, headers)
     requests[name] = (requests[name] ?? 0) + 1
     return next(args)
   },
