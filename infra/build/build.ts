@@ -1,31 +1,46 @@
 import { globSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { build, type Metafile } from 'esbuild'
+import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { requireBudget, zippedBytes } from './budget.ts'
+import { LEAN_SDK } from './lean-sdk.ts'
+
+export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
+
+const OPTIONS = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunks/[name]-[hash]',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  plugins: LEAN_SDK,
+  minify: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+} satisfies BuildOptions
+
+/** Bundles entries below root into outDir, as ES modules that share their common parts. */
+export async function bundle(
+  entryPoints: string[],
+  { root, outDir }: { root: string; outDir: string },
+): Promise<Metafile> {
+  await rm(outDir, { recursive: true, force: true })
+  return (await build({ ...OPTIONS, absWorkingDir: root, entryPoints, outdir: outDir })).metafile
+}
 
 /**
- * Bundles every Lambda entry of functions/ into outDir, as ES modules that share their common parts. What a cold start
- * does not need (credential providers, the table of media types) ends up in chunks that are loaded on demand.
+ * Bundles every Lambda entry of functions/ into outDir. What a cold start does not need (the table of media types) ends up
+ * in chunks that are loaded on demand.
+ * @throws Error when the promote function is larger than its budget
  * @returns what esbuild knows about inputs and outputs
  */
-export async function buildFunctions({ root, outDir }: { root: string; outDir: string }): Promise<Metafile> {
-  await rm(outDir, { recursive: true, force: true })
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: globSync('functions/*.ts', { cwd: root }),
-    outdir: outDir,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    outExtension: { '.js': '.mjs' },
-    chunkNames: 'chunks/[name]-[hash]',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    minify: true,
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-  })
+export async function buildFunctions(where: { root: string; outDir: string }): Promise<Metafile> {
+  const metafile = await bundle(globSync('functions/*.ts', { cwd: where.root }), where)
+  const promote = { root: where.root, entryPoint: PROMOTE_ENTRY, metafile }
+  requireBudget(PROMOTE_ENTRY, await zippedBytes(promote))
   return metafile
 }
 

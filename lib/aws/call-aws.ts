@@ -48,6 +48,12 @@ export function wasRepeated(answerOrError: object): boolean {
   return ($metadata?.attempts ?? 1) > 1
 }
 
+/** Whether the store refused a call because there were too many. */
+export function wasThrottled(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return cause instanceof Error && isThrottlingError(cause as SdkError)
+}
+
 /** The HTTP status AWS answered with, if it answered. HeadObject's errors have no other name (they have no body). */
 export function statusOf(error: unknown): number | undefined {
   return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode

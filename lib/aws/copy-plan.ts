@@ -7,6 +7,10 @@ const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
 export const MAX_PARALLEL_PARTS = 64
+/** What a second of the caller's time is worth in requests of S3, as a size: see the decision. */
+const PART_SCALE_BYTES = 4 * MIB
+/** A larger part would not fit the time one request has when S3 is slow. */
+const LONGEST_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
   /** Files larger than this are copied in parts. At most 5 GiB, what CopyObject can do at all. */
@@ -24,22 +28,32 @@ export interface PartRange {
 
 /**
  * The parts of a copy, or undefined when one CopyObject is the better way. One S3 stream runs at some 70 MiB/s however
- * large the part, so time is bought with parts: as many as run at once, as small as S3 and the request overhead allow
- * (docs/decisions/0004-server-side-copy.md).
+ * large the part, so parts buy time; but each one is billed. Both together are least when the part size grows with the
+ * square root of the file's: 16 MiB parts for 64 MiB, 64 MiB parts for 1 GiB (docs/decisions/0011-copy-plan.md).
  */
 export function planParts(
   sizeBytes: number,
   settings: CopySettings,
 ): { partBytes: number; partCount: number } | undefined {
   if (sizeBytes <= settings.multipartThresholdBytes) return undefined
-  const wholeMib = (bytes: number) => Math.ceil(bytes / MIB) * MIB
-  const partBytes = Math.max(
+  const balanced = Math.max(
     settings.minPartBytes,
-    Math.min(wholeMib(sizeBytes / MAX_PARALLEL_PARTS), 128 * MIB),
+    Math.min(wholeMib(Math.sqrt(sizeBytes * PART_SCALE_BYTES)), LONGEST_PART_BYTES),
     wholeMib(sizeBytes / S3_MAX_PARTS),
   )
+  const partBytes = Math.max(evenRounds(sizeBytes, balanced), wholeMib(sizeBytes / S3_MAX_PARTS))
   if (partBytes > S3_MAX_PART_BYTES) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)
   return { partBytes, partCount: Math.ceil(sizeBytes / partBytes) }
+}
+
+/** More parts than run at once take several rounds; parts that fill the last one, too, end sooner. */
+function evenRounds(sizeBytes: number, partBytes: number): number {
+  const rounds = Math.ceil(sizeBytes / partBytes / MAX_PARALLEL_PARTS)
+  return rounds === 1 ? partBytes : Math.min(partBytes, wholeMib(sizeBytes / (rounds * MAX_PARALLEL_PARTS)))
+}
+
+function wholeMib(bytes: number): number {
+  return Math.ceil(bytes / MIB) * MIB
 }
 
 /** Byte range of one part, counted from 1. */

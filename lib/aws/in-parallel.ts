@@ -1,4 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
+import { createPace } from './pace.ts'
+
+interface Pieces {
+  count: number
+  /** How many run at the same time, at most. */
+  atOnce: number
+  /** Whether a failure says that too many ran at the same time. Then fewer do, and the piece is done again. */
+  isOverload: (error: unknown) => boolean
+}
+
+/** Before a piece that was refused is done again; the SDK has waited longer between its own tries. */
+const PAUSE_MS = 100
 
 /**
  * Does pieces of work, numbered from 1, some at once. When one fails the others are aborted, and all have ended before the
@@ -9,27 +22,51 @@ import { ServiceError } from '../errors.ts'
  * @throws the first failure; ServiceError promotion_timed_out when the signal aborted
  */
 export async function inParallel<Result>(
-  { count, atOnce }: { count: number; atOnce: number },
+  { count, atOnce, isOverload }: Pieces,
   work: (number: number, signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result[]> {
   const failed = new AbortController()
   const anySignal = AbortSignal.any([signal, failed.signal])
   const results: Result[] = []
+  const refused: number[] = []
+  const pace = createPace(Math.min(count, atOnce))
+  const workers: Promise<void>[] = []
   let next = 1
+  let working = 0
   let firstFailure: { error: unknown } | undefined
-  const worker = async () => {
-    while (next <= count && !anySignal.aborted) {
-      const number = next++
-      try {
-        results[number - 1] = await work(number, anySignal)
-      } catch (error) {
-        firstFailure ??= { error }
-        failed.abort()
-      }
+
+  const takeNumber = () => refused.pop() ?? (next <= count ? next++ : undefined)
+  const hire = () => {
+    while (working < pace.limit() && (refused.length > 0 || next <= count)) {
+      working++
+      workers.push(workUntilDone())
     }
   }
-  await Promise.all(Array.from({ length: Math.min(count, atOnce) }, worker))
+  const workUntilDone = async () => {
+    while (!anySignal.aborted && working <= pace.limit()) {
+      const number = takeNumber()
+      if (number === undefined) break
+      const round = pace.round()
+      try {
+        results[number - 1] = await work(number, anySignal)
+        pace.succeeded()
+        hire()
+      } catch (error) {
+        if (anySignal.aborted || !isOverload(error) || !pace.slowDown(round)) {
+          firstFailure ??= { error }
+          failed.abort()
+          break
+        }
+        refused.push(number)
+        await sleep(PAUSE_MS * (1 + Math.random()), undefined, { signal: anySignal }).catch(() => {})
+      }
+    }
+    working--
+  }
+  hire()
+  // The list grows while it is gone through.
+  for (const worker of workers) await worker
   if (firstFailure !== undefined) throw firstFailure.error
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   return results

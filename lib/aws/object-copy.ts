@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
 import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
-import { callAws, statusOf, wasRepeated } from './call-aws.ts'
+import { callAws, statusOf, wasRepeated, wasThrottled } from './call-aws.ts'
 import { type CopySettings, MAX_PARALLEL_PARTS, partRange, planParts } from './copy-plan.ts'
 import { inParallel } from './in-parallel.ts'
 
@@ -102,7 +102,8 @@ async function copyInParts(
     )
     return { PartNumber, ETag: requireEtag(copied.CopyPartResult, copied) }
   }
-  const Parts = await inParallel({ count: partCount, atOnce: MAX_PARALLEL_PARTS }, copyPart, signal)
+  const pieces = { count: partCount, atOnce: MAX_PARALLEL_PARTS, isOverload: wasThrottled }
+  const Parts = await inParallel(pieces, copyPart, signal)
   try {
     const completed = await callAws(signal, () =>
       client.send(

@@ -12,11 +12,12 @@ describe('planParts', () => {
   })
 
   it.each([
-    [64 * MIB + 1, 8 * MIB, 9],
-    [100 * MIB, 8 * MIB, 13],
-    [GIB, 16 * MIB, 64],
-    [5 * GIB, 80 * MIB, 64],
-    [50 * GIB, 128 * MIB, 400],
+    [64 * MIB + 1, 17 * MIB, 4],
+    [100 * MIB, 20 * MIB, 5],
+    [GIB, 64 * MIB, 16],
+    [5 * GIB, 128 * MIB, 40],
+    [10 * GIB, 80 * MIB, 128],
+    [50 * GIB, 115 * MIB, 446],
   ])('copies %d bytes in parts of %d, %d of them', (sizeBytes, partBytes, partCount) => {
     expect(planParts(sizeBytes, SETTINGS)).toEqual({ partBytes, partCount })
   })

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { zipSync } from 'fflate'
+
+/** Of the promote function, zipped. The goal is 200 KB; the budget lies just above what it is, so that growth is noticed. */
+export const ZIP_BUDGET_BYTES = 160_000
+
+interface BuiltFunctions {
+  root: string
+  /** Entry below root, such as functions/promote-container-file.ts. */
+  entryPoint: string
+  metafile: Metafile
+}
+
+/** The files a function needs: its entry and every chunk that can be reached from it. With `static`: at load. */
+export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunctions, reach: 'all' | 'static'): string[] {
+  const entry = Object.keys(outputs).find((file) => outputs[file]?.entryPoint === entryPoint)
+  if (entry === undefined) throw new Error(`${entryPoint} was not built`)
+  const files = new Set([entry])
+  for (const file of files) {
+    for (const { path, kind, external } of outputs[file]?.imports ?? []) {
+      if (!external && (reach === 'all' || kind === 'import-statement')) files.add(path)
+    }
+  }
+  return [...files]
+}
+
+/** Size of a function as it ships: its files and no other's, deflated at the highest level. */
+export async function zippedBytes(built: BuiltFunctions): Promise<number> {
+  const files = filesOf(built, 'all')
+  const folder = dirname(files[0] ?? '')
+  const contents = await Promise.all(
+    files.map(
+      async (file) => [relative(folder, file) || basename(file), await readFile(join(built.root, file))] as const,
+    ),
+  )
+  return zipSync(Object.fromEntries(contents), { level: 9 }).length
+}
+
+/** @throws Error when the function has grown beyond its budget */
+export function requireBudget(entryPoint: string, bytes: number): void {
+  if (bytes > ZIP_BUDGET_BYTES) {
+    throw new Error(
+      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${ZIP_BUDGET_BYTES} (infra/build/budget.ts).\n` +
+        'See what came in by `npm run bench -- zip`; raise the budget only for something that is worth it.',
+    )
+  }
+}

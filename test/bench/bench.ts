@@ -1,0 +1,53 @@
+import type { Plot } from './plot.ts'
+
+/** One bar of docs/performance.md and what was measured for it. */
+export interface Row {
+  what: string
+  /** undefined: shown for information. */
+  bar: string | undefined
+  measured: string
+  /** undefined: there is no bar to meet. */
+  isMet: boolean | undefined
+}
+
+export interface BenchResult {
+  rows: Row[]
+  /** All figures behind the rows, for docs/bench/results.json. */
+  figures: Record<string, unknown>
+  plots?: Plot[]
+}
+
+export interface BenchContext {
+  /** Whether it is only to be shown that the bench works: tiny counts, figures that mean nothing. */
+  isQuick: boolean
+  progress(text: string): void
+  /** What the benches before this one found, by name. */
+  figures: ReadonlyMap<string, Record<string, unknown>>
+}
+
+export interface Bench {
+  name: string
+  title: string
+  run(context: BenchContext): Promise<BenchResult>
+}
+
+/** A row whose figure must not be larger than its limit. */
+export function atMost(
+  what: string,
+  limit: number,
+  measured: number,
+  format: (value: number) => string,
+  remark = '',
+): Row {
+  return { what, bar: `≤ ${format(limit)}`, measured: format(measured) + remark, isMet: measured <= limit }
+}
+
+/** A row that only tells. */
+export function shown(what: string, measured: string): Row {
+  return { what, bar: undefined, measured, isMet: undefined }
+}
+
+export const asRatio = (value: number) => value.toFixed(2)
+export const asSeconds = (seconds: number) => `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`
+export const asMs = (ms: number) => `${ms.toFixed(ms < 10 ? 2 : 1)} ms`
+export const asMib = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`

@@ -1,0 +1,53 @@
+import { atMost, type Bench } from '../bench.ts'
+import { lambdaEnvironment, withBundles } from '../bundles.ts'
+import type { SeenCall } from '../simulator/main.ts'
+import { ZERO_LATENCY } from '../simulator/model.ts'
+import { startSimulator } from '../simulator/start.ts'
+import { startWorker } from '../worker.ts'
+import type { HandlerMethods } from '../workers/handler.ts'
+
+const DEPTH_BAR = 6
+const CALLS_BAR = 7
+const WRITES_BAR = 4
+const EACH_CALL_MS = 20
+
+/** Counted on the wire. test/faults/call-budget.test.ts fails when a call is added. */
+export const calls: Bench = {
+  name: 'calls',
+  title: 'AWS calls of a plain promotion',
+  run: () =>
+    withBundles(async ({ product }) => {
+      const everyCall = { default: { p50: EACH_CALL_MS, p99: EACH_CALL_MS } }
+      const simulator = await startSimulator({ ...ZERO_LATENCY, latency: everyCall })
+      const env = lambdaEnvironment(simulator.endpoint)
+      const worker = await startWorker<HandlerMethods>('workers/handler.ts', { args: [product], env })
+      await worker.call('load', undefined)
+      await simulator.call('watch', undefined)
+      await worker.call('run', { count: 1, sizeBytes: 1, atOnce: 1 })
+      const { calls: seen } = await simulator.call('seen', undefined)
+      await worker.stop()
+      await simulator.stop()
+      const names = seen.map(({ name }) => name)
+      const writes = names.filter((name) => /^(rateLimit|ledger|documents)\./.test(name)).length
+      return {
+        rows: [
+          atMost('calls one after the other', DEPTH_BAR, depthOf(seen), String),
+          atMost('calls', CALLS_BAR, seen.length, String),
+          atMost('DynamoDB write units (items below 1 KB)', WRITES_BAR, writes, String),
+        ],
+        figures: { names, depth: depthOf(seen), writes },
+      }
+    }),
+}
+
+/** Calls on the longest way: one comes after another when it started after that had ended. */
+function depthOf(seen: readonly SeenCall[]): number {
+  const depths: number[] = []
+  seen.forEach(({ arrivedMs }, index) => {
+    const before = seen.slice(0, index).flatMap((other, at) => {
+      return other.arrivedMs + other.delayMs <= arrivedMs ? [depths[at] ?? 0] : []
+    })
+    depths.push(1 + Math.max(0, ...before))
+  })
+  return Math.max(0, ...depths)
+}

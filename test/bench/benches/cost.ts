@@ -1,0 +1,168 @@
+import { planParts } from '../../../lib/aws/copy-plan.ts'
+import { readConfig } from '../../../lib/config.ts'
+import { type Bench, type Row, shown } from '../bench.ts'
+import { lambdaEnvironment } from '../bundles.ts'
+import { ASSUMPTIONS, PRICES } from '../prices.ts'
+
+const MIB = 1024 ** 2
+const SIZES_MIB = [0.1, 1, 16, 64, 65, 100, 150, 200, 256, 300, 512, 1024, 1900, 5120]
+const STREAM_MIB_PER_SECOND = 70
+const S3_REQUEST_SECONDS = 0.025
+/** Lambda's time limit here, less what is kept for the undo: a stream cannot move more. */
+const LONGEST_STREAM_SECONDS = 25.5
+const PER_MILLION = 1e6
+const asDollars = (perPromotion: number) => `$${(perPromotion * PER_MILLION).toFixed(2)}`
+
+interface Measured {
+  /** Of a promotion without its copy. */
+  otherSeconds: number
+  writeUnits: number
+  streamedCpuSecondsPerMib: number
+}
+
+/**
+ * What a million promotions cost, by the formula
+ * gateway + Lambda (request, seconds × memory) + DynamoDB (units) + S3 (requests) + log. The streamed alternative has
+ * the same service around it and differs in the copy alone: one GetObject and one PutObject, and the Lambda as long as they last.
+ */
+export const cost: Bench = {
+  name: 'cost',
+  title: 'Cost per million promotions',
+  async run({ figures }) {
+    const measured = readMeasured(figures)
+    const bySize = SIZES_MIB.map((sizeMib) => {
+      const own = ownCopy(sizeMib)
+      const other = streamedCopy(sizeMib, measured)
+      return {
+        sizeMib,
+        own: around(measured) + own.requests + seconds(own.seconds),
+        streamed:
+          other.seconds > LONGEST_STREAM_SECONDS
+            ? undefined
+            : around(measured) + other.requests + seconds(other.seconds),
+      }
+    })
+    const dearer = bySize.filter(({ own, streamed }) => streamed !== undefined && own > streamed)
+    const comparable = bySize.filter(({ streamed }) => streamed !== undefined)
+    const price = (sizeMib: number) => {
+      const { own = Number.NaN, streamed } = bySize.find((each) => each.sizeMib === sizeMib) ?? {}
+      return `${asDollars(own)}, streamed ${streamed === undefined ? 'impossible in 28 s' : asDollars(streamed)}`
+    }
+    return {
+      rows: [
+        ...[1, 100, 1024, 5120].map((sizeMib) => shown(`a million of ${sizeMib} MiB`, price(sizeMib))),
+        belowStreamed(dearer),
+      ],
+      figures: {
+        prices: PRICES,
+        assumptions: ASSUMPTIONS,
+        measured,
+        perMillion: bySize.map(({ sizeMib, own, streamed }) => ({
+          sizeMib,
+          own: own * PER_MILLION,
+          streamed: streamed === undefined ? null : streamed * PER_MILLION,
+        })),
+        parts: partsOfMillion(measured),
+      },
+      plots: [
+        {
+          file: 'cost-by-size',
+          title: 'Cost of a million promotions',
+          x: 'MiB',
+          y: 'US dollars',
+          kind: 'lines',
+          isLogarithmic: true,
+          series: [
+            { name: 'promotion', points: bySize.map(({ sizeMib: x, own }) => ({ x, y: own * PER_MILLION })) },
+            {
+              name: 'streamed through the Lambda',
+              points: comparable.map(({ sizeMib: x, streamed = 0 }) => ({ x, y: streamed * PER_MILLION })),
+            },
+          ],
+        },
+      ],
+    }
+  },
+}
+
+function belowStreamed(dearer: { sizeMib: number; own: number; streamed: number | undefined }[]): Row {
+  const what = 'below the streamed alternative'
+  if (dearer.length === 0) return { what, bar: 'at every size', measured: 'at every size', isMet: true }
+  const [least, most] = [dearer[0]?.sizeMib, dearer.at(-1)?.sizeMib]
+  const mostDollars = Math.max(...dearer.map(({ own, streamed = 0 }) => own - streamed))
+  const measured = `but for ${least} to ${most} MiB, up to ${asDollars(mostDollars)} more`
+  return { what, bar: 'at every size', measured, isMet: false }
+}
+
+/** Everything but the copy. */
+function around({ otherSeconds, writeUnits }: Measured): number {
+  return (
+    PRICES.restApiRequest +
+    PRICES.lambdaRequest +
+    seconds(otherSeconds) +
+    writeUnits * PRICES.dynamoDbWriteUnit +
+    // The API key's record.
+    PRICES.dynamoDbReadUnit +
+    // The lookup of the file.
+    PRICES.s3ReadRequest +
+    ASSUMPTIONS.logBytes * PRICES.logByte
+  )
+}
+
+function seconds(duration: number): number {
+  return duration * (ASSUMPTIONS.memoryMib / 1024) * PRICES.lambdaGibSecond
+}
+
+function ownCopy(sizeMib: number): { requests: number; seconds: number } {
+  const config = readConfig(lambdaEnvironment('http://unused'))
+  const plan = planParts(sizeMib * MIB, config)
+  if (plan === undefined) return { requests: PRICES.s3WriteRequest, seconds: streamSeconds(sizeMib) }
+  // Create, the parts, complete: one after the other, and the parts beside each other.
+  const requests = (plan.partCount + 2) * PRICES.s3WriteRequest
+  return { requests, seconds: 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes / MIB) }
+}
+
+function streamedCopy(sizeMib: number, { streamedCpuSecondsPerMib }: Measured): { requests: number; seconds: number } {
+  const processors = Math.min(1, ASSUMPTIONS.memoryMib / ASSUMPTIONS.memoryMibOfOneProcessor)
+  const cpuSeconds = (streamedCpuSecondsPerMib * sizeMib) / processors
+  return {
+    requests: PRICES.s3ReadRequest + PRICES.s3WriteRequest,
+    // Two requests, whose bytes flow at the same time; it is as fast as the slower of network and processor.
+    seconds: S3_REQUEST_SECONDS + Math.max(streamSeconds(sizeMib), cpuSeconds),
+  }
+}
+
+function streamSeconds(sizeMib: number): number {
+  return S3_REQUEST_SECONDS + sizeMib / STREAM_MIB_PER_SECOND
+}
+
+/** What makes up the price of a plain promotion of 1 MiB, in dollars per million. */
+function partsOfMillion({ otherSeconds, writeUnits }: Measured): Record<string, number> {
+  const copy = ownCopy(1)
+  const parts = {
+    gateway: PRICES.restApiRequest,
+    lambda: PRICES.lambdaRequest + seconds(otherSeconds + copy.seconds),
+    dynamoDb: writeUnits * PRICES.dynamoDbWriteUnit + PRICES.dynamoDbReadUnit,
+    s3: PRICES.s3ReadRequest + copy.requests,
+    log: ASSUMPTIONS.logBytes * PRICES.logByte,
+  }
+  return Object.fromEntries(Object.entries(parts).map(([name, price]) => [name, price * PER_MILLION]))
+}
+
+/** From the benches before this one in the same run. */
+function readMeasured(figures: ReadonlyMap<string, Record<string, unknown>>): Measured {
+  const get = <Value>(bench: string) => {
+    const found = figures.get(bench)
+    if (found === undefined)
+      throw new Error(`the cost needs the figures of ${bench}: run npm run bench -- ${bench} cost`)
+    return found as Value
+  }
+  const { p50Ms } = get<{ p50Ms: number }>('latency')
+  const { writes } = get<{ writes: number }>('calls')
+  const { streamed, sizeMib } = get<{ streamed: { cpuSeconds: number }; sizeMib: number }>('streamed')
+  return {
+    otherSeconds: p50Ms / 1000 - streamSeconds(1),
+    writeUnits: writes,
+    streamedCpuSecondsPerMib: streamed.cpuSeconds / sizeMib,
+  }
+}

@@ -1,0 +1,51 @@
+import { filesOf, ZIP_BUDGET_BYTES, zippedBytes } from '../../../infra/build/budget.ts'
+import { PROMOTE_ENTRY } from '../../../infra/build/build.ts'
+import { atMost, type Bench, shown } from '../bench.ts'
+import { ROOT, withBundles } from '../bundles.ts'
+import { sum } from '../statistics.ts'
+
+const BAR_BYTES = 200_000
+const asKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} KB`
+
+/** What ships of the promote function: its entry and every chunk it can reach. */
+export const zip: Bench = {
+  name: 'zip',
+  title: 'Shipped zip of the promote function',
+  run: () =>
+    withBundles(async ({ metafile }) => {
+      const built = { root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }
+      const zipBytes = await zippedBytes(built)
+      const bytesOf = (files: string[]) => sum(files.map((file) => metafile.outputs[file]?.bytes ?? 0))
+      const staticFiles = filesOf(built, 'static')
+      const byPackage: Record<string, number> = {}
+      for (const file of staticFiles) {
+        for (const [input, { bytesInOutput }] of Object.entries(metafile.outputs[file]?.inputs ?? {})) {
+          const name = packageOf(input)
+          byPackage[name] = (byPackage[name] ?? 0) + bytesInOutput
+        }
+      }
+      return {
+        rows: [
+          atMost('zip of the promote function', BAR_BYTES, zipBytes, asKb),
+          shown('budget that fails the build', asKb(ZIP_BUDGET_BYTES)),
+          shown('code read at load, minified', asKb(bytesOf(staticFiles))),
+        ],
+        figures: {
+          zipBytes,
+          budgetBytes: ZIP_BUDGET_BYTES,
+          loadedBytes: bytesOf(staticFiles),
+          allBytes: bytesOf(filesOf(built, 'all')),
+          loadedBytesByPackage: Object.fromEntries(Object.entries(byPackage).sort(([, a], [, b]) => b - a)),
+        },
+      }
+    }),
+}
+
+function packageOf(input: string): string {
+  const [, path] = /.*node_modules\/(.*)/.exec(input) ?? []
+  if (path === undefined) return input.split('/')[0] ?? input
+  return path
+    .split('/')
+    .slice(0, path.startsWith('@') ? 2 : 1)
+    .join('/')
+}

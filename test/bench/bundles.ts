@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build, type Metafile } from 'esbuild'
+import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/build/build.ts'
+
+export const ROOT = join(import.meta.dirname, '../..')
+const REFERENCE_ENTRY = 'test/bench/reference/bare-promotion.ts'
+
+export interface Bundles {
+  /** The promote function as it ships. */
+  product: string
+  metafile: Metafile
+  /** The same entry by esbuild's defaults. */
+  byDefault: string
+  /** The same seven calls without the service around them, bundled like the product. */
+  bare: string
+}
+
+/** Builds everything that is compared into a folder that is removed at the end. */
+export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'promotion-bench-'))
+  try {
+    const metafile = await buildFunctions({ root: ROOT, outDir: join(folder, 'product') })
+    const byDefault = join(folder, 'default.cjs')
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: [PROMOTE_ENTRY],
+      outfile: byDefault,
+      bundle: true,
+      platform: 'node',
+      logLevel: 'warning',
+    })
+    await bundle([REFERENCE_ENTRY], { root: ROOT, outDir: join(folder, 'bare') })
+    return await use({
+      product: join(folder, 'product/promote-container-file.mjs'),
+      metafile,
+      byDefault,
+      bare: join(folder, 'bare/bare-promotion.mjs'),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The environment Lambda gives the function, with the endpoints of the simulator. */
+export function lambdaEnvironment(endpoint: string): Record<string, string> {
+  return {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'bench',
+    AWS_SECRET_ACCESS_KEY: 'bench',
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    S3_FORCE_PATH_STYLE: 'true',
+    KEYS_TABLE: 'bench-keys',
+    WORKSPACES_TABLE: 'bench-workspaces',
+    DOCUMENTS_TABLE: 'bench-documents',
+    RATE_LIMITS_TABLE: 'bench-rate-limits',
+    SANDBOX_BUCKET: 'sandboxes',
+    DOCUMENTS_BUCKET: 'documents',
+  }
+}

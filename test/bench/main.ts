@@ -1,0 +1,31 @@
+import { Command } from 'commander'
+import { renderTable, store } from './report.ts'
+import { BENCHES, runBenches } from './run-benches.ts'
+
+const names = BENCHES.map(({ name }) => name)
+
+new Command('npm run bench --')
+  .description('Measures what a promotion costs beyond S3 and DynamoDB (docs/performance.md). Needs a quiet machine.')
+  .argument('[names...]', `which benches to run, of ${names.join(', ')}; all when none is named`)
+  .option('--quick', 'only shows that the benches work: tiny counts, figures that mean nothing, nothing is stored')
+  .action(async (wanted: string[], { quick: isQuick = false }: { quick?: boolean }) => {
+    const unknown = wanted.filter((name) => !names.includes(name))
+    if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}: choose of ${names.join(', ')}.`)
+    const chosen = BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+    const ran = await runBenches(chosen, { isQuick, progress: showProgress })
+    showProgress('')
+    console.log(renderTable(ran))
+    if (!isQuick) await store(ran)
+  })
+  .parseAsync()
+  // A bar that is not met is a measurement; a bench that does not work is a failure.
+  .catch((error: Error) => {
+    console.error(`\n${error.message}`)
+    process.exit(1)
+  })
+
+/** One line that is written over and over; where nobody watches, a line each. */
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
+  else if (text !== '') process.stderr.write(`${text}\n`)
+}

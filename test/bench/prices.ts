@@ -1,0 +1,29 @@
+/** Public prices of us-east-1 in US dollars, as of November 2026. Change them to your Region's: the formula is in benches/cost.ts. */
+export const PRICES = {
+  /** aws.amazon.com/api-gateway/pricing: REST API, first 333 million a month. */
+  restApiRequest: 3.5e-6,
+  /** aws.amazon.com/lambda/pricing. */
+  lambdaRequest: 0.2e-6,
+  /** Same page: arm64, first tier. */
+  lambdaGibSecond: 0.0000133334,
+  /** aws.amazon.com/dynamodb/pricing/on-demand: one write unit, up to 1 KB. */
+  dynamoDbWriteUnit: 0.625e-6,
+  /** Same page: one read unit, a strongly consistent read of up to 4 KB. */
+  dynamoDbReadUnit: 0.125e-6,
+  /** aws.amazon.com/s3/pricing: PUT, COPY, POST, LIST; S3 Standard. */
+  s3WriteRequest: 5e-6,
+  /** Same page: GET, HEAD and all other requests. */
+  s3ReadRequest: 0.4e-6,
+  /** aws.amazon.com/cloudwatch/pricing: logs, standard class, ingested. */
+  logByte: 0.5 / 1024 ** 3,
+}
+
+/** What the formula takes for granted. */
+export const ASSUMPTIONS = {
+  /** Of serverless.yml: memorySize. */
+  memoryMib: 1024,
+  /** Log lines and embedded metrics of one promotion, with what Lambda itself writes. */
+  logBytes: 2000,
+  /** From then on Lambda gives a function one whole processor. docs.aws.amazon.com/lambda: "Configure memory". */
+  memoryMibOfOneProcessor: 1769,
+}

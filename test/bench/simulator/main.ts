@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { LOOPBACK, listen } from '../../../infra/local/listen.ts'
+import { nameDynamoDbCall, nameS3Call } from '../../support/fault-proxy.ts'
+import { serve } from '../worker.ts'
+import { answerDynamoDb } from './dynamodb.ts'
+import { createDelays, type Model, ZERO_LATENCY } from './model.ts'
+import { answerS3, bytesMoved, type SimulatedAnswer, SLOW_DOWN } from './s3.ts'
+import { waitUntil } from './timing.ts'
+
+/** A call as the simulator saw it. Times in milliseconds. */
+export interface SeenCall {
+  name: string
+  arrivedMs: number
+  delayMs: number
+  isRefused: boolean
+  /** Of the body, in bytes. */
+  requestBytes: number
+}
+
+export interface Seen {
+  calls: SeenCall[]
+  mostConnections: number
+  mostCopiesAtOnce: number
+}
+
+const COPIES = new Set(['CopyObject', 'UploadPartCopy'])
+
+let model = ZERO_LATENCY
+let delayOf = createDelays(model)
+let isRecording = false
+let connections = 0
+let copies = 0
+let seen: Seen = nothingSeen()
+
+const server = createServer(handle)
+// As S3 does it: connections are kept for much longer than Node's 5 s.
+server.keepAliveTimeout = 60_000
+server.on('connection', (socket) => {
+  seen.mostConnections = Math.max(seen.mostConnections, ++connections)
+  socket.setNoDelay(true)
+  socket.on('close', () => connections--)
+})
+const port = await listen(server, 0)
+
+/** DynamoDB and S3 under one address: DynamoDB's calls have a target header. */
+async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const arrivedMs = performance.now()
+  const { headers, method = '', url: path = '' } = incoming
+  const body = incoming.headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
+  const isDynamoDb = headers['x-amz-target'] !== undefined
+  const name = isDynamoDb ? nameDynamoDbCall({ body }, headers) : nameS3Call({ method, path }, headers)
+  const isCopy = COPIES.has(name)
+  const isRefused = isCopy && copies >= model.maxCopiesAtOnce
+  const delayMs = delayOf(name, isDynamoDb || isRefused ? 0 : bytesMoved(name, headers))
+  if (isRecording) seen.calls.push({ name, arrivedMs, delayMs, isRefused, requestBytes: body.length })
+  if (isCopy) seen.mostCopiesAtOnce = Math.max(seen.mostCopiesAtOnce, ++copies)
+  if (delayMs > 0) await waitUntil(arrivedMs + delayMs)
+  if (isCopy) copies--
+  if (isRefused) return send(outgoing, SLOW_DOWN)
+  send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: SimulatedAnswer): void {
+  outgoing.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers })
+  outgoing.end(body)
+}
+
+function nothingSeen(): Seen {
+  return { calls: [], mostConnections: connections, mostCopiesAtOnce: 0 }
+}
+
+const methods = {
+  endpoint: () => `http://${LOOPBACK}:${port}`,
+  /** Starts anew with this model. */
+  become(next: Model): void {
+    model = next
+    delayOf = createDelays(next)
+  },
+  /** From now on, calls are noted. */
+  watch(): void {
+    isRecording = true
+    seen = nothingSeen()
+  },
+  seen(): Seen {
+    isRecording = false
+    return seen
+  },
+}
+export type SimulatorMethods = typeof methods
+
+serve(methods)

@@ -1,0 +1,72 @@
+import { createRandom } from '../statistics.ts'
+
+const MIB = 1024 ** 2
+
+/** A log-normal distribution, as latencies of services roughly have it. In milliseconds. */
+export interface Latency {
+  p50: number
+  p99: number
+}
+
+/** What the simulator takes AWS to be. Every number is an assumption; where it comes from stands in docs/performance.md. */
+export interface Model {
+  /** By name of the call (test/support/fault-proxy.ts); `default` for all others. Until the first byte of the answer. */
+  latency: Record<string, Latency> & { default: Latency }
+  /** How fast S3 copies in one request. Infinity: no time at all. */
+  streamBytesPerSecond: number
+  /** More copies at the same time are refused with 503 SlowDown. */
+  maxCopiesAtOnce: number
+  /** All times are divided by it. */
+  speed: number
+  seed: number
+}
+
+const NOTHING = { p50: 0, p99: 0 }
+/** Backends that cost nothing: what is left is our own time. */
+export const ZERO_LATENCY: Model = {
+  latency: { default: NOTHING },
+  streamBytesPerSecond: Number.POSITIVE_INFINITY,
+  maxCopiesAtOnce: Number.POSITIVE_INFINITY,
+  speed: 1,
+  seed: 1,
+}
+
+/** The S3 of the copy benches: 25 ms for each request, 70 MiB/s in each stream. */
+export const COPYING_S3: Model = {
+  ...ZERO_LATENCY,
+  latency: { default: { p50: 25, p99: 25 } },
+  streamBytesPerSecond: 70 * MIB,
+}
+
+/** One Region, connections kept open. */
+export const AWS: Model = {
+  ...COPYING_S3,
+  latency: {
+    'keys.find': { p50: 3, p99: 9 },
+    'rateLimit.take': { p50: 5, p99: 15 },
+    'ledger.reserve': { p50: 5, p99: 15 },
+    'ledger.settle': { p50: 5, p99: 15 },
+    'documents.record': { p50: 5, p99: 15 },
+    HeadObject: { p50: 16, p99: 60 },
+    default: { p50: 25, p99: 90 },
+  },
+}
+
+/** 2.326 standard deviations above the median lie 1 % of a normal distribution. */
+const Z_99 = 2.326
+
+/** Draws the time a call takes, in milliseconds. */
+export function createDelays(model: Model): (name: string, bytes: number) => number {
+  const random = createRandom(model.seed)
+  return (name, bytes) => {
+    const { p50, p99 } = model.latency[name] ?? model.latency.default
+    const sigma = p50 === 0 ? 0 : Math.log(p99 / p50) / Z_99
+    const latencyMs = p50 * Math.exp(sigma * normal(random))
+    return (latencyMs + (bytes / model.streamBytesPerSecond) * 1000) / model.speed
+  }
+}
+
+/** Box and Muller's way from even to normal. */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}

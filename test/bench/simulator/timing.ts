@@ -1,0 +1,34 @@
+/** Node's timers are exact to a millisecond or two: the rest is waited for by going round the event loop. */
+const SPIN_MS = 2
+
+interface Pending {
+  dueMs: number
+  resolve(): void
+}
+
+const pending: Pending[] = []
+let isScheduled = false
+
+/** Waits by performance.now(), to some hundredths of a millisecond as long as the process has a core for itself. */
+export function waitUntil(dueMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const position = pending.findLastIndex((other) => other.dueMs <= dueMs) + 1
+    pending.splice(position, 0, { dueMs, resolve })
+    if (position === 0 || !isScheduled) schedule()
+  })
+}
+
+function schedule(): void {
+  const first = pending[0]
+  isScheduled = first !== undefined
+  if (first === undefined) return
+  const leftMs = first.dueMs - performance.now()
+  if (leftMs > SPIN_MS) setTimeout(release, leftMs - SPIN_MS)
+  else setImmediate(release)
+}
+
+function release(): void {
+  const nowMs = performance.now()
+  while (pending[0] !== undefined && pending[0].dueMs <= nowMs) pending.shift()?.resolve()
+  schedule()
+}
