@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { requireBudget, zippedBytes } from './budget.ts'
 import { LEAN_SDK } from './lean-sdk.ts'
@@ -27,8 +28,24 @@ export async function bundle(
   entryPoints: string[],
   { root, outDir }: { root: string; outDir: string },
 ): Promise<Metafile> {
-  await rm(outDir, { recursive: true, force: true })
-  return (await build({ ...OPTIONS, absWorkingDir: root, entryPoints, outdir: outDir })).metafile
+  const options = { ...OPTIONS, absWorkingDir: root, entryPoints, outdir: outDir, write: false } as const
+  const { metafile, outputFiles } = await build(options)
+  await replaceFiles(outDir, outputFiles)
+  return metafile
+}
+
+/** Another process may be running or packaging what is there: what does not change is there at every moment. */
+async function replaceFiles(folder: string, files: { path: string; contents: Uint8Array }[]): Promise<void> {
+  const written = new Set(files.map(({ path }) => path))
+  for (const { path, contents } of files) {
+    const beside = `${path}.${process.pid}`
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(beside, contents)
+    await rename(beside, path)
+  }
+  const isOld = (path: string) => path.endsWith('.mjs') && !written.has(path)
+  const all = globSync('**/*', { cwd: folder }).map((name) => join(folder, name))
+  await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
 /**
