@@ -117,11 +117,13 @@ export async function findKey(
 }
 
 export function describeKey(key: ApiKeyRecord): string {
-  const { keyId, workspaceId, kind, permissions, userId, expiresAtMs } = key
+  const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs } = key
   const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const owner = userId === undefined ? '' : `, owned by ${userId}`
-  const expiry = expiresAtMs === undefined ? 'does not expire' : `expires ${time(expiresAtMs)}`
-  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${stateOf(key)}, ${expiry}`
+  const verb = stateOf({ ...key, isEnabled: true }) === 'expired' ? 'expired' : 'expires'
+  const expiry = expiresAtMs === undefined ? 'does not expire' : `${verb} ${time(expiresAtMs)}`
+  const status = isEnabled ? 'enabled' : 'disabled'
+  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${status}, ${expiry}`
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {
