@@ -9,8 +9,8 @@ const S3_MAX_PARTS = 10_000
 export const MAX_PARALLEL_PARTS = 64
 /** What a second of the caller's time is worth in requests of S3, as a size: see the decision. */
 const PART_SCALE_BYTES = 4 * MIB
-/** A larger part would not fit the time one request has when S3 is slow. */
-const LONGEST_PART_BYTES = 128 * MIB
+/** Beyond, a part that fails would take too long to be copied again. Only what does not fit into one round is larger. */
+const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
   /** Files larger than this are copied in parts. At most 5 GiB, what CopyObject can do at all. */
@@ -36,20 +36,13 @@ export function planParts(
   settings: CopySettings,
 ): { partBytes: number; partCount: number } | undefined {
   if (sizeBytes <= settings.multipartThresholdBytes) return undefined
-  const balanced = Math.max(
-    settings.minPartBytes,
-    Math.min(wholeMib(Math.sqrt(sizeBytes * PART_SCALE_BYTES)), LONGEST_PART_BYTES),
-    wholeMib(sizeBytes / S3_MAX_PARTS),
-  )
-  const partBytes = Math.max(evenRounds(sizeBytes, balanced), wholeMib(sizeBytes / S3_MAX_PARTS))
-  if (partBytes > S3_MAX_PART_BYTES) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)
-  return { partBytes, partCount: Math.ceil(sizeBytes / partBytes) }
-}
-
-/** More parts than run at once take several rounds; parts that fill the last one, too, end sooner. */
-function evenRounds(sizeBytes: number, partBytes: number): number {
-  const rounds = Math.ceil(sizeBytes / partBytes / MAX_PARALLEL_PARTS)
-  return rounds === 1 ? partBytes : Math.min(partBytes, wholeMib(sizeBytes / (rounds * MAX_PARALLEL_PARTS)))
+  const balanced = Math.min(wholeMib(Math.sqrt(sizeBytes * PART_SCALE_BYTES)), LONGEST_BALANCED_PART_BYTES)
+  // More parts than run at once would take a second round and no time less.
+  const ofOneRound = wholeMib(sizeBytes / MAX_PARALLEL_PARTS)
+  const partBytes = Math.min(Math.max(settings.minPartBytes, balanced, ofOneRound), S3_MAX_PART_BYTES)
+  const partCount = Math.ceil(sizeBytes / partBytes)
+  if (partCount > S3_MAX_PARTS) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)
+  return { partBytes, partCount }
 }
 
 function wholeMib(bytes: number): number {

@@ -24,8 +24,10 @@ export type AbortUploads = (targetKey: string, signal: AbortSignal, except?: str
 
 /** Creating, completing and looking at an upload. */
 const SHORT_REQUEST_TIMEOUT_MS = 5000
-/** One part or one small file: 128 MiB at a fourth of the usual 70 MiB/s. */
+/** Completing an upload, and copying next to nothing. */
 const COPY_REQUEST_TIMEOUT_MS = 8000
+/** A fourth of the usual 70 MiB/s. */
+const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
 
 /** Server-side copy of the very bytes that were looked up: no byte passes through this process. */
 export async function copyObject(
@@ -59,7 +61,7 @@ async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, sig
         TaggingDirective: 'REPLACE',
         AnnotationDirective: 'EXCLUDE',
       }),
-      { abortSignal: signal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
+      { abortSignal: signal, requestTimeout: copyTimeoutMs(request.source.sizeBytes) },
     ),
   )
   requireEtag(copied.CopyObjectResult, copied)
@@ -97,7 +99,7 @@ async function copyInParts(
           UploadId,
           PartNumber,
         }),
-        { abortSignal: partSignal, requestTimeout: COPY_REQUEST_TIMEOUT_MS },
+        { abortSignal: partSignal, requestTimeout: copyTimeoutMs(lastByte - firstByte) },
       ),
     )
     return { PartNumber, ETag: requireEtag(copied.CopyPartResult, copied) }
@@ -155,6 +157,10 @@ function encodeCopySource(bucket: string, key: string): string {
   const encode = (segment: string) =>
     encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${bucket}/${key.split('/').map(encode).join('/')}`
+}
+
+function copyTimeoutMs(bytes: number): number {
+  return Math.max(COPY_REQUEST_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
 }
 
 /** What one must know to read the bytes. Other metadata of the sandbox does not travel. */

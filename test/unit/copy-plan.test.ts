@@ -16,8 +16,9 @@ describe('planParts', () => {
     [100 * MIB, 20 * MIB, 5],
     [GIB, 64 * MIB, 16],
     [5 * GIB, 128 * MIB, 40],
-    [10 * GIB, 80 * MIB, 128],
-    [50 * GIB, 115 * MIB, 446],
+    [10 * GIB, 160 * MIB, 64],
+    [50 * GIB, 800 * MIB, 64],
+    [1024 * GIB, 5 * GIB, 205],
   ])('copies %d bytes in parts of %d, %d of them', (sizeBytes, partBytes, partCount) => {
     expect(planParts(sizeBytes, SETTINGS)).toEqual({ partBytes, partCount })
   })
