@@ -13,9 +13,9 @@ const PART_SCALE_BYTES = 4 * MIB
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
-  /** Files larger than this are copied in parts. At most 5 GiB, what CopyObject can do at all. */
+  /** Files larger than this, and than two parts, are copied in parts. At most 5 GiB, what CopyObject can do at all. */
   multipartThresholdBytes: number
-  /** Smallest part; larger files get larger parts. At least 5 MiB. */
+  /** Smallest part; larger files get larger parts. At least 5 MiB, which S3 demands. */
   minPartBytes: number
 }
 
@@ -29,24 +29,20 @@ export interface PartRange {
 /**
  * The parts of a copy, or undefined when one CopyObject is the better way. One S3 stream runs at some 70 MiB/s however
  * large the part, so parts buy time; but each one is billed. Both together are least when the part size grows with the
- * square root of the file's: 16 MiB parts for 64 MiB, 64 MiB parts for 1 GiB (docs/decisions/0011-copy-plan.md).
+ * square root of the file's: 64 MiB parts for 1 GiB. Below 256 MiB they are as small as the settings allow
+ * (docs/decisions/0011-copy-plan.md). All parts are of one size, to the byte, but for the last one's rounding.
  */
 export function planParts(
   sizeBytes: number,
   settings: CopySettings,
 ): { partBytes: number; partCount: number } | undefined {
   if (sizeBytes <= settings.multipartThresholdBytes) return undefined
-  const balanced = Math.min(wholeMib(Math.sqrt(sizeBytes * PART_SCALE_BYTES)), LONGEST_BALANCED_PART_BYTES)
+  const balanced = Math.min(Math.sqrt(sizeBytes * PART_SCALE_BYTES), LONGEST_BALANCED_PART_BYTES, sizeBytes / 2)
   // More parts than run at once would take a second round and no time less.
-  const ofOneRound = wholeMib(sizeBytes / MAX_PARALLEL_PARTS)
-  const partBytes = Math.min(Math.max(settings.minPartBytes, balanced, ofOneRound), S3_MAX_PART_BYTES)
-  const partCount = Math.ceil(sizeBytes / partBytes)
+  const smallest = Math.max(settings.minPartBytes, balanced, sizeBytes / MAX_PARALLEL_PARTS)
+  const partCount = Math.max(Math.floor(sizeBytes / smallest), Math.ceil(sizeBytes / S3_MAX_PART_BYTES))
   if (partCount > S3_MAX_PARTS) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)
-  return { partBytes, partCount }
-}
-
-function wholeMib(bytes: number): number {
-  return Math.ceil(bytes / MIB) * MIB
+  return partCount > 1 ? { partBytes: Math.ceil(sizeBytes / partCount), partCount } : undefined
 }
 
 /** Byte range of one part, counted from 1. */

@@ -30,7 +30,7 @@ describe('readConfig', () => {
       leaseMs: 120_000,
       rateLimit: { requestsPerMinute: 600, burst: 100 },
       multipartThresholdBytes: 64 * 1024 ** 2,
-      minPartBytes: 8 * 1024 ** 2,
+      minPartBytes: 32 * 1024 ** 2,
       s3ForcePathStyle: false,
     })
   })

@@ -4,7 +4,7 @@ import { partRange, planParts } from '../../lib/aws/copy-plan.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
-const SETTINGS = { multipartThresholdBytes: 64 * MIB, minPartBytes: 8 * MIB }
+const SETTINGS = { multipartThresholdBytes: 64 * MIB, minPartBytes: 32 * MIB }
 
 describe('planParts', () => {
   it.each([0, 1, 64 * MIB])('copies %d bytes whole', (sizeBytes) => {
@@ -12,15 +12,25 @@ describe('planParts', () => {
   })
 
   it.each([
-    [64 * MIB + 1, 17 * MIB, 4],
-    [100 * MIB, 20 * MIB, 5],
+    [64 * MIB + 1, 32 * MIB + 1, 2],
+    [100 * MIB, Math.ceil((100 * MIB) / 3), 3],
+    [256 * MIB, 32 * MIB, 8],
     [GIB, 64 * MIB, 16],
     [5 * GIB, 128 * MIB, 40],
     [10 * GIB, 160 * MIB, 64],
     [50 * GIB, 800 * MIB, 64],
-    [1024 * GIB, 5 * GIB, 205],
+    [1024 * GIB, Math.ceil((1024 * GIB) / 205), 205],
   ])('copies %d bytes in parts of %d, %d of them', (sizeBytes, partBytes, partCount) => {
     expect(planParts(sizeBytes, SETTINGS)).toEqual({ partBytes, partCount })
+  })
+
+  it('copies whole what does not make two parts, unless only parts can carry it', () => {
+    const settings = { multipartThresholdBytes: 5 * MIB, minPartBytes: 5 * MIB }
+    expect(planParts(10 * MIB - 1, settings)).toBeUndefined()
+    expect(planParts(10 * MIB, settings)).toEqual({ partBytes: 5 * MIB, partCount: 2 })
+    const largest = { multipartThresholdBytes: 5 * GIB, minPartBytes: 5 * GIB }
+    expect(planParts(5 * GIB, largest)).toBeUndefined()
+    expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: 2.5 * GIB + 1, partCount: 2 })
   })
 
   it('keeps to the bounds of S3, and its parts make up the whole without a gap', () => {
@@ -30,7 +40,7 @@ describe('planParts', () => {
         const plan = planParts(sizeBytes, SETTINGS)
         if (!plan) throw new Error('above the threshold there is a plan')
         expect(plan.partCount).toBeLessThanOrEqual(10_000)
-        expect(plan.partBytes).toBeGreaterThanOrEqual(5 * MIB)
+        expect(plan.partBytes).toBeGreaterThanOrEqual(SETTINGS.minPartBytes)
         expect(plan.partBytes).toBeLessThanOrEqual(5 * GIB)
         const last = partRange(plan.partCount, plan.partBytes, sizeBytes)
         expect(last.lastByte).toBe(sizeBytes - 1)
