@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
-import S3rver, { type Context } from '@20minutes/s3rver'
+import S3rver, { type Context, type Store } from '@20minutes/s3rver'
 import account from '@20minutes/s3rver/lib/models/account.js'
 import S3Error from '@20minutes/s3rver/lib/models/error.js'
 import FilesystemStore from '@20minutes/s3rver/lib/stores/filesystem.js'
 import type { StandIn } from './dynamodb.ts'
 import { close, LOOPBACK, listen } from './listen.ts'
+import { ignoreMissing, joinParts, uploadOperations } from './s3-uploads.ts'
 
 interface Credentials {
   accessKeyId: string
@@ -17,7 +16,7 @@ interface Credentials {
 
 /**
  * An embedded S3 (s3rver) that keeps its objects in a directory, with what it lacks of the real one: encoded and
- * conditional copy sources, aborting and listing uploads, listings of more than one page, keys with long segments.
+ * conditional copy sources, aborting, listing and joining uploads, listings of more than one page, keys with long segments.
  */
 export async function startS3(options: { directory: string; credentials: Credentials }): Promise<StandIn> {
   await mkdir(options.directory, { recursive: true })
@@ -31,6 +30,7 @@ export async function startS3(options: { directory: string; credentials: Credent
   })
   deleteWithoutTidying(s3)
   hideHalfWritten(s3)
+  joinParts(s3.store)
   // Before its router, which is the last.
   const repairs = [admitNoVersions, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store)]
   s3.middleware.splice(-1, 0, ...repairs)
@@ -38,8 +38,6 @@ export async function startS3(options: { directory: string; credentials: Credent
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
-
-type Store = S3rver['store']
 
 /** s3rver removes the directories that a deletion left empty, and with them what another request just put there. */
 function deleteWithoutTidying({ store }: S3rver): void {
@@ -89,33 +87,6 @@ function preciseCopySource(store: Store) {
   }
 }
 
-function uploadOperations(store: Store) {
-  return async (ctx: Context, next: () => Promise<void>) => {
-    const [, bucket = '', ...key] = ctx.path.split('/').map(decodeURIComponent)
-    const uploadsDirectory = store.getResourcePath(bucket, undefined, 'uploads')
-    if (ctx.method === 'GET' && 'uploads' in ctx.query && key.join('/') === '') {
-      ctx.body = await listUploads(uploadsDirectory, bucket, ctx.query.prefix ?? '')
-      return
-    }
-    const { uploadId } = ctx.query
-    if (uploadId === undefined) return next()
-    const directory = join(uploadsDirectory, uploadId)
-    if (!/^[0-9a-f]{32}$/.test(uploadId) || !existsSync(join(directory, 'key'))) {
-      throw new S3Error('NoSuchUpload', 'The specified multipart upload does not exist.', { UploadId: uploadId })
-    }
-    if (ctx.method === 'DELETE') {
-      await rm(directory, { recursive: true, force: true })
-      ctx.status = 204
-      return
-    }
-    const wantedSize = ctx.headers['x-amz-mp-object-size']
-    if (ctx.method === 'POST' && wantedSize !== undefined && Number(wantedSize) !== (await partBytes(directory))) {
-      throw new S3Error('InvalidRequest', 'The provided x-amz-mp-object-size does not match the sum of the parts.')
-    }
-    return next()
-  }
-}
-
 /** s3rver encrypts its continuation tokens with DES, which today's Node.js does not have: ours is the last key. */
 function pagedListings(store: Store) {
   const listings = new AsyncLocalStorage<{ isTruncated: boolean }>()
@@ -140,29 +111,6 @@ function pagedListings(store: Store) {
     const NextContinuationToken = Buffer.from(lastKey).toString('base64url')
     ctx.body = { ListBucketResult: { ...ListBucketResult, IsTruncated: true, NextContinuationToken } }
   }
-}
-
-async function listUploads(uploadsDirectory: string, bucket: string, prefix: string) {
-  const uploadIds = (await readdir(uploadsDirectory).catch(ignoreMissing)) ?? []
-  const uploads = await Promise.all(
-    uploadIds.map(async (UploadId) => {
-      const file = join(uploadsDirectory, UploadId, 'key')
-      const Key = await readFile(file, 'utf8').catch(ignoreMissing)
-      const started = await stat(file).catch(ignoreMissing)
-      return Key?.startsWith(prefix) && started ? [{ Key, UploadId, Initiated: started.mtime.toISOString() }] : []
-    }),
-  )
-  return { ListMultipartUploadsResult: { Bucket: bucket, IsTruncated: false, Upload: uploads.flat() } }
-}
-
-async function partBytes(uploadDirectory: string): Promise<number> {
-  const parts = (await readdir(uploadDirectory)).filter((name) => /^\d+$/.test(name))
-  const sizes = await Promise.all(parts.map(async (name) => (await stat(join(uploadDirectory, name))).size))
-  return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
 }
 
 // A segment of a key may be 1,024 bytes long, a file name only 255, s3rver's suffix included: long ones are cut into

@@ -36,6 +36,20 @@ declare module '@20minutes/s3rver' {
   }
   type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>
 
+  export interface Store {
+    rootDirectory: string
+    getResourcePath(bucket: string, key: string | undefined, resource: string): string
+    getMetadata(bucket: string, key: string): Promise<{ etag: string; 'content-length': number }>
+    putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>
+    putObjectMultipart(
+      bucket: string,
+      uploadId: string,
+      parts: { number: number }[],
+    ): Promise<{ size: number; md5: string }>
+    listObjects(bucket: string, options: object): Promise<{ isTruncated: boolean }>
+    deleteObject(bucket: string, key: string): Promise<void>
+  }
+
   export default class S3rver {
     constructor(options: {
       directory: string
@@ -44,13 +58,7 @@ declare module '@20minutes/s3rver' {
       vhostBuckets: boolean
     })
     middleware: Middleware[]
-    store: {
-      rootDirectory: string
-      getResourcePath(bucket: string, key: string | undefined, resource: string): string
-      getMetadata(bucket: string, key: string): Promise<{ etag: string; 'content-length': number }>
-      listObjects(bucket: string, options: object): Promise<{ isTruncated: boolean }>
-      deleteObject(bucket: string, key: string): Promise<void>
-    }
+    store: Store
     callback(): RequestListener
   }
 }

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Context, Store } from '@20minutes/s3rver'
+import S3Error from '@20minutes/s3rver/lib/models/error.js'
+
+/** What s3rver lacks of multipart uploads: listing and aborting them, unknown ids, the size a completion demands. */
+export function uploadOperations(store: Store) {
+  return async (ctx: Context, next: () => Promise<void>) => {
+    const [, bucket = '', ...key] = ctx.path.split('/').map(decodeURIComponent)
+    const uploadsDirectory = store.getResourcePath(bucket, undefined, 'uploads')
+    if (ctx.method === 'GET' && 'uploads' in ctx.query && key.join('/') === '') {
+      ctx.body = await listUploads(uploadsDirectory, bucket, ctx.query.prefix ?? '')
+      return
+    }
+    const { uploadId } = ctx.query
+    if (uploadId === undefined) return next()
+    const directory = join(uploadsDirectory, uploadId)
+    if (!/^[0-9a-f]{32}$/.test(uploadId) || !existsSync(join(directory, 'key'))) {
+      throw new S3Error('NoSuchUpload', 'The specified multipart upload does not exist.', { UploadId: uploadId })
+    }
+    if (ctx.method === 'DELETE') {
+      await rm(directory, { recursive: true, force: true })
+      ctx.status = 204
+      return
+    }
+    const wantedSize = ctx.headers['x-amz-mp-object-size']
+    if (ctx.method === 'POST' && wantedSize !== undefined && Number(wantedSize) !== (await partBytes(directory))) {
+      throw new S3Error('InvalidRequest', 'The provided x-amz-mp-object-size does not match the sum of the parts.')
+    }
+    return next()
+  }
+}
+
+/** s3rver reads and hashes all parts once more to join them. S3's ETag of such an object is a hash of the parts' hashes. */
+export function joinParts(store: Store): void {
+  store.putObjectMultipart = async (bucket, uploadId, parts) => {
+    const directory = join(store.getResourcePath(bucket, undefined, 'uploads'), uploadId)
+    const numbers = parts.map(({ number }) => number).sort((a, b) => a - b)
+    const files = numbers.map((number) => join(directory, String(number)))
+    const [first, ...others] = files
+    if (first === undefined) throw new S3Error('InvalidPart', 'There are no parts.')
+    const hash = createHash('md5')
+    for (const file of files) hash.update(Buffer.from(await readFile(`${file}.md5`, 'utf8'), 'hex'))
+    const md5 = `${hash.digest('hex')}-${files.length}`
+    const key = await readFile(join(directory, 'key'), 'utf8')
+    const metadata = JSON.parse(await readFile(join(directory, 'metadata'), 'utf8'))
+    for (const file of others) await pipeline(createReadStream(file), createWriteStream(first, { flags: 'a' }))
+    const whole = store.getResourcePath(bucket, key, 'object')
+    await mkdir(dirname(whole), { recursive: true })
+    await rename(first, whole)
+    await store.putMetadata(bucket, key, metadata, md5)
+    await rm(directory, { recursive: true })
+    return { size: (await stat(whole)).size, md5 }
+  }
+}
+
+async function listUploads(uploadsDirectory: string, bucket: string, prefix: string) {
+  const uploadIds = (await readdir(uploadsDirectory).catch(ignoreMissing)) ?? []
+  const uploads = await Promise.all(
+    uploadIds.map(async (UploadId) => {
+      const file = join(uploadsDirectory, UploadId, 'key')
+      const Key = await readFile(file, 'utf8').catch(ignoreMissing)
+      const started = await stat(file).catch(ignoreMissing)
+      return Key?.startsWith(prefix) && started ? [{ Key, UploadId, Initiated: started.mtime.toISOString() }] : []
+    }),
+  )
+  return { ListMultipartUploadsResult: { Bucket: bucket, IsTruncated: false, Upload: uploads.flat() } }
+}
+
+async function partBytes(uploadDirectory: string): Promise<number> {
+  const parts = (await readdir(uploadDirectory)).filter((name) => /^\d+$/.test(name))
+  const sizes = await Promise.all(parts.map(async (name) => (await stat(join(uploadDirectory, name))).size))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
