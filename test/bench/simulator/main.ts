@@ -53,9 +53,11 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const isCopy = COPIES.has(name)
   const isRefused = isCopy && copies >= model.maxCopiesAtOnce
   const delayMs = delayOf(name, isDynamoDb || isRefused ? 0 : bytesMoved(name, headers))
-  if (isRecording) seen.calls.push({ name, arrivedMs, delayMs, isRefused, requestBytes: body.length })
+  const call = { name, arrivedMs, delayMs, isRefused, requestBytes: body.length }
+  if (isRecording) seen.calls.push(call)
   if (isCopy) seen.mostCopiesAtOnce = Math.max(seen.mostCopiesAtOnce, ++copies)
   if (delayMs > 0) await waitUntil(arrivedMs + delayMs)
+  call.delayMs = performance.now() - arrivedMs
   if (isCopy) copies--
   if (isRefused) return send(outgoing, SLOW_DOWN)
   send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
