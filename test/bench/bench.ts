@@ -28,6 +28,8 @@ export interface BenchContext {
 export interface Bench {
   name: string
   title: string
+  /** Its figures are the same on every machine, so that the quick form holds them against their bars. */
+  isExact?: boolean
   run(context: BenchContext): Promise<BenchResult>
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { planParts } from '../../lib/aws/copy-plan.ts'
 import { patternBytes } from '../contract/object-store.contract.ts'
@@ -312,26 +311,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     const reads = calls.filter(({ name }) => name === 'keys.find').map(({ body }) => JSON.parse(body).ConsistentRead)
     expect(reads).toEqual([true, true])
   })
-
-  it('makes seven calls to AWS for a plain promotion, not one more', async () => {
-    const workspace = await service.newWorkspace()
-    await service.putFile(workspace, 'a.txt', Buffer.from('small'))
-    await service.promote(workspace, 'a.txt')
-    // Until the key is quiet again: a busy one may take the rate limiter a second call.
-    await sleep(200)
-    service.takeCalls()
-    await service.promote(workspace, 'a.txt')
-    expect(service.takeCalls().map(({ name }) => name)).toEqual([
-      'keys.find',
-      'rateLimit.take',
-      'ledger.reserve',
-      'documents.record',
-      'ledger.settle',
-      'HeadObject',
-      'CopyObject',
-    ])
-  })
 })
 
-/** Three parts with the local stage's smallest part of 5 MiB. */
+/** Two parts with the local stage's smallest part of 5 MiB. */
 const LARGE_BYTES = patternBytes(11 * 1024 * 1024 + 1)

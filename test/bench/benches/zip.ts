@@ -11,6 +11,7 @@ const asKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} KB`
 export const zip: Bench = {
   name: 'zip',
   title: 'Shipped zip of the promote function',
+  isExact: true,
   run: () =>
     withBundles(async ({ metafile }) => {
       const built = { root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }

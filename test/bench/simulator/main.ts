@@ -12,6 +12,7 @@ import { waitUntil } from './timing.ts'
 export interface SeenCall {
   name: string
   arrivedMs: number
+  /** From its arrival to its answer. */
   delayMs: number
   isRefused: boolean
   /** Of the body, in bytes. */
