@@ -47,7 +47,13 @@ function environmentCredentials(): Plugin {
         pluginData: resolveDir,
       }))
       build.onLoad({ filter: /.*/, namespace }, ({ pluginData: resolveDir }) => ({
-        contents: `export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'`,
+        // Read once, as the default chain would: they stay the same for as long as the process lives.
+        contents: `
+          import { fromEnv } from '@aws-sdk/credential-provider-env'
+          export const defaultProvider = (init) => {
+            let credentials
+            return () => (credentials ??= fromEnv(init)())
+          }`,
         resolveDir,
       }))
     },

@@ -3,6 +3,8 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
+/** The SDK's copy of each input and output without what is sensitive, for a logger that there is none of. */
+const UNREAD_LOG = 'loggerMiddleware'
 /** One first try and two more: with the SDK's own backoff this stays well inside the time a request has. */
 const MAX_ATTEMPTS = 3
 const CONNECTION_TIMEOUT_MS = 1000
@@ -14,7 +16,7 @@ const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
  * @param overrides.userAgentAppId tells in CloudTrail who called
  */
 export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): DynamoDBClient {
-  return new DynamoDBClient({
+  const client = new DynamoDBClient({
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -24,11 +26,13 @@ export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): Dyna
     }),
     ...overrides,
   })
+  client.middlewareStack.remove(UNREAD_LOG)
+  return client
 }
 
 /** The time a copy may take depends on its size, so the S3 calls bring their own limits. */
 export function createS3Client(overrides: S3ClientConfig = {}): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -39,4 +43,6 @@ export function createS3Client(overrides: S3ClientConfig = {}): S3Client {
     }),
     ...overrides,
   })
+  client.middlewareStack.remove(UNREAD_LOG)
+  return client
 }

@@ -1,14 +1,12 @@
-import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-import { CopyObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3'
-import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { CopyObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 
 /**
- * What a promotion is measured against: the seven calls of the plain one in the same order, by the same clients, written
- * down by hand. No framework, no checks, no log, no undo. It takes and gives what the product's handler does.
+ * What a promotion is measured against: the seven calls of the plain one in the same order, written down by
+ * hand, by the SDK's clients as they come. No framework, no checks, no time limits, no log, no undo. It takes and gives what the product's handler does.
  */
-const FUNCTION_NAME = 'promote-container-file'
-const dynamoDb = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
-const s3 = createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: true })
+const dynamoDb = new DynamoDBClient()
+const s3 = new S3Client({ forcePathStyle: true })
 
 const WORKSPACE = 'ws_bench'
 const BUCKET = 'documents'
