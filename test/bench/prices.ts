@@ -15,15 +15,19 @@ export const PRICES = {
   /** Same page: GET, HEAD and all other requests. */
   s3ReadRequest: 0.4e-6,
   /** aws.amazon.com/cloudwatch/pricing: logs, standard class, ingested. */
-  logByte: 0.5 / 1024 ** 3,
+  logByte: 0.5e-9,
+  /** aws.amazon.com/xray/pricing: one trace recorded. */
+  trace: 5e-6,
 }
 
 /** What the formula takes for granted. */
 export const ASSUMPTIONS = {
   /** Of serverless.yml: memorySize. */
   memoryMib: 1024,
-  /** Log lines and embedded metrics of one promotion, with what Lambda itself writes. */
-  logBytes: 2000,
+  /** Log line, metric line, Lambda's own three lines and the access log of one promotion. */
+  logBytes: 2200,
+  /** X-Ray's default sampling, at more than a few requests a second. */
+  tracesPerPromotion: 0.05,
   /** From then on Lambda gives a function one whole processor. docs.aws.amazon.com/lambda: "Configure memory". */
   memoryMibOfOneProcessor: 1769,
 }

@@ -1,6 +1,6 @@
 import { planParts } from '../../../lib/aws/copy-plan.ts'
 import { readConfig } from '../../../lib/config.ts'
-import { type Bench, type Row, shown } from '../bench.ts'
+import { type Bench, shown } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
 import { ASSUMPTIONS, PRICES } from '../prices.ts'
 
@@ -10,6 +10,9 @@ const STREAM_MIB_PER_SECOND = 70
 const S3_REQUEST_SECONDS = 0.025
 /** Lambda's time limit here, less what is kept for the undo: a stream cannot move more. */
 const LONGEST_STREAM_SECONDS = 25.5
+/** Up to this size, requests for parts cost more than the seconds of Lambda they save. */
+const THRIFTY_THRESHOLD_MIB = 288
+const EVERYWHERE = 'at every size'
 const PER_MILLION = 1e6
 const asDollars = (perPromotion: number) => `$${(perPromotion * PER_MILLION).toFixed(2)}`
 
@@ -22,7 +25,7 @@ interface Measured {
 
 /**
  * What a million promotions cost, by the formula
- * gateway + Lambda (request, seconds × memory) + DynamoDB (units) + S3 (requests) + log. The streamed alternative has
+ * gateway + Lambda (request, seconds × memory) + DynamoDB (units) + S3 (requests) + log + traces. The streamed alternative has
  * the same service around it and differs in the copy alone: one GetObject and one PutObject, and the Lambda as long as they last.
  */
 export const cost: Bench = {
@@ -30,36 +33,33 @@ export const cost: Bench = {
   title: 'Cost per million promotions',
   async run({ figures }) {
     const measured = readMeasured(figures)
-    const bySize = SIZES_MIB.map((sizeMib) => {
-      const own = ownCopy(sizeMib)
-      const other = streamedCopy(sizeMib, measured)
-      return {
-        sizeMib,
-        own: around(measured) + own.requests + seconds(own.seconds),
-        streamed:
-          other.seconds > LONGEST_STREAM_SECONDS
-            ? undefined
-            : around(measured) + other.requests + seconds(other.seconds),
-      }
-    })
-    const dearer = bySize.filter(({ own, streamed }) => streamed !== undefined && own > streamed)
-    const comparable = bySize.filter(({ streamed }) => streamed !== undefined)
+    const bySize = SIZES_MIB.map((sizeMib) => ({
+      sizeMib,
+      own: around(measured) + ownCopy(sizeMib),
+      thrifty: around(measured) + ownCopy(sizeMib, THRIFTY_THRESHOLD_MIB * MIB),
+      streamed: streamedPrice(sizeMib, measured),
+    }))
+    const comparable = bySize.flatMap(({ streamed, ...each }) => (streamed === undefined ? [] : { ...each, streamed }))
     const price = (sizeMib: number) => {
       const { own = Number.NaN, streamed } = bySize.find((each) => each.sizeMib === sizeMib) ?? {}
       return `${asDollars(own)}, streamed ${streamed === undefined ? 'impossible in 28 s' : asDollars(streamed)}`
     }
+    const below = belowStreamed(comparable)
+    const thriftily = belowStreamed(comparable.map(({ thrifty: own, ...each }) => ({ ...each, own })))
     return {
       rows: [
         ...[1, 100, 1024, 5120].map((sizeMib) => shown(`a million of ${sizeMib} MiB`, price(sizeMib))),
-        belowStreamed(dearer),
+        { what: 'below the streamed alternative', bar: EVERYWHERE, measured: below, isMet: below === EVERYWHERE },
+        shown(`the same with multipartThresholdBytes of ${THRIFTY_THRESHOLD_MIB} MiB`, thriftily),
       ],
       figures: {
         prices: PRICES,
         assumptions: ASSUMPTIONS,
         measured,
-        perMillion: bySize.map(({ sizeMib, own, streamed }) => ({
+        perMillion: bySize.map(({ sizeMib, own, thrifty, streamed }) => ({
           sizeMib,
           own: own * PER_MILLION,
+          thrifty: thrifty * PER_MILLION,
           streamed: streamed === undefined ? null : streamed * PER_MILLION,
         })),
         parts: partsOfMillion(measured),
@@ -76,7 +76,7 @@ export const cost: Bench = {
             { name: 'promotion', points: bySize.map(({ sizeMib: x, own }) => ({ x, y: own * PER_MILLION })) },
             {
               name: 'streamed through the Lambda',
-              points: comparable.map(({ sizeMib: x, streamed = 0 }) => ({ x, y: streamed * PER_MILLION })),
+              points: comparable.map(({ sizeMib: x, streamed }) => ({ x, y: streamed * PER_MILLION })),
             },
           ],
         },
@@ -85,13 +85,12 @@ export const cost: Bench = {
   },
 }
 
-function belowStreamed(dearer: { sizeMib: number; own: number; streamed: number | undefined }[]): Row {
-  const what = 'below the streamed alternative'
-  if (dearer.length === 0) return { what, bar: 'at every size', measured: 'at every size', isMet: true }
-  const [least, most] = [dearer[0]?.sizeMib, dearer.at(-1)?.sizeMib]
-  const mostDollars = Math.max(...dearer.map(({ own, streamed = 0 }) => own - streamed))
-  const measured = `but for ${least} to ${most} MiB, up to ${asDollars(mostDollars)} more`
-  return { what, bar: 'at every size', measured, isMet: false }
+/** At which sizes it is, in words. */
+function belowStreamed(prices: { sizeMib: number; own: number; streamed: number }[]): string {
+  const dearer = prices.filter(({ own, streamed }) => own > streamed)
+  if (dearer.length === 0) return EVERYWHERE
+  const most = Math.max(...dearer.map(({ own, streamed }) => own - streamed))
+  return `but for ${dearer[0]?.sizeMib} to ${dearer.at(-1)?.sizeMib} MiB, up to ${asDollars(most)} more`
 }
 
 /** Everything but the copy. */
@@ -105,7 +104,8 @@ function around({ otherSeconds, writeUnits }: Measured): number {
     PRICES.dynamoDbReadUnit +
     // The lookup of the file.
     PRICES.s3ReadRequest +
-    ASSUMPTIONS.logBytes * PRICES.logByte
+    ASSUMPTIONS.logBytes * PRICES.logByte +
+    ASSUMPTIONS.tracesPerPromotion * PRICES.trace
   )
 }
 
@@ -113,23 +113,23 @@ function seconds(duration: number): number {
   return duration * (ASSUMPTIONS.memoryMib / 1024) * PRICES.lambdaGibSecond
 }
 
-function ownCopy(sizeMib: number): { requests: number; seconds: number } {
+function ownCopy(sizeMib: number, multipartThresholdBytes?: number): number {
   const config = readConfig(lambdaEnvironment('http://unused'))
-  const plan = planParts(sizeMib * MIB, config)
-  if (plan === undefined) return { requests: PRICES.s3WriteRequest, seconds: streamSeconds(sizeMib) }
+  const plan = planParts(sizeMib * MIB, { ...config, ...(multipartThresholdBytes && { multipartThresholdBytes }) })
+  if (plan === undefined) return PRICES.s3WriteRequest + seconds(streamSeconds(sizeMib))
   // Create, the parts, complete: one after the other, and the parts beside each other.
-  const requests = (plan.partCount + 2) * PRICES.s3WriteRequest
-  return { requests, seconds: 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes / MIB) }
+  const copySeconds = 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes / MIB)
+  return (plan.partCount + 2) * PRICES.s3WriteRequest + seconds(copySeconds)
 }
 
-function streamedCopy(sizeMib: number, { streamedCpuSecondsPerMib }: Measured): { requests: number; seconds: number } {
+/** undefined: longer than the function may run. */
+function streamedPrice(sizeMib: number, measured: Measured): number | undefined {
   const processors = Math.min(1, ASSUMPTIONS.memoryMib / ASSUMPTIONS.memoryMibOfOneProcessor)
-  const cpuSeconds = (streamedCpuSecondsPerMib * sizeMib) / processors
-  return {
-    requests: PRICES.s3ReadRequest + PRICES.s3WriteRequest,
-    // Two requests, whose bytes flow at the same time; it is as fast as the slower of network and processor.
-    seconds: S3_REQUEST_SECONDS + Math.max(streamSeconds(sizeMib), cpuSeconds),
-  }
+  const cpuSeconds = (measured.streamedCpuSecondsPerMib * sizeMib) / processors
+  // Two requests, whose bytes flow at the same time; it is as fast as the slower of network and processor.
+  const copySeconds = S3_REQUEST_SECONDS + Math.max(streamSeconds(sizeMib), cpuSeconds)
+  if (copySeconds > LONGEST_STREAM_SECONDS) return undefined
+  return around(measured) + PRICES.s3ReadRequest + PRICES.s3WriteRequest + seconds(copySeconds)
 }
 
 function streamSeconds(sizeMib: number): number {
@@ -138,13 +138,13 @@ function streamSeconds(sizeMib: number): number {
 
 /** What makes up the price of a plain promotion of 1 MiB, in dollars per million. */
 function partsOfMillion({ otherSeconds, writeUnits }: Measured): Record<string, number> {
-  const copy = ownCopy(1)
   const parts = {
     gateway: PRICES.restApiRequest,
-    lambda: PRICES.lambdaRequest + seconds(otherSeconds + copy.seconds),
+    lambda: PRICES.lambdaRequest + seconds(otherSeconds + streamSeconds(1)),
     dynamoDb: writeUnits * PRICES.dynamoDbWriteUnit + PRICES.dynamoDbReadUnit,
-    s3: PRICES.s3ReadRequest + copy.requests,
+    s3: PRICES.s3ReadRequest + PRICES.s3WriteRequest,
     log: ASSUMPTIONS.logBytes * PRICES.logByte,
+    traces: ASSUMPTIONS.tracesPerPromotion * PRICES.trace,
   }
   return Object.fromEntries(Object.entries(parts).map(([name, price]) => [name, price * PER_MILLION]))
 }
