@@ -6,6 +6,8 @@ import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/build/build.t
 
 export const ROOT = join(import.meta.dirname, '../..')
 const REFERENCE_ENTRY = 'test/bench/reference/bare-promotion.ts'
+/** Needs no bundling. */
+export const HTTP_REQUESTS = join(ROOT, 'test/bench/reference/http-requests.ts')
 
 export interface Bundles {
   /** The promote function as it ships. */

@@ -1,5 +1,5 @@
-import { asRatio, atMost, type Bench, shown } from '../bench.ts'
-import { lambdaEnvironment, withBundles } from '../bundles.ts'
+import { asRatio, atMost, type Bench, type Row, shown } from '../bench.ts'
+import { HTTP_REQUESTS, lambdaEnvironment, withBundles } from '../bundles.ts'
 import type { SeenCall } from '../simulator/main.ts'
 import { AWS } from '../simulator/model.ts'
 import { type Simulator, startSimulator } from '../simulator/start.ts'
@@ -29,17 +29,17 @@ export const latency: Bench = {
       const simulator = await startSimulator(AWS)
       const env = lambdaEnvironment(simulator.endpoint)
       const start = (bundle: string) => startWorker<HandlerMethods>('workers/handler.ts', { args: [bundle], env })
-      const workers = { promotion: await start(product), bare: await start(bare) }
+      const workers = { promotion: await start(product), bare: await start(bare), http: await start(HTTP_REQUESTS) }
       const each = { sizeBytes: SIZE_BYTES, atOnce: 1 }
       for (const worker of Object.values(workers)) {
         await worker.call('load', undefined)
         await worker.call('run', { ...each, count: isQuick ? 1 : 1000, atOnce: 20 })
       }
       const [rounds, perRound] = isQuick ? [1, 10] : [5, 100]
-      const measured = { promotion: nothingMeasured(), bare: nothingMeasured() }
+      const measured = { promotion: nothingMeasured(), bare: nothingMeasured(), http: nothingMeasured() }
       for (let round = 0; round < rounds; round++) {
         progress(`round ${round + 1} of ${rounds}, one promotion after the other`)
-        for (const name of ['promotion', 'bare'] as const) {
+        for (const name of ['promotion', 'bare', 'http'] as const) {
           await measure(measured[name], workers[name], simulator, { ...each, count: perRound })
         }
       }
@@ -51,7 +51,7 @@ export const latency: Bench = {
       }
       for (const each of [...Object.values(workers), simulator]) await each.stop()
 
-      const { promotion, bare: calls } = measured
+      const { promotion, ...references } = measured
       const criticalP50Ms = median(promotion.criticalMs)
       return {
         rows: [
@@ -60,8 +60,9 @@ export const latency: Bench = {
             const remark = ` (${own.toFixed(1)} ms and ${critical.toFixed(1)} ms)`
             return atMost(`latency of its critical path, p${part * 100}`, BAR, own / critical, asRatio, remark)
           }),
-          shown('the bare SDK calls, of theirs, p50', asRatio(median(calls.tookMs) / median(calls.criticalMs))),
-          shown('beyond the critical path, p50', `${beyondMs(promotion)} ms, the bare SDK calls ${beyondMs(calls)} ms`),
+          shown('beyond it, p50', `${beyondMs(promotion).toFixed(1)} ms`),
+          beyond('bare SDK calls', references.bare),
+          beyond('plain HTTP requests', references.http),
         ],
         figures: {
           promotions: rounds * perRound,
@@ -69,7 +70,11 @@ export const latency: Bench = {
           criticalP50Ms,
           p99Ms: percentile(promotion.tookMs, 0.99),
           criticalP99Ms: percentile(promotion.criticalMs, 0.99),
-          bare: { p50Ms: median(calls.tookMs), criticalP50Ms: median(calls.criticalMs) },
+          beyondP50Ms: {
+            promotion: beyondMs(promotion),
+            bare: beyondMs(references.bare),
+            http: beyondMs(references.http),
+          },
           byClients,
         },
         plots: [
@@ -108,8 +113,13 @@ async function measure(
   latencies.criticalMs.push(...criticalPaths((await simulator.call('seen', undefined)).calls))
 }
 
-function beyondMs({ tookMs, criticalMs }: Latencies): string {
-  return median(tookMs.map((took, index) => took - (criticalMs[index] ?? 0))).toFixed(1)
+function beyond(what: string, latencies: Latencies): Row {
+  const ratio = median(latencies.tookMs) / median(latencies.criticalMs)
+  return shown(`the same of the ${what}`, `${beyondMs(latencies).toFixed(1)} ms, ${asRatio(ratio)} of theirs`)
+}
+
+function beyondMs({ tookMs, criticalMs }: Latencies): number {
+  return median(tookMs.map((took, index) => took - (criticalMs[index] ?? 0)))
 }
 
 /** Of promotions that came one after the other: each begins with its key. */
