@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -41,27 +41,31 @@ export function joinParts(store: Store): void {
     const directory = join(store.getResourcePath(bucket, undefined, 'uploads'), uploadId)
     const numbers = parts.map(({ number }) => number).sort((a, b) => a - b)
     const files = numbers.map((number) => join(directory, String(number)))
-    const [first, ...others] = files
-    if (first === undefined) throw new S3Error('InvalidPart', 'There are no parts.')
+    if (!files.every((file) => existsSync(`${file}.md5`))) {
+      throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.')
+    }
     const hash = createHash('md5')
     for (const file of files) hash.update(Buffer.from(await readFile(`${file}.md5`, 'utf8'), 'hex'))
     const md5 = `${hash.digest('hex')}-${files.length}`
     const key = await readFile(join(directory, 'key'), 'utf8')
     const metadata = JSON.parse(await readFile(join(directory, 'metadata'), 'utf8'))
-    await append(others, first)
-    const whole = store.getResourcePath(bucket, key, 'object')
-    await mkdir(dirname(whole), { recursive: true })
-    await rename(first, whole)
+    // The parts stay as they are until the object is there: the same completion may come again meanwhile.
+    const whole = join(directory, `whole-${randomUUID()}`)
+    await concatenate(files, whole)
+    const size = (await stat(whole)).size
+    const objectFile = store.getResourcePath(bucket, key, 'object')
+    await mkdir(dirname(objectFile), { recursive: true })
+    await rename(whole, objectFile)
     await store.putMetadata(bucket, key, metadata, md5)
-    await rm(directory, { recursive: true })
-    return { size: (await stat(whole)).size, md5 }
+    await rm(directory, { recursive: true, force: true })
+    return { size, md5 }
   }
 }
 
 /** Through one buffer: a stream would allocate, and then have collected, as many bytes as it moves. */
-async function append(sources: readonly string[], target: string): Promise<void> {
+async function concatenate(sources: readonly string[], target: string): Promise<void> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-  await using to = await open(target, 'a')
+  await using to = await open(target, 'w')
   for (const source of sources) {
     await using from = await open(source)
     while (true) {
