@@ -71,7 +71,7 @@ export function readConfig(env: Environment): Config {
       min: 5 * MIB,
       max: 5 * GIB,
     }),
-    minPartBytes: read.integer('MIN_PART_BYTES', { default: 32 * MIB, min: 5 * MIB, max: 5 * GIB }),
+    minPartBytes: read.integer('MIN_PART_BYTES', { default: 32 * MIB, min: 5 * MIB, max: GIB }),
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
   }
   const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)

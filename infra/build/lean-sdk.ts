@@ -47,7 +47,7 @@ function environmentCredentials(): Plugin {
         pluginData: resolveDir,
       }))
       build.onLoad({ filter: /.*/, namespace }, ({ pluginData: resolveDir }) => ({
-        // Read once, as the default chain would: they stay the same for as long as the process lives.
+        // Read once: Lambda gives a process its credentials at its start, and ends it before they expire.
         contents: `
           import { fromEnv } from '@aws-sdk/credential-provider-env'
           export const defaultProvider = (init) => {

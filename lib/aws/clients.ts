@@ -3,8 +3,8 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
-/** The SDK's copy of each input and output without what is sensitive, for a logger that there is none of. */
-const UNREAD_LOG = 'loggerMiddleware'
+/** Copies each input and output without what is sensitive, for a logger; there is none. */
+export const UNREAD_LOG = 'loggerMiddleware'
 /** One first try and two more: with the SDK's own backoff this stays well inside the time a request has. */
 const MAX_ATTEMPTS = 3
 const CONNECTION_TIMEOUT_MS = 1000
@@ -15,7 +15,7 @@ const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
  * Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB).
  * @param overrides.userAgentAppId tells in CloudTrail who called
  */
-export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): DynamoDBClient {
+export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logger'> = {}): DynamoDBClient {
   const client = new DynamoDBClient({
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({
@@ -31,7 +31,7 @@ export function createDynamoDbClient(overrides: DynamoDBClientConfig = {}): Dyna
 }
 
 /** The time a copy may take depends on its size, so the S3 calls bring their own limits. */
-export function createS3Client(overrides: S3ClientConfig = {}): S3Client {
+export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): S3Client {
   const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: new NodeHttpHandler({

@@ -1,8 +1,7 @@
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 
-/** S3's bounds: qfacts, "Amazon S3 multipart upload limits". */
-export const S3_MIN_PART_BYTES = 5 * MIB
+/** S3's bounds: docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, "Amazon S3 multipart upload limits". */
 const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */

@@ -28,9 +28,9 @@ describe('planParts', () => {
     const settings = { multipartThresholdBytes: 5 * MIB, minPartBytes: 5 * MIB }
     expect(planParts(10 * MIB - 1, settings)).toBeUndefined()
     expect(planParts(10 * MIB, settings)).toEqual({ partBytes: 5 * MIB, partCount: 2 })
-    const largest = { multipartThresholdBytes: 5 * GIB, minPartBytes: 5 * GIB }
+    const largest = { multipartThresholdBytes: 5 * GIB, minPartBytes: GIB }
     expect(planParts(5 * GIB, largest)).toBeUndefined()
-    expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: 2.5 * GIB + 1, partCount: 2 })
+    expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: GIB + 1, partCount: 5 })
   })
 
   it('keeps to the bounds of S3, and its parts make up the whole without a gap', () => {
