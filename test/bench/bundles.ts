@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/build/build.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { formatFileId } from '../../lib/promotion/ids.ts'
+import { restEvent } from '../support/rest-event.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 const REFERENCE_ENTRY = 'test/bench/reference/bare-promotion.ts'
@@ -15,7 +18,7 @@ export interface Bundles {
   metafile: Metafile
   /** The same entry by esbuild's defaults. */
   byDefault: string
-  /** The same seven calls without the service around them, bundled like the product. */
+  /** The same seven calls without the service around them, bundled as the product is. */
   bare: string
 }
 
@@ -45,9 +48,19 @@ export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Res
   }
 }
 
+/** The request for a file of this size; any token is a valid one to the simulator. */
+export function promoteEvent(sizeBytes: number): unknown {
+  const fileId = formatFileId(`output/${sizeBytes}.bin`)
+  return restEvent({ containerId: 'sess_1', fileId, headers: { authorization: `Bearer ${newToken()}` } })
+}
+
 /** The environment Lambda gives the function, with the endpoints of the simulator. */
 export function lambdaEnvironment(endpoint: string): Record<string, string> {
   return {
+    // What a developer's shell may have set has no say.
+    NODE_OPTIONS: '',
+    AWS_PROFILE: '',
+    AWS_SESSION_TOKEN: '',
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'bench',
     AWS_SECRET_ACCESS_KEY: 'bench',

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { renderTable, store } from './report.ts'
+import { readFigures, renderTable, store } from './report.ts'
 import { BENCHES, type Ran, runBenches } from './run-benches.ts'
 
 const names = BENCHES.map(({ name }) => name)
@@ -15,11 +15,19 @@ new Command('npm run bench --')
     const unknown = wanted.filter((name) => !names.includes(name))
     if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}: choose of ${names.join(', ')}.`)
     const chosen = BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-    const ran = await runBenches(chosen, { isQuick, progress: showProgress })
+    const ran: Ran[] = []
+    await runBenches(chosen, {
+      isQuick,
+      known: await readFigures(),
+      progress: showProgress,
+      async done(each) {
+        ran.push(each)
+        if (!isQuick) await store(each, names)
+      },
+    })
     showProgress('')
     console.log(renderTable(ran))
     if (isQuick) requireExactBars(ran)
-    else await store(ran)
   })
   .parseAsync()
   // A bar that is not met is a measurement; a bench that does not work is a failure, and so is the quick form's exact bar.

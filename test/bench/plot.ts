@@ -11,8 +11,8 @@ export interface Plot {
   x: string
   y: string
   kind: 'lines' | 'bars'
-  /** Lines only: both axes count in powers of ten. */
-  isLogarithmic?: boolean
+  /** Lines only: which axes count in powers of ten. */
+  logarithmic?: 'x' | 'both'
   series: Series[]
 }
 
@@ -38,17 +38,17 @@ ${body}
 `
 }
 
-function renderLines({ series, isLogarithmic = false }: Plot): string {
+function renderLines({ series, logarithmic }: Plot): string {
   const points = series.flatMap((each) => each.points.map(({ x, y }) => ({ x: Number(x), y })))
   const scaleX = createScale(
     points.map(({ x }) => x),
     [LEFT, WIDTH - RIGHT],
-    isLogarithmic,
+    logarithmic !== undefined,
   )
   const scaleY = createScale(
     points.map(({ y }) => y),
     [HEIGHT - BOTTOM, TOP],
-    isLogarithmic,
+    logarithmic === 'both',
   )
   const lines = series.map(({ name, points: own }, index) => {
     const colour = COLOURS[index % COLOURS.length]

@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import type { Bench, BenchResult, Row } from './bench.ts'
 import { ROOT } from './bundles.ts'
 import { renderPlot } from './plot.ts'
+import type { Ran } from './run-benches.ts'
 
 const FOLDER = join(ROOT, 'docs/bench')
 const RESULTS = join(FOLDER, 'results.json')
+export const PERFORMANCE_DOC = join(ROOT, 'docs/performance.md')
+/** Between these lines of docs/performance.md stands the table. */
+const TABLE = /(<!-- table: npm run bench -->\n).*(\n<!-- end -->)/s
 const HEADINGS = ['', 'bar', 'measured', '']
 
 /** Nothing in it names the machine or its place. */
@@ -18,9 +22,10 @@ interface StoredBench {
   rows: Row[]
   figures: Record<string, unknown>
 }
+type Stored = Record<string, StoredBench>
 
 /** One table of all benches, in plain text. */
-export function renderTable(results: readonly { bench: Bench; result: BenchResult }[]): string {
+export function renderTable(results: readonly Ran[]): string {
   const groups = results.map(({ bench, result }) => ({ title: bench.title, lines: result.rows.map(toLine) }))
   const all = [HEADINGS, ...groups.flatMap(({ lines }) => lines)]
   const widths = HEADINGS.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)))
@@ -29,27 +34,48 @@ export function renderTable(results: readonly { bench: Bench; result: BenchResul
   return [render(HEADINGS), ...groups.flatMap(({ title, lines }) => ['', title, ...lines.map(render)])].join('\n')
 }
 
-/** Puts the results into docs/bench, beside those of benches that were not run this time. */
-export async function store(results: readonly { bench: Bench; result: BenchResult }[]): Promise<void> {
+/**
+ * Puts a result into docs/bench, beside those of the other benches, and the table of all into docs/performance.md.
+ * @param order names of all benches
+ */
+export async function store({ bench, result }: Ran, order: readonly string[]): Promise<void> {
   await mkdir(FOLDER, { recursive: true })
-  const stored = await readStored()
-  for (const { bench, result } of results) {
-    const { rows, figures, plots = [] } = result
-    const processors = cpus().length
-    const date = new Date().toISOString().slice(0, 10)
-    stored[bench.name] = { title: bench.title, date, nodeVersion: process.version, processors, rows, figures }
-    for (const plot of plots) await writeFile(join(FOLDER, `${plot.file}.svg`), renderPlot(plot))
-  }
+  const known = await readStored()
+  known[bench.name] = toStored(bench, result)
+  for (const plot of result.plots ?? []) await writeFile(join(FOLDER, `${plot.file}.svg`), renderPlot(plot))
+  const stored = Object.fromEntries(order.flatMap((name) => (known[name] ? [[name, known[name]]] : [])))
   await writeFile(RESULTS, `${JSON.stringify(stored, null, 2)}\n`)
+  await writeFile(PERFORMANCE_DOC, withTable(await readFile(PERFORMANCE_DOC, 'utf8'), stored))
 }
 
-async function readStored(): Promise<Record<string, StoredBench>> {
+/** The page with the table that belongs to the results. */
+export function withTable(page: string, stored: Stored): string {
+  if (!TABLE.test(page)) throw new Error('docs/performance.md has no place for the table')
+  const cells = (line: string[]) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const lines = Object.values(stored).flatMap(({ title, date, rows }) => [
+    cells([`**${title}**`, '', date, '']),
+    ...rows.map((row) => cells(toLine(row))),
+  ])
+  const table = [cells(HEADINGS), '| --- | --- | --- | --- |', ...lines].join('\n')
+  return page.replace(TABLE, (_, before, after) => `${before}\n${table}\n${after}`)
+}
+
+export async function readFigures(): Promise<Map<string, Record<string, unknown>>> {
+  return new Map(Object.entries(await readStored()).map(([name, { figures }]) => [name, figures]))
+}
+
+export async function readStored(): Promise<Stored> {
   try {
     return JSON.parse(await readFile(RESULTS, 'utf8'))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw error
   }
+}
+
+function toStored({ title }: Bench, { rows, figures }: BenchResult): StoredBench {
+  const date = new Date().toISOString().slice(0, 10)
+  return { title, date, nodeVersion: process.version, processors: cpus().length, rows, figures }
 }
 
 function toLine({ what, bar = '', measured, isMet }: Row): string[] {

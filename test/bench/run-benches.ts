@@ -33,18 +33,24 @@ export interface Ran {
   result: BenchResult
 }
 
-/** @param progress is told what is going on, in a few words */
+interface Options {
+  isQuick: boolean
+  /** What earlier runs found, by name: for a bench that needs the figures of one that is not run now. */
+  known: ReadonlyMap<string, Record<string, unknown>>
+  /** Is told what is going on, in a few words. */
+  progress(text: string): void
+  done(ran: Ran): Promise<void>
+}
+
 export async function runBenches(
   benches: readonly Bench[],
-  { isQuick, progress }: { isQuick: boolean; progress(text: string): void },
-): Promise<Ran[]> {
-  const figures = new Map<string, Record<string, unknown>>()
-  const ran: Ran[] = []
+  { isQuick, known, progress, done }: Options,
+): Promise<void> {
+  const figures = new Map(known)
   for (const bench of benches) {
     progress(bench.name)
     const result = await bench.run({ isQuick, figures, progress: (text) => progress(`${bench.name}: ${text}`) })
     figures.set(bench.name, result.figures)
-    ran.push({ bench, result })
+    await done({ bench, result })
   }
-  return ran
 }

@@ -24,6 +24,9 @@ interface Reply {
   failure?: string
 }
 
+/** Nothing that is asked of a worker takes this long; CopyObject of 5 GiB comes nearest, with 73 s. */
+const CALL_LIMIT_MS = 180_000
+
 /** Starts a file of workers/ or simulator/ as a process. What it prints to standard output (the product's log) is dropped. */
 export async function startWorker<Served extends Methods>(
   file: string,
@@ -36,9 +39,13 @@ export async function startWorker<Served extends Methods>(
     serialization: 'advanced',
   })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  const answerOf = (id: number, what: string): Promise<unknown> => {
+    const call = Promise.withResolvers<unknown>()
+    waiting.set(id, call)
+    const limit = setTimeout(() => call.reject(new Error(`${file} does not answer ${what}`)), CALL_LIMIT_MS)
+    return call.promise.finally(() => clearTimeout(limit))
+  }
   let lastId = 0
-  const ready = Promise.withResolvers<unknown>()
-  waiting.set(0, ready)
   child.on('message', ({ id, answer, failure }: Reply) => {
     const call = waiting.get(id)
     waiting.delete(id)
@@ -48,14 +55,14 @@ export async function startWorker<Served extends Methods>(
   const exited = once(child, 'exit').then(() => {
     for (const call of waiting.values()) call.reject(new Error(`${file} has ended`))
   })
-  await ready.promise
+  await answerOf(0, 'that it is ready')
   return {
     call(name, argument) {
-      const call = Promise.withResolvers<unknown>()
       const id = ++lastId
-      waiting.set(id, call)
-      child.send({ id, name, argument })
-      return call.promise as never
+      const answer = answerOf(id, name)
+      if (child.connected) child.send({ id, name, argument })
+      else waiting.get(id)?.reject(new Error(`${file} has ended`))
+      return answer as never
     },
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')

@@ -3,11 +3,12 @@ import { readConfig } from '../../../lib/config.ts'
 import { type Bench, shown } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
 import { ASSUMPTIONS, PRICES } from '../prices.ts'
+import { COPYING_S3 } from '../simulator/model.ts'
 
 const MIB = 1024 ** 2
 const SIZES_MIB = [0.1, 1, 16, 64, 65, 100, 150, 200, 256, 300, 512, 1024, 1900, 5120]
-const STREAM_MIB_PER_SECOND = 70
-const S3_REQUEST_SECONDS = 0.025
+const STREAM_MIB_PER_SECOND = COPYING_S3.streamBytesPerSecond / MIB
+const S3_REQUEST_SECONDS = COPYING_S3.latency.default.p50 / 1000
 /** Lambda's time limit here, less what is kept for the undo: a stream cannot move more. */
 const LONGEST_STREAM_SECONDS = 25.5
 /** Up to this size, requests for parts cost more than the seconds of Lambda they save. */
@@ -20,13 +21,17 @@ interface Measured {
   /** Of a promotion without its copy. */
   otherSeconds: number
   writeUnits: number
+  readUnits: number
+  /** Requests to S3 beside the copy. */
+  lookups: number
   streamedCpuSecondsPerMib: number
 }
 
 /**
  * What a million promotions cost, by the formula
  * gateway + Lambda (request, seconds × memory) + DynamoDB (units) + S3 (requests) + log + traces. The streamed alternative has
- * the same service around it and differs in the copy alone: one GetObject and one PutObject, and the Lambda as long as they last.
+ * the same service around it and differs in S3 alone: one GetObject, which is the lookup as well, one PutObject, and the Lambda
+ * as long as they last.
  */
 export const cost: Bench = {
   name: 'cost',
@@ -35,8 +40,9 @@ export const cost: Bench = {
     const measured = readMeasured(figures)
     const bySize = SIZES_MIB.map((sizeMib) => ({
       sizeMib,
-      own: around(measured) + ownCopy(sizeMib),
-      thrifty: around(measured) + ownCopy(sizeMib, THRIFTY_THRESHOLD_MIB * MIB),
+      own: around(measured) + measured.lookups * PRICES.s3ReadRequest + ownCopy(sizeMib),
+      thrifty:
+        around(measured) + measured.lookups * PRICES.s3ReadRequest + ownCopy(sizeMib, THRIFTY_THRESHOLD_MIB * MIB),
       streamed: streamedPrice(sizeMib, measured),
     }))
     const comparable = bySize.flatMap(({ streamed, ...each }) => (streamed === undefined ? [] : { ...each, streamed }))
@@ -71,7 +77,7 @@ export const cost: Bench = {
           x: 'MiB',
           y: 'US dollars',
           kind: 'lines',
-          isLogarithmic: true,
+          logarithmic: 'both',
           series: [
             { name: 'promotion', points: bySize.map(({ sizeMib: x, own }) => ({ x, y: own * PER_MILLION })) },
             {
@@ -93,17 +99,14 @@ function belowStreamed(prices: { sizeMib: number; own: number; streamed: number 
   return `but for ${dearer[0]?.sizeMib} to ${dearer.at(-1)?.sizeMib} MiB, up to ${asDollars(most)} more`
 }
 
-/** Everything but the copy. */
-function around({ otherSeconds, writeUnits }: Measured): number {
+/** Everything but S3. */
+function around({ otherSeconds, writeUnits, readUnits }: Measured): number {
   return (
     PRICES.restApiRequest +
     PRICES.lambdaRequest +
     seconds(otherSeconds) +
     writeUnits * PRICES.dynamoDbWriteUnit +
-    // The API key's record.
-    PRICES.dynamoDbReadUnit +
-    // The lookup of the file.
-    PRICES.s3ReadRequest +
+    readUnits * PRICES.dynamoDbReadUnit +
     ASSUMPTIONS.logBytes * PRICES.logByte +
     ASSUMPTIONS.tracesPerPromotion * PRICES.trace
   )
@@ -137,12 +140,12 @@ function streamSeconds(sizeMib: number): number {
 }
 
 /** What makes up the price of a plain promotion of 1 MiB, in dollars per million. */
-function partsOfMillion({ otherSeconds, writeUnits }: Measured): Record<string, number> {
+function partsOfMillion({ otherSeconds, writeUnits, readUnits, lookups }: Measured): Record<string, number> {
   const parts = {
     gateway: PRICES.restApiRequest,
     lambda: PRICES.lambdaRequest + seconds(otherSeconds + streamSeconds(1)),
-    dynamoDb: writeUnits * PRICES.dynamoDbWriteUnit + PRICES.dynamoDbReadUnit,
-    s3: PRICES.s3ReadRequest + PRICES.s3WriteRequest,
+    dynamoDb: writeUnits * PRICES.dynamoDbWriteUnit + readUnits * PRICES.dynamoDbReadUnit,
+    s3: lookups * PRICES.s3ReadRequest + PRICES.s3WriteRequest,
     log: ASSUMPTIONS.logBytes * PRICES.logByte,
     traces: ASSUMPTIONS.tracesPerPromotion * PRICES.trace,
   }
@@ -157,12 +160,14 @@ function readMeasured(figures: ReadonlyMap<string, Record<string, unknown>>): Me
       throw new Error(`the cost needs the figures of ${bench}: run npm run bench -- ${bench} cost`)
     return found as Value
   }
-  const { p50Ms } = get<{ p50Ms: number }>('latency')
-  const { writes } = get<{ writes: number }>('calls')
+  const { meanMs } = get<{ meanMs: number }>('latency')
+  const { writes, names } = get<{ writes: number; names: string[] }>('calls')
   const { streamed, sizeMib } = get<{ streamed: { cpuSeconds: number }; sizeMib: number }>('streamed')
   return {
-    otherSeconds: p50Ms / 1000 - streamSeconds(1),
+    otherSeconds: meanMs / 1000 - streamSeconds(1),
     writeUnits: writes,
+    readUnits: names.filter((name) => name === 'keys.find').length,
+    lookups: names.filter((name) => name === 'HeadObject').length,
     streamedCpuSecondsPerMib: streamed.cpuSeconds / sizeMib,
   }
 }

@@ -1,5 +1,5 @@
 import { asMs, asRatio, atMost, type Bench } from '../bench.ts'
-import { lambdaEnvironment, withBundles } from '../bundles.ts'
+import { lambdaEnvironment, promoteEvent, withBundles } from '../bundles.ts'
 import { ZERO_LATENCY } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
 import { median } from '../statistics.ts'
@@ -16,6 +16,7 @@ export const firstRequest: Bench = {
     withBundles(async ({ product, byDefault }) => {
       const simulator = await startSimulator(ZERO_LATENCY)
       const env = lambdaEnvironment(simulator.endpoint)
+      const event = promoteEvent(1)
       const bundles = { product, default: byDefault }
       const firstMs: Record<keyof typeof bundles, number[]> = { product: [], default: [] }
       const count = isQuick ? 2 : 25
@@ -23,7 +24,7 @@ export const firstRequest: Bench = {
         progress(`round ${round + 1} of ${count}`)
         for (const name of ['product', 'default'] as const) {
           const worker = await startWorker<HandlerMethods>('workers/handler.ts', { args: [bundles[name]], env })
-          firstMs[name].push((await worker.call('load', undefined)).firstMs)
+          firstMs[name].push(await worker.call('load', event))
           await worker.stop()
         }
       }

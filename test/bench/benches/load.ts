@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { asMs, asRatio, atMost, type Bench, shown } from '../bench.ts'
 import { lambdaEnvironment, withBundles } from '../bundles.ts'
 import { median } from '../statistics.ts'
@@ -39,7 +38,7 @@ export const load: Bench = {
           if (round > 0) starts[name]?.push(measured)
         }
       }
-      const isCacheUsed = (await readdir(cacheFolder)).length > 0
+      const isCacheWritten = (await readdir(cacheFolder)).length > 0
       await rm(cacheFolder, { recursive: true })
       const loadOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ loadMs }) => loadMs))
       const processOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ processMs }) => processMs))
@@ -57,7 +56,7 @@ export const load: Bench = {
         ],
         figures: {
           starts: count - 1,
-          isCacheUsed,
+          isCacheWritten,
           loadMs: { product: loadOf('product'), default: loadOf('default'), cached: loadOf('cached') },
           processMs: { product: processOf('product'), default: processOf('default'), empty: processOf('empty') },
         },
@@ -79,13 +78,18 @@ export const load: Bench = {
     }),
 }
 
+/** As Lambda's runtime does it: ES modules are imported, CommonJS is required. */
 function start(bundle: string | undefined, env: Record<string, string> = {}): Start {
-  const url = bundle && JSON.stringify(pathToFileURL(bundle).href)
-  const script = url
-    ? `const startedMs = performance.now(); await import(${url}); process.stdout.write(String(performance.now() - startedMs))`
-    : `process.stdout.write('0')`
+  const load = bundle?.endsWith('.cjs')
+    ? `require(${JSON.stringify(bundle)})`
+    : `await import(${JSON.stringify(bundle)})`
+  const script = `(async () => {
+    const startedMs = performance.now()
+    ${load}
+    require('node:fs').writeSync(1, String(performance.now() - startedMs))
+  })()`
   const startedMs = performance.now()
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--eval', bundle === undefined ? '' : script], {
     env: { ...process.env, ...lambdaEnvironment(UNUSED_ENDPOINT), ...env },
     encoding: 'utf8',
   })

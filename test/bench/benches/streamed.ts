@@ -15,7 +15,7 @@ const WHOLE_UP_TO_BYTES = 5 * 1024 ** 3
 
 /**
  * Server-side copy by the plan that ships, the same as one CopyObject, and streaming through the process: in turns, each in
- * a fresh process, on the same embedded S3.
+ * a fresh process, on the same embedded S3 (s3rver, but for how it joins parts: infra/local/s3-uploads.ts).
  */
 export const streamed: Bench = {
   name: 'streamed',
@@ -25,7 +25,7 @@ export const streamed: Bench = {
     // The copy by the plan that ships, not by the local stage's, which has small parts for demonstrations.
     const { MULTIPART_THRESHOLD_BYTES: _, MIN_PART_BYTES: __, ...environment } = definition.environment
     const config = readConfig(environment)
-    const sizeMib = isQuick ? 8 : SIZE_MIB
+    const sizeMib = isQuick ? 72 : SIZE_MIB
     const standIns = await startWorker<StandInMethods>('workers/stand-ins.ts')
     const { s3Endpoint } = await standIns.call('start', definition)
     await standIns.call('putFile', { Bucket: config.sandboxBucket, Key: SOURCE_KEY, mib: sizeMib })

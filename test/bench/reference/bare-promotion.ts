@@ -1,12 +1,15 @@
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { CopyObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 
 /**
  * What a promotion is measured against: the seven calls of the plain one in the same order, written down by
- * hand, by the SDK's clients as they come. No framework, no checks, no time limits, no log, no undo. It takes and gives what the product's handler does.
+ * hand, by the SDK's clients as they come, or as the product configures them; bundled as the product is. No framework, no checks, no
+ * time limits, no log, no undo. It takes and gives what the product's handler does.
  */
-const dynamoDb = new DynamoDBClient()
-const s3 = new S3Client({ forcePathStyle: true })
+const isTuned = process.env.BENCH_CLIENTS === 'tuned'
+const dynamoDb = isTuned ? createDynamoDbClient() : new DynamoDBClient()
+const s3 = isTuned ? createS3Client({ forcePathStyle: true }) : new S3Client({ forcePathStyle: true })
 
 const WORKSPACE = 'ws_bench'
 const BUCKET = 'documents'

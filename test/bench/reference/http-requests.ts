@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http'
  */
 const agent = new Agent({ keepAlive: true })
 const endpoint = new URL(process.env.AWS_ENDPOINT_URL_S3 ?? '')
-/** As long as what the SDK sends. */
+/** A body of DynamoDB's is about as long. */
 const FILLING = 'x'.repeat(500)
 
 export async function handler(event: { pathParameters: { file_id: string } }) {

@@ -11,18 +11,16 @@ import { waitUntil } from './timing.ts'
 /** A call as the simulator saw it. Times in milliseconds. */
 export interface SeenCall {
   name: string
+  /** When all of it was there. */
   arrivedMs: number
   /** From its arrival to its answer. */
   delayMs: number
   isRefused: boolean
-  /** Of the body, in bytes. */
-  requestBytes: number
 }
 
 export interface Seen {
   calls: SeenCall[]
   mostConnections: number
-  mostCopiesAtOnce: number
 }
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy'])
@@ -46,20 +44,20 @@ const port = await listen(server, 0)
 
 /** DynamoDB and S3 under one address: DynamoDB's calls have a target header. */
 async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const arrivedMs = performance.now()
   const { headers, method = '', url: path = '' } = incoming
-  const body = incoming.headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
+  const body = headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
+  const arrivedMs = performance.now()
   const isDynamoDb = headers['x-amz-target'] !== undefined
   const name = isDynamoDb ? nameDynamoDbCall({ body }, headers) : nameS3Call({ method, path }, headers)
   const isCopy = COPIES.has(name)
   const isRefused = isCopy && copies >= model.maxCopiesAtOnce
   const delayMs = delayOf(name, isDynamoDb || isRefused ? 0 : bytesMoved(name, headers))
-  const call = { name, arrivedMs, delayMs, isRefused, requestBytes: body.length }
+  const call = { name, arrivedMs, delayMs, isRefused }
   if (isRecording) seen.calls.push(call)
-  if (isCopy) seen.mostCopiesAtOnce = Math.max(seen.mostCopiesAtOnce, ++copies)
+  if (isCopy && !isRefused) copies++
   if (delayMs > 0) await waitUntil(arrivedMs + delayMs)
   call.delayMs = performance.now() - arrivedMs
-  if (isCopy) copies--
+  if (isCopy && !isRefused) copies--
   if (isRefused) return send(outgoing, SLOW_DOWN)
   send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
 }
@@ -70,7 +68,7 @@ function send(outgoing: ServerResponse, { status, headers, body }: SimulatedAnsw
 }
 
 function nothingSeen(): Seen {
-  return { calls: [], mostConnections: connections, mostCopiesAtOnce: 0 }
+  return { calls: [], mostConnections: connections }
 }
 
 const methods = {

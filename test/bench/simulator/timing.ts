@@ -7,27 +7,34 @@ interface Pending {
 }
 
 const pending: Pending[] = []
-let isScheduled = false
+let cancelScheduled = () => {}
 
 /** Waits by performance.now(), to some hundredths of a millisecond as long as the process has a core for itself. */
 export function waitUntil(dueMs: number): Promise<void> {
   return new Promise((resolve) => {
     const position = pending.findLastIndex((other) => other.dueMs <= dueMs) + 1
     pending.splice(position, 0, { dueMs, resolve })
-    if (position === 0 || !isScheduled) schedule()
+    if (position === 0) schedule()
   })
 }
 
+/** For the first of those that wait, instead of whatever was scheduled before. */
 function schedule(): void {
-  const first = pending[0]
-  isScheduled = first !== undefined
+  cancelScheduled()
+  const [first] = pending
   if (first === undefined) return
   const leftMs = first.dueMs - performance.now()
-  if (leftMs > SPIN_MS) setTimeout(release, leftMs - SPIN_MS)
-  else setImmediate(release)
+  if (leftMs > SPIN_MS) {
+    const timer = setTimeout(release, leftMs - SPIN_MS)
+    cancelScheduled = () => clearTimeout(timer)
+  } else {
+    const immediate = setImmediate(release)
+    cancelScheduled = () => clearImmediate(immediate)
+  }
 }
 
 function release(): void {
+  cancelScheduled = () => {}
   const nowMs = performance.now()
   while (pending[0] !== undefined && pending[0].dueMs <= nowMs) pending.shift()?.resolve()
   schedule()

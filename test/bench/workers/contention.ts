@@ -19,6 +19,8 @@ export interface Storm {
   seconds: number
   /** Requests on the wire, the SDK's repetitions included. */
   requests: Record<string, number>
+  /** Write units of the calls on the workspace's item, which is the larger the more promotions are under way. */
+  ledgerUnits: number
 }
 
 const LONG_MS = 600_000
@@ -27,6 +29,7 @@ const config = readConfig(process.env)
 // Hundreds of Lambdas in one process: the time limits of one would measure the machine, not the ledger.
 const client = createDynamoDbClient({ requestHandler: new NodeHttpHandler({ httpAgent: { maxSockets: 64 } }) })
 let requests: Record<string, number> = {}
+let ledgerUnits = 0
 client.middlewareStack.add(
   (next) => (args) => {
     const { headers, body } = args.request as { headers: Record<string, string>; body: string | Uint8Array }
@@ -36,6 +39,16 @@ client.middlewareStack.add(
   },
   // After the SDK's own repetitions: each of them is counted.
   { step: 'deserialize' },
+)
+client.middlewareStack.add(
+  (next) => async (args) => {
+    const answer = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } })
+    const { ConsumedCapacity } = answer.output as { ConsumedCapacity?: { CapacityUnits?: number } }
+    const { TableName } = args.input as { TableName?: string }
+    if (TableName === config.workspacesTable) ledgerUnits += ConsumedCapacity?.CapacityUnits ?? 0
+    return answer
+  },
+  { step: 'initialize' },
 )
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const objects: ObjectStore = {
@@ -70,6 +83,7 @@ const handler = createPromoteContainerFileHandler({
 const methods = {
   async run({ count, atOnce }: { count: number; atOnce: number }): Promise<Storm> {
     requests = {}
+    ledgerUnits = 0
     let succeeded = 0
     let left = count
     const startedMs = performance.now()
@@ -82,7 +96,7 @@ const methods = {
       }
     }
     await Promise.all(Array.from({ length: atOnce }, clientOfOurs))
-    return { succeeded, seconds: (performance.now() - startedMs) / 1000, requests }
+    return { succeeded, seconds: (performance.now() - startedMs) / 1000, requests, ledgerUnits }
   },
 }
 export type ContentionMethods = typeof methods

@@ -69,8 +69,10 @@ const methods = {
 }
 export type CopyMethods = typeof methods
 
-async function copyPartsLike(CopySource: string, { sizeBytes, partBytes, atOnce }: Required<ForeignPlan>) {
-  if (partBytes === undefined) return
+async function copyPartsLike(
+  CopySource: string,
+  { sizeBytes, partBytes, atOnce }: ForeignPlan & { partBytes: number },
+) {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(target))
   const count = Math.ceil(sizeBytes / partBytes)
   const Parts = await inParallel(
