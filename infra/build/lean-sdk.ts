@@ -1,14 +1,22 @@
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /**
  * What keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
  * `npm run bench -- load`). None of these changes what the code does in a Lambda.
  */
-export const LEAN_SDK: Plugin[] = [inlineSchemaKeys(), environmentCredentials(), requireBuiltins()]
+export const LEAN_SDK: Plugin[] = [
+  inlineSchemaKeys(),
+  environmentCredentials(),
+  noConfigurationFiles(),
+  requireBuiltins(),
+  requireBuiltinsOnDemand(),
+]
 
 const SCHEMA_FILES = /[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/
 const STRING_CONSTANT = /^const (_\w+) = ("[^"\\\n]*");$/gm
+const ON_DEMAND = /await import\(("node:\w+")\)/g
 const COMPUTED_KEY = /\[(_\w+)\]:/g
 
 /**
@@ -60,6 +68,21 @@ function environmentCredentials(): Plugin {
   }
 }
 
+/** No Lambda has ~/.aws/config; the first request would look for it, once for each client. */
+function noConfigurationFiles(): Plugin {
+  return {
+    name: 'no-configuration-files',
+    setup(build) {
+      build.onLoad({ filter: /[\\/]shared-ini-file-loader[\\/]loadSharedConfigFiles\.js$/ }, ({ path }) => ({
+        contents: `
+          export { CONFIG_PREFIX_SEPARATOR } from './constants'
+          export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} })`,
+        resolveDir: dirname(path),
+      }))
+    },
+  }
+}
+
 /**
  * `import` of a module of Node's own reads every property of it once, lazy ones too: `node:http` loads undici, `node:fs`
  * readline. `process.getBuiltinModule` reads what is used.
@@ -79,6 +102,19 @@ function requireBuiltins(): Plugin {
       )
       build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+        loader: 'js',
+      }))
+    },
+  }
+}
+
+/** The SDK imports node:http when an endpoint is not https: esbuild would make a file of its own of it. */
+function requireBuiltinsOnDemand(): Plugin {
+  return {
+    name: 'require-builtins-on-demand',
+    setup(build) {
+      build.onLoad({ filter: /[\\/]node-http-handler[\\/]dist-es[\\/]node-http-handler\.js$/ }, async ({ path }) => ({
+        contents: (await readFile(path, 'utf8')).replaceAll(ON_DEMAND, 'process.getBuiltinModule($1)'),
         loader: 'js',
       }))
     },
