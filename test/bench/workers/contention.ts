@@ -33,7 +33,7 @@ let ledgerUnits = 0
 client.middlewareStack.add(
   (next) => (args) => {
     const { headers, body } = args.request as { headers: Record<string, string>; body: string | Uint8Array }
-    const name = nameDynamoDbCall({ body: Buffer.from(body).toString() }, headers)
+    const name = nameDynamoDbCall({ body: typeof body === 'string' ? body : new TextDecoder().decode(body) }, headers)
     requests[name] = (requests[name] ?? 0) + 1
     return next(args)
   },
