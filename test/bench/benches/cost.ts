@@ -81,7 +81,7 @@ export const cost: Bench = {
           series: [
             { name: 'promotion', points: bySize.map(({ sizeMib: x, own }) => ({ x, y: own * PER_MILLION })) },
             {
-              name: 'streamed through the Lambda',
+              name: 'streamed',
               points: comparable.map(({ sizeMib: x, streamed }) => ({ x, y: streamed * PER_MILLION })),
             },
           ],
