@@ -22,8 +22,8 @@ export interface Scenario {
 /** Long enough for a run without a call that hangs; the deadline leaves 2.5 s of it for the undo. */
 const REMAINING_MS = 4000
 const SMALL = Buffer.from('small')
-/** Two parts. */
-const LARGE = patternBytes(8 * 1024 * 1024 + 1)
+/** Two parts with the local stage's smallest part of 5 MiB. */
+const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 const TOO_MUCH = Buffer.from('more than fits')
 const KEY = 'key-of-the-caller'
 const HOURS_MS = 2 * 3_600_000
