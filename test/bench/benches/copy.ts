@@ -2,7 +2,7 @@ import { planParts } from '../../../lib/aws/copy-plan.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { asSeconds, atMost, type Bench, type Row, shown } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
-import { COPYING_S3 } from '../simulator/model.ts'
+import { COPYING_S3, streamSeconds } from '../simulator/model.ts'
 import { type Simulator, startSimulator } from '../simulator/start.ts'
 import { median } from '../statistics.ts'
 import { startWorker, type Worker } from '../worker.ts'
@@ -76,7 +76,10 @@ export const copy: Bench = {
           logarithmic: 'both',
           series: [
             { name: 'promotion', points: seconds.map(({ sizeMib, seconds: y }) => ({ x: sizeMib, y })) },
-            { name: 'one stream (computed)', points: seconds.map(({ sizeMib: x }) => ({ x, y: 0.025 + x / 70 })) },
+            {
+              name: 'one stream (computed)',
+              points: seconds.map(({ sizeMib: x }) => ({ x, y: streamSeconds(x * MIB) })),
+            },
           ],
         },
       ],

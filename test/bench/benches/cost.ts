@@ -3,12 +3,10 @@ import { readConfig } from '../../../lib/config.ts'
 import { type Bench, shown } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
 import { ASSUMPTIONS, PRICES } from '../prices.ts'
-import { COPYING_S3 } from '../simulator/model.ts'
+import { S3_REQUEST_SECONDS, streamSeconds } from '../simulator/model.ts'
 
 const MIB = 1024 ** 2
 const SIZES_MIB = [0.1, 1, 16, 64, 65, 100, 150, 200, 256, 300, 512, 1024, 1900, 5120]
-const STREAM_MIB_PER_SECOND = COPYING_S3.streamBytesPerSecond / MIB
-const S3_REQUEST_SECONDS = COPYING_S3.latency.default.p50 / 1000
 /** Lambda's time limit here, less what is kept for the undo: a stream cannot move more. */
 const LONGEST_STREAM_SECONDS = 25.5
 /** Up to this size, requests for parts cost more than the seconds of Lambda they save. */
@@ -38,11 +36,11 @@ export const cost: Bench = {
   title: 'Cost per million promotions',
   async run({ figures }) {
     const measured = readMeasured(figures)
+    const beforeCopy = around(measured) + measured.lookups * PRICES.s3ReadRequest
     const bySize = SIZES_MIB.map((sizeMib) => ({
       sizeMib,
-      own: around(measured) + measured.lookups * PRICES.s3ReadRequest + ownCopy(sizeMib),
-      thrifty:
-        around(measured) + measured.lookups * PRICES.s3ReadRequest + ownCopy(sizeMib, THRIFTY_THRESHOLD_MIB * MIB),
+      own: beforeCopy + ownCopy(sizeMib),
+      thrifty: beforeCopy + ownCopy(sizeMib, THRIFTY_THRESHOLD_MIB * MIB),
       streamed: streamedPrice(sizeMib, measured),
     }))
     const comparable = bySize.flatMap(({ streamed, ...each }) => (streamed === undefined ? [] : { ...each, streamed }))
@@ -119,9 +117,9 @@ function seconds(duration: number): number {
 function ownCopy(sizeMib: number, multipartThresholdBytes?: number): number {
   const config = readConfig(lambdaEnvironment('http://unused'))
   const plan = planParts(sizeMib * MIB, { ...config, ...(multipartThresholdBytes && { multipartThresholdBytes }) })
-  if (plan === undefined) return PRICES.s3WriteRequest + seconds(streamSeconds(sizeMib))
+  if (plan === undefined) return PRICES.s3WriteRequest + seconds(streamSeconds(sizeMib * MIB))
   // Create, the parts, complete: one after the other, and the parts beside each other.
-  const copySeconds = 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes / MIB)
+  const copySeconds = 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes)
   return (plan.partCount + 2) * PRICES.s3WriteRequest + seconds(copySeconds)
 }
 
@@ -130,20 +128,16 @@ function streamedPrice(sizeMib: number, measured: Measured): number | undefined 
   const processors = Math.min(1, ASSUMPTIONS.memoryMib / ASSUMPTIONS.memoryMibOfOneProcessor)
   const cpuSeconds = (measured.streamedCpuSecondsPerMib * sizeMib) / processors
   // Two requests, whose bytes flow at the same time; it is as fast as the slower of network and processor.
-  const copySeconds = S3_REQUEST_SECONDS + Math.max(streamSeconds(sizeMib), cpuSeconds)
+  const copySeconds = S3_REQUEST_SECONDS + Math.max(streamSeconds(sizeMib * MIB), cpuSeconds)
   if (copySeconds > LONGEST_STREAM_SECONDS) return undefined
   return around(measured) + PRICES.s3ReadRequest + PRICES.s3WriteRequest + seconds(copySeconds)
-}
-
-function streamSeconds(sizeMib: number): number {
-  return S3_REQUEST_SECONDS + sizeMib / STREAM_MIB_PER_SECOND
 }
 
 /** What makes up the price of a plain promotion of 1 MiB, in dollars per million. */
 function partsOfMillion({ otherSeconds, writeUnits, readUnits, lookups }: Measured): Record<string, number> {
   const parts = {
     gateway: PRICES.restApiRequest,
-    lambda: PRICES.lambdaRequest + seconds(otherSeconds + streamSeconds(1)),
+    lambda: PRICES.lambdaRequest + seconds(otherSeconds + streamSeconds(MIB)),
     dynamoDb: writeUnits * PRICES.dynamoDbWriteUnit + readUnits * PRICES.dynamoDbReadUnit,
     s3: lookups * PRICES.s3ReadRequest + PRICES.s3WriteRequest,
     log: ASSUMPTIONS.logBytes * PRICES.logByte,
@@ -164,7 +158,7 @@ function readMeasured(figures: ReadonlyMap<string, Record<string, unknown>>): Me
   const { writes, names } = get<{ writes: number; names: string[] }>('calls')
   const { streamed, sizeMib } = get<{ streamed: { cpuSeconds: number }; sizeMib: number }>('streamed')
   return {
-    otherSeconds: meanMs / 1000 - streamSeconds(1),
+    otherSeconds: meanMs / 1000 - streamSeconds(MIB),
     writeUnits: writes,
     readUnits: names.filter((name) => name === 'keys.find').length,
     lookups: names.filter((name) => name === 'HeadObject').length,

@@ -31,15 +31,19 @@ export const load: Bench = {
       const starts = Object.fromEntries(Object.keys(variants).map((name) => [name, [] as Start[]]))
       // The first run of each is not counted: it reads the files from disk, and fills the cache.
       const count = isQuick ? 2 : 26
-      for (let round = 0; round < count; round++) {
-        progress(`round ${round} of ${count - 1}`)
-        for (const [name, run] of Object.entries(variants)) {
-          const measured = run()
-          if (round > 0) starts[name]?.push(measured)
+      let isCacheWritten: boolean
+      try {
+        for (let round = 0; round < count; round++) {
+          progress(`round ${round} of ${count - 1}`)
+          for (const [name, run] of Object.entries(variants)) {
+            const measured = run()
+            if (round > 0) starts[name]?.push(measured)
+          }
         }
+        isCacheWritten = (await readdir(cacheFolder)).length > 0
+      } finally {
+        await rm(cacheFolder, { recursive: true })
       }
-      const isCacheWritten = (await readdir(cacheFolder)).length > 0
-      await rm(cacheFolder, { recursive: true })
       const loadOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ loadMs }) => loadMs))
       const processOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ processMs }) => processMs))
       const ratio = loadOf('product') / loadOf('default')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atMost, type Bench, shown } from '../bench.ts'
-import { COPYING_S3 } from '../simulator/model.ts'
+import { COPYING_S3, streamSeconds } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
 import { median, sum } from '../statistics.ts'
 import { startWorker } from '../worker.ts'
@@ -56,7 +56,7 @@ export const simulatorCheck: Bench = {
         atMost(
           'one stream, off the 70 MiB/s it is given',
           0.03,
-          Math.abs(streamMib / (stream - 0.025) / 70 - 1),
+          Math.abs(streamSeconds(streamMib * MIB) / stream - 1),
           asPercent,
         ),
         atMost('off the published figures, largest', 0.25, Math.max(...deviations), asPercent),

@@ -38,6 +38,14 @@ export const COPYING_S3: Model = {
   streamBytesPerSecond: 70 * MIB,
 }
 
+/** Of one request by that S3. */
+export const S3_REQUEST_SECONDS = COPYING_S3.latency.default.p50 / 1000
+
+/** How long that S3 takes for a copy in one stream. */
+export function streamSeconds(sizeBytes: number): number {
+  return S3_REQUEST_SECONDS + sizeBytes / COPYING_S3.streamBytesPerSecond
+}
+
 /** One Region, connections kept open. */
 export const AWS: Model = {
   ...COPYING_S3,

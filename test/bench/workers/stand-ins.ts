@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +22,8 @@ let s3: S3Client
 const methods = {
   /** Starts s3rver and dynalite with the tables and buckets of the template, and makes an API key. */
   async start(definition: ServiceDefinition) {
+    // When the bench fails, it ends without asking for it.
+    process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
     directory = await mkdtemp(join(tmpdir(), 'promotion-bench-stand-ins-'))
     const dynamoDbServer = await startDynamoDb({ directory: undefined })
     const s3Server = await startS3({ directory, credentials })
