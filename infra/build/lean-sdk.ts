@@ -35,7 +35,7 @@ function inlineSchemaKeys(): Plugin {
   }
 }
 
-export function inlineKeys(source: string): string {
+function inlineKeys(source: string): string {
   const constants = new Map([...source.matchAll(STRING_CONSTANT)].map(([, name, literal]) => [name, literal]))
   return source.replace(COMPUTED_KEY, (key, name) => (constants.has(name) ? `${constants.get(name)}:` : key))
 }
