@@ -42,7 +42,9 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
       return (list.Contents?.length ?? 0) > 0
     },
 
-    copy: (request, signal) => copyObject(request, settings, abortUploads, signal),
+    async copy(request, signal) {
+      await copyObject(request, settings, abortUploads, signal)
+    },
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
