@@ -1,0 +1,36 @@
+import type { ObjectStore } from '../../../lib/promotion/ports.ts'
+
+interface SimulatedS3 {
+  /** How long a copy takes. */
+  copySeconds: number
+  sizeBytes: number
+  random(): number
+  /** ms of a request that is not a copy. */
+  latencyMs(): number
+}
+
+/** Every file is there, and of one size; a copy takes its time, a tenth more or less. */
+export function createSimulatedS3({ copySeconds, sizeBytes, random, latencyMs }: SimulatedS3): ObjectStore {
+  const wait = (delayMs: number, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      setTimeout(resolve, delayMs)
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  return {
+    async findContainerFile(objectKey, signal) {
+      await wait(latencyMs(), signal)
+      return {
+        objectKey,
+        sizeBytes,
+        etag: '"etag"',
+        contentType: 'text/plain',
+        contentEncoding: undefined,
+        contentLanguage: undefined,
+        isArchived: false,
+      }
+    },
+    hasContainer: async () => true,
+    copy: (_, signal) => wait(copySeconds * 1000 * (0.9 + 0.2 * random()), signal),
+    discard: (_, signal) => wait(latencyMs(), signal),
+  }
+}
