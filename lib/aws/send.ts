@@ -3,12 +3,18 @@ import { isServerError, isThrottlingError, isTransientError } from '@smithy/core
 import type { Client, Command, MetadataBearer, SdkError } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
 
+/**
+ * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never sent
+ * again; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
+ */
+export const OPENING = { tries: 1 } as const
+
 export interface SendOptions {
   /** Aborts the call and the waiting between its tries. */
   signal: AbortSignal
   /**
-   * The call opens something (takes bytes, records a document, starts a copy): a try of it that was never answered may
-   * still arrive, so none is sent after it. Calls that close or read may be repeated (docs/reliability.md).
+   * The call starts a copy: a try of it that was never answered may still arrive, so none is sent after it. One that was
+   * answered with an error is no longer at work.
    */
   opens?: boolean
   /** Of a call that fails otherwise than by throttling. */

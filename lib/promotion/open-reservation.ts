@@ -22,9 +22,12 @@ export async function openReservation(
   const other = await tryToOpen(reservation, progress, deps, signal)
   if (other === undefined) return
   if (!isDead(other, deps)) throw inProgress(other, deps)
+  // Should this fail, what has been begun is the resolver's, which finds it by this attempt's marker.
+  progress.reservation = 'unknown'
   // Its copy may be under way still, whatever became of its process.
-  await deps.reservations.watch(other, signal)
-  if ((await takeBack(other, deps, signal)) === 'recorded') await settle(other, deps, signal)
+  const outcome = await takeBack(other, { mayCopyArrive: true }, deps, signal)
+  if (outcome === 'recorded') await settle(other, deps, signal)
+  progress.reservation = 'none'
   const another = await tryToOpen(reservation, progress, deps, signal)
   if (another !== undefined) throw inProgress(another, deps)
 }

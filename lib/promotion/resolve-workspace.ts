@@ -154,7 +154,7 @@ function leftReservation(
         return 'settled'
       }
       if (closedBy === undefined) {
-        if ((await takeBack(reservation, deps, signal)) === 'taken_back') return 'released'
+        if ((await takeBack(reservation, { mayCopyArrive: false }, deps, signal)) === 'taken_back') return 'released'
         await settle(reservation, deps, signal)
         return 'settled'
       }

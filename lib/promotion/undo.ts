@@ -30,9 +30,11 @@ export async function undo(
   const signal = deadline.undoSignal()
   try {
     return await journal.time('undo', async () => {
-      // Before anything else goes: whoever finishes the work of a dead process looks for what is there.
-      if (progress.copy === 'unanswered') await deps.reservations.watch(reservation, signal)
-      if (await isOpen(reservation, progress, deps, signal)) return takeBack(reservation, deps, signal)
+      const mayCopyArrive = progress.copy === 'unanswered'
+      if (await isOpen(reservation, progress, deps, signal)) {
+        return takeBack(reservation, { mayCopyArrive }, deps, signal)
+      }
+      if (mayCopyArrive) await deps.reservations.watch(reservation, signal)
       if (progress.copy !== 'none') await deps.objects.discard(reservation.objectKey, signal)
       await deps.ledger.release(reservation, signal)
       return 'taken_back'

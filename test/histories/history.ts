@@ -34,7 +34,7 @@ const LEASE_MS = 120_000
 const HOUR_MS = 3_600_000
 const FUNCTION_TIMEOUT_MS = 28_000
 const READS = /find|read|list|usage|isRetiredBy|has|due/i
-const OPENS = /take|ledger\.mark$|\.open$|record|copy|correct|setQuota/
+const OPENS = /take|ledger\.mark$|\.open$|forestall|record|copy|correct|setQuota/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const { signal } = new AbortController()
 const DEADLINE = { signal, undoSignal: () => signal }
