@@ -92,6 +92,9 @@ export function createWorkspaceAdministration({
       return readWorkspaceItem(Attributes)
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return undefined
+      // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.
+      const item = await read(known.workspace_id as WorkspaceId, signal)
+      if (item?.quota_bytes === quotaBytes) return item
       throw error
     }
   }
