@@ -193,15 +193,16 @@ export interface CopyRequest {
 
 /** The sandboxes of the containers (read only) and the durable storage of the documents. */
 export interface ObjectStore {
+  /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**
    * Copies the very bytes that were looked up. When it fails, parts of the work may be left: {@link ObjectStore.discard}
    * removes them.
-   * @returns `mayArriveLate`: the SDK sent the copy more than once, and one of these may still write the object
-   * @throws ServiceError container_file_changed, container_file_archived
+   * @throws ServiceError container_file_changed, container_file_archived; any with `isUnanswered` when the object may still
+   *   appear
    */
-  copy(request: CopyRequest, signal: AbortSignal): Promise<{ mayArriveLate: boolean }>
+  copy(request: CopyRequest, signal: AbortSignal): Promise<void>
   /** Removes an attempt's object and its unfinished uploads; nothing there is fine. */
   discard(targetKey: string, signal: AbortSignal): Promise<void>
 }

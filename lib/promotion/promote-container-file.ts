@@ -167,7 +167,7 @@ async function copyAndRecord(
   const progress: Progress = { reached: 'copy', mayArriveLate: false }
   try {
     const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-    progress.mayArriveLate = (await journal.time('copy', () => deps.objects.copy(copy, deadline.signal))).mayArriveLate
+    await journal.time('copy', () => deps.objects.copy(copy, deadline.signal))
     progress.reached = 'record'
     const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
     if (outcome !== 'recorded') {
