@@ -175,7 +175,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     expect(await service.stateOf(workspace)).toEqual(kept(5))
   })
 
-  it.each(['CreateMultipartUpload', 'UploadPartCopy', 'CompleteMultipartUpload'])(
+  it.each(['UploadPartCopy', 'CompleteMultipartUpload'])(
     '%s once applied with its answer lost: the document is whole',
     async (call) => {
       const workspace = await service.newWorkspace()
@@ -187,13 +187,12 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
         return LOST
       })
       expect((await service.promote(workspace, 'a.txt')).status).toBe(200)
-      // Even the upload that nobody was told the id of is aborted.
       expect(await service.stateOf(workspace)).toEqual(kept(LARGE_BYTES.length))
     },
   )
 
-  it('CopyObject applied, every answer lost: 503, and the object is gone', async () => {
-    expectRow(await promoteBroken('CopyObject', LOST, Buffer.from('small')), 503, 'service_unavailable')
+  it('CreateMultipartUpload applied with its answer lost: 503, and the upload that nobody named is aborted', async () => {
+    expectRow(await promoteBroken('CreateMultipartUpload', LOST, LARGE_BYTES), 503, 'service_unavailable')
   })
 
   it('documents.record applied, every answer lost: 200, for the document is there', async () => {
