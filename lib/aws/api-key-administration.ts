@@ -1,14 +1,9 @@
-import {
-  type DynamoDBClient,
-  PutItemCommand,
-  ScanCommand,
-  type ScanCommandInput,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../auth/api-key-administration.ts'
 import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
 import { isDone } from './conditional-write.ts'
+import { listPages } from './list-pages.ts'
 import { send } from './send.ts'
 
 /** The API keys in the Keys table, for platform teams. */
@@ -36,13 +31,12 @@ export function createApiKeyAdministration({
         FilterExpression: wanted.map(([name]) => `${name} = :${name}`).join(' AND '),
         ExpressionAttributeValues: marshall(Object.fromEntries(wanted.map(([name, value]) => [`:${name}`, value]))),
       }
-      let ExclusiveStartKey: ScanCommandInput['ExclusiveStartKey']
-      do {
-        const command = new ScanCommand({ TableName, ConsistentRead: true, ExclusiveStartKey, ...filter })
-        const { Items = [], LastEvaluatedKey } = await send(client, command, { signal })
-        for (const item of Items) yield toRecord(unmarshall(item) as ApiKeyItem)
-        ExclusiveStartKey = LastEvaluatedKey
-      } while (ExclusiveStartKey)
+      const scan = { TableName, ConsistentRead: true, ...filter }
+      for await (const items of listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...start }), { signal }),
+      )) {
+        for (const item of items) yield toRecord(unmarshall(item) as ApiKeyItem)
+      }
     },
 
     async change(tokenHash, change, signal) {

@@ -17,16 +17,19 @@ export interface SendOptions {
    * still arrive, so none is sent after it. Calls that close or read may be repeated (docs/reliability.md).
    */
   opens?: boolean
+  /** Of a call that fails otherwise than by throttling. */
+  tries?: number
   /** How long a call that is throttled is tried again; it was certainly not applied. */
   patienceMs?: number
+  /** Between two tries. */
+  longestPauseMs?: number
   /** For one try. Left out: the client's own. */
   requestTimeoutMs?: number
 }
 
-/** Tries of a call that failed otherwise than by throttling. */
-const MAX_TRIES = 3
+const TRIES = 3
 const SHORT_PATIENCE_MS = 1000
-const FIRST_PAUSE_MS = 25
+const FIRST_PAUSE_MS = 15
 const LONGEST_PAUSE_MS = 400
 /** What Node.js reports of connections that broke in ways the SDK does not list: TLS, and answers that are no HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
@@ -49,21 +52,28 @@ export async function send<
 >(
   client: Client<ClientInput, ClientOutput, Config>,
   command: Command<ClientInput, Input, ClientOutput, Output, Config>,
-  { signal, opens = false, patienceMs = SHORT_PATIENCE_MS, requestTimeoutMs }: SendOptions,
+  {
+    signal,
+    opens = false,
+    tries = TRIES,
+    patienceMs = SHORT_PATIENCE_MS,
+    longestPauseMs = LONGEST_PAUSE_MS,
+    requestTimeoutMs,
+  }: SendOptions,
 ): Promise<Output> {
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   const impatientAtMs = performance.now() + patienceMs
-  for (let tries = 1, failures = 0; ; tries++) {
+  for (let sent = 1, failures = 0; ; sent++) {
     try {
       return await client.send(command, {
         abortSignal: signal,
         ...(requestTimeoutMs !== undefined && { requestTimeout: requestTimeoutMs }),
       })
     } catch (error) {
-      const pauseMs = pauseAfter(tries)
+      const pauseMs = pauseAfter(sent, longestPauseMs)
       const isWorthAnother = isThrottled(error)
         ? performance.now() + pauseMs < impatientAtMs
-        : ++failures < MAX_TRIES && isPassing(error) && !(opens && isUnanswered(error))
+        : ++failures < tries && isPassing(error) && !(opens && isUnanswered(error))
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
         throw translateFailure(error, { signal, opens })
       }
@@ -71,9 +81,9 @@ export async function send<
   }
 }
 
-/** Exponential, with jitter over the upper half. */
-function pauseAfter(tries: number): number {
-  const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries)
+/** Exponential, with jitter over the upper half, so that many that were throttled together do not come back together. */
+function pauseAfter(sent: number, mostMs: number): number {
+  const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** sent)
   return longestMs * (0.5 + Math.random() / 2)
 }
 

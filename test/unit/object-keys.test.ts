@@ -4,10 +4,10 @@ import {
   type ContainerId,
   type DocumentId,
   documentIdFromHash,
+  documentIdOfAttempt,
   type FilePath,
   isWorkspaceId,
   newAttemptId,
-  newDocumentId,
   type WorkspaceId,
 } from '../../lib/promotion/ids.ts'
 import { createObjectKeys, faultsInTemplates } from '../../lib/promotion/object-keys.ts'
@@ -107,7 +107,7 @@ describe('faultsInTemplates', () => {
   it('knows how long ids can be', () => {
     for (let i = 0; i < 1000; i++) {
       expect(newAttemptId().length).toBeLessThanOrEqual(22)
-      expect(newDocumentId().length).toBeLessThanOrEqual(27)
+      expect(documentIdOfAttempt(newAttemptId()).length).toBeLessThanOrEqual(27)
       expect(documentIdFromHash(`${i}`).length).toBeLessThanOrEqual(27)
     }
     expect(isWorkspaceId('w'.repeat(129))).toBe(false)
