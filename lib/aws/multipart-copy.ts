@@ -50,8 +50,13 @@ export async function copyInParts(
   }
   const pieces = { count: partCount, atOnce: MAX_PARALLEL_PARTS, isOverload: isThrottled }
   const parts = await inParallel(pieces, copyPart, signal)
-  await requireSameSource(source, settings, signal)
-  await completeUpload(upload, parts, request, settings, signal)
+  // Told in this order: what the completion may still do outweighs what was copied.
+  const ends = await Promise.allSettled([
+    completeUpload(upload, parts, request, settings, signal),
+    requireSameSource(source, settings, signal),
+  ])
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 async function createUpload(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Upload> {
