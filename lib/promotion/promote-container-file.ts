@@ -11,6 +11,7 @@ import { resolveMimeType } from './mime-type.ts'
 import { openReservation } from './open-reservation.ts'
 import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
 import { type ReserveDependencies, takeBytes } from './reserve-bytes.ts'
+import { settle } from './take-back.ts'
 import { type Progress, undo } from './undo.ts'
 
 export interface PromotionRequest {
@@ -174,7 +175,6 @@ async function promoteNew(
     await record(document, request, deps)
   } catch (error) {
     if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
-    return { document, isReplayed: false, usage }
   }
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
@@ -226,9 +226,8 @@ async function settleQuietly(
   const signal = deadline.undoSignal()
   try {
     await journal.time('settle', async () => {
-      // The reservation must not go while the marker may be there: alone, it would stand for bytes to be given back.
-      if (!isUnmarked) await deps.ledger.unmark(reservation, signal)
-      await deps.reservations.remove(reservation, signal)
+      if (isUnmarked) await deps.reservations.remove(reservation, signal)
+      else await settle(reservation, deps, signal)
     })
   } catch (error) {
     log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })

@@ -7,8 +7,8 @@ import { takeBack } from './take-back.ts'
 
 /** How far an attempt got before it failed. */
 export interface Progress {
-  /** `unanswered`: it may be open, or be opened yet. */
-  reservation: 'none' | 'unanswered' | 'open'
+  /** `unknown`: it may be open, or be opened yet. */
+  reservation: 'none' | 'unknown' | 'open'
   copy: 'none' | 'unanswered' | 'answered'
   /** The marker is gone: the reservation alone stands for the bytes. */
   isUnmarked: boolean
@@ -55,8 +55,8 @@ async function isOpen(
   deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (progress.reservation !== 'unanswered') return progress.reservation === 'open'
+  if (progress.reservation !== 'unknown') return progress.reservation === 'open'
   const outcome = await deps.reservations.forestall(reservation, signal)
-  if (outcome === 'occupied') throw new Error('an unanswered opening may arrive once another attempt has ended')
+  if (outcome === 'occupied') throw new Error('an opening of unknown outcome may arrive once another attempt has ended')
   return outcome === 'open'
 }
