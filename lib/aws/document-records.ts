@@ -11,7 +11,7 @@ import type { DocumentOverview, DocumentRecords, Reservation } from '../promotio
 import { isDone } from './conditional-write.ts'
 import { type RecordItem, readDocument, readRecord, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
-import { type SendOptions, send } from './send.ts'
+import { OPENING, type SendOptions, send } from './send.ts'
 import { readItems } from './stored-item.ts'
 
 /** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
@@ -49,7 +49,7 @@ export function createDocumentRecords({
       const { assignments, values } = toUpdate(document)
       const existing = await update(
         document,
-        { signal, opens: true },
+        { signal, ...OPENING },
         {
           UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
           ConditionExpression: IS_RECORDABLE,
@@ -57,9 +57,7 @@ export function createDocumentRecords({
         },
       )
       if (existing === undefined) return 'recorded'
-      if (existing.record_kind === 'tombstone') return 'fenced'
-      // A try that was answered with an error took effect.
-      return existing.attempt_id === document.attemptId ? 'recorded' : 'taken'
+      return existing.record_kind === 'tombstone' ? 'fenced' : 'taken'
     },
 
     async fence(attempt, signal) {

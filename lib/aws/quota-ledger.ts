@@ -10,7 +10,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
-import { isThrottled, type SendOptions, send } from './send.ts'
+import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
 import {
   checkShardOf,
   newWorkspaceItem,
@@ -39,7 +39,7 @@ export const MAX_RELEASES = 8
 /** As long as the request lives, and often: until this is through, nobody else finds room. */
 const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
 /** The caller tries again, by rules of its own. */
-const ONE_TRY = { opens: true, patienceMs: 0 }
+const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
 const HAS_ROOM = 'remaining_bytes >= :size_bytes'
 const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
@@ -156,20 +156,17 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
   }
 
   /** Reads the reason for a refusal out of the item that was refused. */
-  function whyRefused(item: WorkspaceItem, { attemptId, sizeBytes }: Reservation): TakeOutcome {
-    // A try that was answered with an error took effect.
-    if (attemptId in item.takings) return { outcome: 'taken', usage: usageOf(item) }
+  function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
     if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
     return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 
-  /** Not sent again under the same id, whatever the failure: a process held up may do so when all is over (release-bytes.ts). */
   async function tryMark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded' | 'unprepared'> {
     try {
       await update(
         release,
-        { signal, ...ONE_TRY, tries: 1 },
+        { signal, ...ONE_TRY },
         {
           UpdateExpression: `SET ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,

@@ -11,6 +11,7 @@ import { resolveMimeType } from './mime-type.ts'
 import { openReservation } from './open-reservation.ts'
 import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
 import { type ReserveDependencies, takeBytes } from './reserve-bytes.ts'
+import { settle } from './take-back.ts'
 import { type Progress, undo } from './undo.ts'
 
 export interface PromotionRequest {
@@ -55,6 +56,8 @@ const TWIN_REFUSALS = new Set<string>([
   'container_not_found',
   'container_file_not_found',
   'container_file_archived',
+  'container_file_encrypted',
+  'container_file_requester_pays',
   'file_too_large',
   'storage_quota_exceeded',
   'too_many_promotions',
@@ -166,13 +169,12 @@ async function promoteNew(
     containerId,
     createdBy: request.caller.keyId,
   }
-  const progress: Progress = { reservation: 'none', copy: 'none', isUnmarked: false }
+  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
   try {
     await reserveAndCopy({ file, document, reservation, progress }, request, deps)
     await record(document, request, deps)
   } catch (error) {
     if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
-    return { document, isReplayed: false, usage }
   }
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
@@ -188,19 +190,24 @@ async function reserveAndCopy(
   deps: PromotionDependencies,
 ): Promise<void> {
   const opening = openReservation(reservation, progress, deps, deadline.signal)
+  progress.unmarked = opening
+    .then(() => deps.ledger.unmark(reservation, deadline.signal))
+    .then(
+      () => true,
+      () => false,
+    )
   if (idempotencyKey !== undefined) await opening
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
   progress.copy = 'answered'
-  const [copied, unmarked] = await Promise.allSettled([
+  const [opened, copied] = await Promise.allSettled([
+    opening,
     journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
-    opening.then(() => deps.ledger.unmark(reservation, deadline.signal)),
   ])
   if (copied.status === 'rejected') {
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
     throw copied.reason
   }
-  if (progress.reservation !== 'open' && unmarked.status === 'rejected') throw unmarked.reason
-  progress.isUnmarked = unmarked.status === 'fulfilled'
+  if (opened.status === 'rejected') throw opened.reason
 }
 
 async function record(
@@ -217,16 +224,15 @@ async function record(
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
 async function settleQuietly(
   reservation: Reservation,
-  { isUnmarked }: Progress,
+  { unmarked }: Progress,
   { deadline, log, journal }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
   try {
     await journal.time('settle', async () => {
-      // The reservation must not go while the marker may be there: alone, it would stand for bytes to be given back.
-      if (!isUnmarked) await deps.ledger.unmark(reservation, signal)
-      await deps.reservations.remove(reservation, signal)
+      if (await unmarked) await deps.reservations.remove(reservation, signal)
+      else await settle(reservation, deps, signal)
     })
   } catch (error) {
     log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })

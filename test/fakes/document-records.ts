@@ -23,8 +23,7 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
     tombstones,
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
-      const existing = documents.get(key)
-      if (existing) return existing.attemptId === document.attemptId ? 'recorded' : 'taken'
+      if (documents.has(key)) return 'taken'
       const tombstone = tombstones.get(key)
       if (tombstone) {
         const isFenced = (fencedThrough.get(key) ?? '') >= document.attemptId
