@@ -1,3 +1,4 @@
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
@@ -50,16 +51,18 @@ export async function prepareTables(
   )
 }
 
+/**
+ * Lets the SDK read what it looks for in files when a client is first used: the virtual clock waits for no file.
+ * @param requestHandler answers at once
+ */
+export async function prepareSdk({ keysTable }: Config, requestHandler: InProcessHandler): Promise<void> {
+  const command = new GetItemCommand({ TableName: keysTable, Key: marshall({ token_hash: 'none' }) })
+  await createClient(requestHandler).send(command)
+}
+
 /** The promote function as a process of its own has it, with its own clients and memory; only S3 is an object of ours. */
 export function startProcess(config: Config, requestHandler: InProcessHandler, objects: ObjectStore) {
-  const client = createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
-    endpoint: 'http://in-process',
-    requestHandler,
-    // A signature takes longer than all the rest, and nobody checks it here.
-    signer: { sign: async (request) => request },
-  })
+  const client = createClient(requestHandler)
   return createPromoteContainerFileHandler({
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
@@ -75,6 +78,17 @@ export function startProcess(config: Config, requestHandler: InProcessHandler, o
     now,
     log: SILENT,
     metrics: { publish() {} },
+  })
+}
+
+function createClient(requestHandler: InProcessHandler): DynamoDBClient {
+  return createDynamoDbClient({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    endpoint: 'http://in-process',
+    requestHandler,
+    // A signature takes longer than all the rest, and nobody checks it here.
+    signer: { sign: async (request) => request },
   })
 }
 

@@ -8,7 +8,7 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
 import { createInProcessHandler } from './in-process-handler.ts'
-import { countLeftOpen, prepareTables, startProcess } from './service.ts'
+import { countLeftOpen, prepareSdk, prepareTables, startProcess } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 import { createTally, type Tally } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
@@ -67,6 +67,10 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   const tally = createTally()
   const dynamoDb = createLimitedDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: tally.count })
   const tokens = await prepareTables(dynamoDb, definition, config)
+  await prepareSdk(
+    config,
+    createInProcessHandler(dynamoDb, () => 0),
+  )
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   const objects = createSimulatedS3({
     copySeconds,

@@ -55,11 +55,27 @@ const { checkTypes, checkValidations } = require('dynalite/validations/index.js'
 /** The text a table's items are kept and sorted by, made of an item's or a request's keys. */
 export const { createKey } = require('dynalite/db/index.js') as { createKey(keys: Item, table: Table): string }
 
-const fileOf = (operation: string) => `${operation.charAt(0).toLowerCase()}${operation.slice(1)}.js`
+interface Operation {
+  types: object
+  custom: object | undefined
+  act: Action
+}
+
+const operations = new Map<string, Operation>()
+
+function operationOf(name: string): Operation {
+  const known = operations.get(name)
+  if (known !== undefined) return known
+  const file = `${name.charAt(0).toLowerCase()}${name.slice(1)}.js`
+  const { types, custom } = require(`dynalite/validations/${file}`) as Pick<Operation, 'types' | 'custom'>
+  const operation = { types, custom, act: require(`dynalite/actions/${file}`) as Action }
+  operations.set(name, operation)
+  return operation
+}
 
 /** Checks a request as DynamoDB would; its expressions are parsed on the way. @throws DynamoDbFailure */
 export function validate(operation: string, input: Content, store: Store): Content {
-  const { types, custom } = require(`dynalite/validations/${fileOf(operation)}`) as { types: object; custom?: object }
+  const { types, custom } = operationOf(operation)
   try {
     const data = checkTypes({ ...input }, types)
     checkValidations(data, types, custom, store)
@@ -75,12 +91,11 @@ export function perform(
   data: Content,
   store: Store,
 ): { answer?: Content; failure?: unknown; ended: Promise<Content> } {
-  const action = require(`dynalite/actions/${fileOf(operation)}`) as Action
   const outcome: { answer?: Content; failure?: unknown } = {}
   const ended = Promise.withResolvers<Content>()
   // Who wants the outcome at once may leave the promise alone.
   ended.promise.catch(() => {})
-  action(store, data, (error, answer = {}) => {
+  operationOf(operation).act(store, data, (error, answer = {}) => {
     if (error) {
       outcome.failure = toFailure(error)
       ended.reject(outcome.failure)
