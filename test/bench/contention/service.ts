@@ -51,6 +51,18 @@ export async function prepareTables(
   )
 }
 
+/** A client of a process that reaches DynamoDB by the handler that is given. */
+export function createClient(requestHandler: InProcessHandler): DynamoDBClient {
+  return createDynamoDbClient({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    endpoint: 'http://in-process',
+    requestHandler,
+    // A signature takes longer than all the rest, and nobody checks it here.
+    signer: { sign: async (request) => request },
+  })
+}
+
 /**
  * Lets the SDK read what it looks for in files when a client is first used: the virtual clock waits for no file.
  * @param requestHandler answers at once
@@ -60,9 +72,8 @@ export async function prepareSdk({ keysTable }: Config, requestHandler: InProces
   await createClient(requestHandler).send(command)
 }
 
-/** The promote function as a process of its own has it, with its own clients and memory; only S3 is an object of ours. */
-export function startProcess(config: Config, requestHandler: InProcessHandler, objects: ObjectStore) {
-  const client = createClient(requestHandler)
+/** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
+export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
   return createPromoteContainerFileHandler({
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
@@ -78,17 +89,6 @@ export function startProcess(config: Config, requestHandler: InProcessHandler, o
     now,
     log: SILENT,
     metrics: { publish() {} },
-  })
-}
-
-function createClient(requestHandler: InProcessHandler): DynamoDBClient {
-  return createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
-    endpoint: 'http://in-process',
-    requestHandler,
-    // A signature takes longer than all the rest, and nobody checks it here.
-    signer: { sign: async (request) => request },
   })
 }
 

@@ -8,7 +8,7 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
 import { createInProcessHandler } from './in-process-handler.ts'
-import { countLeftOpen, prepareSdk, prepareTables, startProcess } from './service.ts'
+import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 import { createTally, type Tally } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
@@ -79,7 +79,10 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     latencyMs: () => delay('s3', 0),
   })
   const network = createInProcessHandler(dynamoDb, () => delay('dynamoDb', 0))
-  const fleet = createFleet(() => startProcess(config, network, objects) as unknown as LambdaProcess, SEED + 3)
+  const fleet = createFleet(
+    () => createProcess(config, createClient(network), objects) as unknown as LambdaProcess,
+    SEED + 3,
+  )
 
   const request = async (startMs: number, arrived: number, token = ''): Promise<Answered> => {
     const event = restEvent({

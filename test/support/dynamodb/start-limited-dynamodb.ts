@@ -4,10 +4,12 @@ import type { StandIn } from '../../../infra/local/dynamodb.ts'
 import { close, LOOPBACK, listen } from '../../../infra/local/listen.ts'
 import type { Content } from './dynalite.ts'
 import { DynamoDbFailure } from './failures.ts'
-import { createLimitedDynamoDb, type LimitedDynamoDbOptions } from './limited-dynamodb.ts'
+import { createLimitedDynamoDb, type LimitedDynamoDb, type LimitedDynamoDbOptions } from './limited-dynamodb.ts'
 
-/** The embedded DynamoDB with the limits of the real one, over the wire. */
-export async function startLimitedDynamoDb(options: LimitedDynamoDbOptions): Promise<StandIn> {
+/** The embedded DynamoDB with the limits of the real one, over the wire, and beside it. */
+export async function startLimitedDynamoDb(
+  options: LimitedDynamoDbOptions,
+): Promise<StandIn & { dynamoDb: LimitedDynamoDb }> {
   const dynamoDb = createLimitedDynamoDb(options)
   const answer = async (operation: string, body: string): Promise<{ statusCode: number; content: Content }> => {
     try {
@@ -31,5 +33,5 @@ export async function startLimitedDynamoDb(options: LimitedDynamoDbOptions): Pro
   // As DynamoDB does it: connections are kept for much longer than Node's 5 s.
   server.keepAliveTimeout = 60_000
   const port = await listen(server, 0)
-  return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+  return { dynamoDb, endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
