@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { percentile } from '../statistics.ts'
+import { percentile, sum } from '../statistics.ts'
 import { allAtOnce, arrivalsAt } from './arrivals.ts'
 import { type Answered, type Outcome, type Scenario, simulate } from './simulation.ts'
 import type { Tally } from './tally.ts'
@@ -93,17 +93,24 @@ export async function refusals(
   { underWay, refused }: { underWay: number; refused: number },
   definition: ServiceDefinition,
 ): Promise<Summary> {
-  // One of them is the first promotion of the workspace, which has been done.
-  process.env.DEFAULT_QUOTA_BYTES = String(underWay + 1)
   const copySeconds = 5
+  // One byte is that of the first promotion of the workspace.
+  const sizes = { sizeBytes: 1, quotaBytes: underWay + 1 }
   const late = Array.from({ length: refused }, (_, index) => 4 + index / refused)
-  const outcome = await simulate({ arrivals: [...allAtOnce(underWay), ...late], copySeconds, sizeBytes: 1 }, definition)
+  const outcome = await simulate({ arrivals: [...allAtOnce(underWay), ...late], copySeconds, ...sizes }, definition)
   return summarize(outcome, copySeconds)
 }
 
-/** One promotion of a workspace in which nothing else goes on. */
-export async function atRest(definition: ServiceDefinition): Promise<Outcome> {
-  return simulate({ arrivals: [0], copySeconds: 0.1 }, definition)
+/**
+ * Write units of one promotion while nothing else goes on in its workspace.
+ * @returns `first`: of one in a workspace that was quiet for so long that the resolver has looked at it since
+ */
+export async function atRest(definition: ServiceDefinition): Promise<{ usual: number; first: number }> {
+  const writeUnits = async (isQuiet: boolean) => {
+    const { tables } = await simulate({ arrivals: [0], copySeconds: 0.1, isQuiet }, definition)
+    return sum(Object.entries(tables).map(([name, { units }]) => (name === 'keys' ? 0 : units)))
+  }
+  return { usual: await writeUnits(false), first: await writeUnits(true) }
 }
 
 function summarize({ answers, processes, leftOpen, ledger, tables }: Outcome, copySeconds: number): Summary {

@@ -16,6 +16,7 @@ import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { WorkspaceId } from '../../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../../../lib/promotion/resolve-expired-reservations.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 
@@ -74,7 +75,17 @@ export async function prepareSdk({ keysTable }: Config, requestHandler: InProces
 
 /** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
-  return createPromoteContainerFileHandler({
+  return createPromoteContainerFileHandler(createDependencies(config, client, objects))
+}
+
+/** One run of the resolver, as far as it gets. */
+export function runResolver(config: Config, client: DynamoDBClient, objects: ObjectStore): Promise<ResolverReport> {
+  const deps = createDependencies(config, client, objects)
+  return resolveExpiredReservations({ maxResolutions: 1000 }, deps, AbortSignal.timeout(60_000))
+}
+
+function createDependencies(config: Config, client: DynamoDBClient, objects: ObjectStore) {
+  return {
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable, now }),
@@ -89,7 +100,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
     now,
     log: SILENT,
     metrics: { publish() {} },
-  })
+  }
 }
 
 /** What is left open in the workspace: items that only the end of their lease will remove. */

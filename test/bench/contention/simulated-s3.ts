@@ -3,14 +3,14 @@ import type { ObjectStore } from '../../../lib/promotion/ports.ts'
 interface SimulatedS3 {
   /** How long a copy takes. */
   copySeconds: number
+  /** Of each file. */
   sizeBytes: number
-  random(): number
   /** ms of a request that is not a copy. */
   latencyMs(): number
 }
 
-/** Every file is there, and of one size; a copy takes its time, a tenth more or less. */
-export function createSimulatedS3({ copySeconds, sizeBytes, random, latencyMs }: SimulatedS3): ObjectStore {
+/** Every file is there, and a copy takes its time. */
+export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: SimulatedS3): ObjectStore {
   const wait = (delayMs: number, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       setTimeout(resolve, delayMs)
@@ -30,7 +30,7 @@ export function createSimulatedS3({ copySeconds, sizeBytes, random, latencyMs }:
       }
     },
     hasContainer: async () => true,
-    copy: (_, signal) => wait(copySeconds * 1000 * (0.9 + 0.2 * random()), signal),
+    copy: (_, signal) => wait(copySeconds * 1000, signal),
     discard: (_, signal) => wait(latencyMs(), signal),
   }
 }

@@ -8,7 +8,7 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
 import { createInProcessHandler } from './in-process-handler.ts'
-import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables } from './service.ts'
+import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables, runResolver } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 import { createTally, type Tally } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
@@ -17,7 +17,12 @@ export interface Scenario {
   /** When requests come, in seconds from the start. */
   arrivals: number[]
   copySeconds: number
+  /** Of each file. */
   sizeBytes?: number
+  /** Of the workspace. */
+  quotaBytes?: number
+  /** Nothing has been going on in the workspace, and the resolver has found that. */
+  isQuiet?: boolean
   /** Ends the simulation before its time: what was to be seen has been seen. */
   isEnough?(answer: Answered): boolean
 }
@@ -41,13 +46,15 @@ export interface Outcome extends Tally {
   leftOpen: number
 }
 
+const MIB = 1024 ** 2
+const PLENTY = 2 ** 50
 /** As in simulator/model.ts. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
 /** How far behind a read may be that is not strongly consistent. */
 const STALE_MS = 20
 const SEED = 7
-/** The first promotion makes the workspace. */
-const WARM_UP_SECONDS = 60
+/** The first promotion makes the workspace; this is longer than its lease. */
+const WARM_UP_SECONDS = 130
 /** No request lasts longer. */
 const LONGEST_REQUEST_SECONDS = 30
 const STEP_SECONDS = 0.25
@@ -60,8 +67,8 @@ parseOnce()
  * S3 that takes its time, in as many processes as Lambda would start. Every run is the same, but for ids.
  */
 export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
-  const { arrivals, copySeconds, sizeBytes = 1024 ** 2, isEnough = () => false } = scenario
-  const config = readConfig(process.env)
+  const { arrivals, copySeconds, sizeBytes = MIB, quotaBytes = PLENTY, isEnough = () => false } = scenario
+  const config = { ...readConfig(process.env), defaultQuotaBytes: quotaBytes }
   // What the code draws for its pauses.
   Math.random = createRandom(SEED)
   const tally = createTally()
@@ -72,12 +79,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     createInProcessHandler(dynamoDb, () => 0),
   )
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
-  const objects = createSimulatedS3({
-    copySeconds,
-    sizeBytes,
-    random: createRandom(SEED + 2),
-    latencyMs: () => delay('s3', 0),
-  })
+  const objects = createSimulatedS3({ copySeconds, sizeBytes, latencyMs: () => delay('s3', 0) })
   const network = createInProcessHandler(dynamoDb, () => delay('dynamoDb', 0))
   const fleet = createFleet(
     () => createProcess(config, createClient(network), objects) as unknown as LambdaProcess,
@@ -104,6 +106,11 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   const warmUp = request(clock.now(), 0, tokens[0])
   await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
   if ((await warmUp).status !== 200) throw new Error('the first promotion of the workspace failed')
+  if (scenario.isQuiet) {
+    const resolved = runResolver(config, createClient(network), objects)
+    await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
+    await resolved
+  }
   tally.reset()
 
   const startMs = clock.now()
@@ -120,5 +127,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   while (!isOver && answers.length < arrivals.length && clock.now() < lastMs) {
     await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
   }
-  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ...tally.read() }
+  // Before the looking at what is left.
+  const spent = structuredClone(tally.read())
+  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ...spent }
 }
