@@ -56,6 +56,8 @@ const TWIN_REFUSALS = new Set<string>([
   'container_not_found',
   'container_file_not_found',
   'container_file_archived',
+  'container_file_encrypted',
+  'container_file_requester_pays',
   'file_too_large',
   'storage_quota_exceeded',
   'too_many_promotions',
@@ -167,7 +169,7 @@ async function promoteNew(
     containerId,
     createdBy: request.caller.keyId,
   }
-  const progress: Progress = { reservation: 'none', copy: 'none', isUnmarked: false }
+  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
   try {
     await reserveAndCopy({ file, document, reservation, progress }, request, deps)
     await record(document, request, deps)
@@ -188,19 +190,24 @@ async function reserveAndCopy(
   deps: PromotionDependencies,
 ): Promise<void> {
   const opening = openReservation(reservation, progress, deps, deadline.signal)
+  progress.unmarked = opening
+    .then(() => deps.ledger.unmark(reservation, deadline.signal))
+    .then(
+      () => true,
+      () => false,
+    )
   if (idempotencyKey !== undefined) await opening
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
   progress.copy = 'answered'
-  const [copied, unmarked] = await Promise.allSettled([
+  const [opened, copied] = await Promise.allSettled([
+    opening,
     journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
-    opening.then(() => deps.ledger.unmark(reservation, deadline.signal)),
   ])
   if (copied.status === 'rejected') {
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
     throw copied.reason
   }
-  if (progress.reservation !== 'open' && unmarked.status === 'rejected') throw unmarked.reason
-  progress.isUnmarked = unmarked.status === 'fulfilled'
+  if (opened.status === 'rejected') throw opened.reason
 }
 
 async function record(
@@ -217,14 +224,14 @@ async function record(
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
 async function settleQuietly(
   reservation: Reservation,
-  { isUnmarked }: Progress,
+  { unmarked }: Progress,
   { deadline, log, journal }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
   try {
     await journal.time('settle', async () => {
-      if (isUnmarked) await deps.reservations.remove(reservation, signal)
+      if (await unmarked) await deps.reservations.remove(reservation, signal)
       else await settle(reservation, deps, signal)
     })
   } catch (error) {

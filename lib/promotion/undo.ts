@@ -10,8 +10,8 @@ export interface Progress {
   /** `unknown`: it may be open, or be opened yet. */
   reservation: 'none' | 'unknown' | 'open'
   copy: 'none' | 'unanswered' | 'answered'
-  /** The marker is gone: the reservation alone stands for the bytes. */
-  isUnmarked: boolean
+  /** Whether the marker is gone, so that the reservation alone stands for the bytes. Never rejects. */
+  unmarked: Promise<boolean>
 }
 
 /**
@@ -30,6 +30,8 @@ export async function undo(
   const signal = deadline.undoSignal()
   try {
     return await journal.time('undo', async () => {
+      // Nothing goes on behind the back of what follows.
+      await progress.unmarked
       const mayCopyArrive = progress.copy === 'unanswered'
       if (await isOpen(reservation, progress, deps, signal)) {
         return takeBack(reservation, { mayCopyArrive }, deps, signal)

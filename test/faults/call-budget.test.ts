@@ -45,6 +45,7 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
     const call = { name: nameOf(args[0] as OutgoingRequest), depth: answeredDepth + 1 }
     sent.push(call)
     const answer = await Reflect.apply(handle, this, args)
+    if (call.name === 'ledger.unmark') await sleep(REST_MS)
     answeredDepth = Math.max(answeredDepth, call.depth)
     return answer
   })
@@ -72,21 +73,13 @@ describe('what a plain promotion asks of AWS', () => {
       ['keys.find'],
       ['HeadObject', 'rateLimit.take'],
       ['ledger.take'],
-      expect.arrayContaining(['CopyObject', 'reservations.open']),
-      expect.anything(),
-      expect.anything(),
+      ['CopyObject', 'reservations.open'],
+      // The unmarking is held back: nothing but the end waits for it.
+      ['documents.record', 'ledger.unmark'],
+      ['reservations.remove'],
+      [],
     ])
-    expect(calls.map(({ name }) => name).sort()).toEqual([
-      'CopyObject',
-      'HeadObject',
-      'documents.record',
-      'keys.find',
-      'ledger.take',
-      'ledger.unmark',
-      'rateLimit.take',
-      'reservations.open',
-      'reservations.remove',
-    ])
+    expect(calls).toHaveLength(9)
   })
 
   it('writes six units and reads one', async () => {

@@ -175,16 +175,20 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     return { status, sent, state: await service.stateOf(workspace) }
   }
 
-  it.each(['keys.find', 'rateLimit.take', 'HeadObject', 'ledger.unmark', 'reservations.remove'])(
-    '%s once applied with its answer lost: it is sent again, and counts once',
-    async (call) => {
-      const { status, sent, state } = await promoteWithLostAnswer(call, Buffer.from('small'))
-      expect({ status, sent }).toEqual({ status: 200, sent: 2 })
-      expect(state).toEqual(kept(5))
-    },
-  )
+  it.each([
+    ['keys.find', 2],
+    // Counted by the first, and once more: the key loses one request for an instant.
+    ['rateLimit.take', 3],
+    ['HeadObject', 2],
+    ['ledger.unmark', 2],
+    ['reservations.remove', 2],
+  ])('%s once applied with its answer lost: it is sent again, and counts once', async (call, times) => {
+    const { status, sent, state } = await promoteWithLostAnswer(call, Buffer.from('small'))
+    expect({ status, sent }).toEqual({ status: 200, sent: times })
+    expect(state).toEqual(kept(5))
+  })
 
-  it.each(['ledger.take', 'reservations.open', 'CopyObject'])(
+  it.each(['ledger.take', 'reservations.open'])(
     '%s once applied with its answer lost: what opens is sent once, and undone',
     async (call) => {
       const { status, sent, state } = await promoteWithLostAnswer(call, Buffer.from('small'))
@@ -193,11 +197,14 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     },
   )
 
-  it('documents.record once applied with its answer lost: sent once, found by the fence, and counted once', async () => {
-    const { status, sent, state } = await promoteWithLostAnswer('documents.record', Buffer.from('small'))
-    expect({ status, sent }).toEqual({ status: 200, sent: 1 })
-    expect(state).toEqual(kept(5))
-  })
+  it.each(['documents.record', 'CopyObject'])(
+    '%s once applied with its answer lost: sent once, found to be there, and counted once',
+    async (call) => {
+      const { status, sent, state } = await promoteWithLostAnswer(call, Buffer.from('small'))
+      expect({ status, sent }).toEqual({ status: 200, sent: 1 })
+      expect(state).toEqual(kept(5))
+    },
+  )
 
   it('CreateMultipartUpload once applied with its answer lost: sent once, and even that upload is aborted', async () => {
     const { status, sent, state } = await promoteWithLostAnswer('CreateMultipartUpload', LARGE_BYTES)
@@ -214,8 +221,8 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     },
   )
 
-  it('CopyObject applied, every answer lost: 503, and the object is gone', async () => {
-    expectRow(await promoteBroken('CopyObject', LOST, Buffer.from('small')), 503, 'service_unavailable')
+  it('CreateMultipartUpload applied with its answer lost: 503, and the upload that nobody named is aborted', async () => {
+    expectRow(await promoteBroken('CreateMultipartUpload', LOST, LARGE_BYTES), 503, 'service_unavailable')
   })
 
   it('documents.record applied, every answer lost: 200, for the document is there', async () => {
