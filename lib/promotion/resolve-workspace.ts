@@ -108,6 +108,9 @@ function leftTaking(taking: Taking, reservations: OpenReservation[], deps: Resol
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
+      // Seen before the reservations were: it may have become one since, or a document. A reservation outlasts its marker.
+      const current = await deps.overview.read(workspaceId, signal)
+      if (!current?.takings.some((other) => other.attemptId === attemptId)) return 'settled'
       // Only a copy that did not wait for its reservation can be there, and its document id tells where.
       const documentId = documentIdOfAttempt(attemptId)
       await deps.objects.discard(deps.objectKeys.documentObject({ workspaceId, documentId, attemptId }), signal)
