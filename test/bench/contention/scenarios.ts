@@ -49,23 +49,27 @@ export async function sustains(
 }
 
 export async function burst(
-  { count, copySeconds }: { count: number; copySeconds: number },
+  { count, ...options }: { count: number } & Pick<Scenario, 'copySeconds' | 'limits'>,
   definition: ServiceDefinition,
 ): Promise<Summary> {
-  return summarize(await simulate({ arrivals: allAtOnce(count), copySeconds }, definition), copySeconds)
+  return summarize(await simulate({ arrivals: allAtOnce(count), ...options }, definition), options.copySeconds)
 }
 
 /** Three times the rate for some time, then somewhat less than the rate. */
 export async function overload(
-  options: { perSecond: number; copySeconds: number; seconds: number; secondsAfter: number },
+  {
+    perSecond,
+    seconds,
+    secondsAfter,
+    ...options
+  }: { perSecond: number; seconds: number; secondsAfter: number } & Pick<Scenario, 'copySeconds' | 'limits'>,
   definition: ServiceDefinition,
 ): Promise<Overload> {
-  const { perSecond, copySeconds, seconds, secondsAfter } = options
   const arrivals = [
     ...arrivalsAt(OVERLOAD * perSecond, seconds),
     ...arrivalsAt(OFFERED_AFTER * perSecond, secondsAfter, { seed: 5, from: seconds }),
   ]
-  const outcome = await simulate({ arrivals, copySeconds }, definition)
+  const outcome = await simulate({ arrivals, ...options }, definition)
   const successes = outcome.answers.filter(({ status }) => status === 200)
   const answeredWithin = (from: number, until: number) =>
     successes.filter(({ arrived, took }) => arrived + took >= from && arrived + took < until).length / (until - from)
@@ -73,7 +77,7 @@ export async function overload(
   const secondsCounted = secondsAfter - RECOVERY_SECONDS
   const retryAfters = outcome.answers.flatMap(({ retryAfter }) => retryAfter ?? [])
   return {
-    ...summarize(outcome, copySeconds),
+    ...summarize(outcome, options.copySeconds),
     goodput: Array.from({ length: Math.floor((seconds + secondsAfter) / INTERVAL_SECONDS) }, (_, interval) => {
       const untilSeconds = (interval + 1) * INTERVAL_SECONDS
       return { untilSeconds, perSecond: answeredWithin(untilSeconds - INTERVAL_SECONDS, untilSeconds) }

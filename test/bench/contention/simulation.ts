@@ -3,6 +3,7 @@ import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/promotion/ids.ts'
 import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import { parseOnce } from '../../support/dynamodb/parse-once.ts'
+import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
 import { lambdaContext, restEvent } from '../../support/rest-event.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
@@ -21,6 +22,8 @@ export interface Scenario {
   sizeBytes?: number
   /** Of the workspace. */
   quotaBytes?: number
+  /** Of each item of DynamoDB; left out: the real ones. */
+  limits?: ThroughputLimits
   /** Nothing has been going on in the workspace, and the resolver has found that. */
   isQuiet?: boolean
   /** Ends the simulation before its time: what was to be seen has been seen. */
@@ -72,7 +75,12 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   // What the code draws for its pauses.
   Math.random = createRandom(SEED)
   const tally = createTally()
-  const dynamoDb = createLimitedDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: tally.count })
+  const dynamoDb = createLimitedDynamoDb({
+    now: clock.now,
+    staleMs: STALE_MS,
+    onCall: tally.count,
+    ...(scenario.limits && { limits: scenario.limits }),
+  })
   const tokens = await prepareTables(dynamoDb, definition, config)
   await prepareSdk(
     config,
