@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** One thing that IAM must allow: an action on a resource, in a context. */
 export interface Access {
   action: string
-  /** As in an ARN, without partition, region and account: `table/NAME`, `BUCKET`, `BUCKET/KEY`. */
+  /** As in an ARN, without partition, region and account: `table/NAME`, `table/NAME/index/NAME`, `BUCKET`, `BUCKET/KEY`. */
   resource: string
   /** Condition keys and their values. */
   context?: Record<string, string>
@@ -21,7 +21,9 @@ export function accessesOf(
 ): Access[] {
   const target = headers['x-amz-target']
   if (typeof target === 'string') {
-    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${JSON.parse(body).TableName}` }]
+    const { TableName, IndexName } = JSON.parse(body) as { TableName: string; IndexName?: string }
+    const index = IndexName === undefined ? '' : `/index/${IndexName}`
+    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
   }
   return s3Accesses(method, url, headers, status)
 }
