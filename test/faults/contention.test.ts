@@ -21,8 +21,8 @@ afterAll(() => simulator.stop())
 
 describe('a workspace whose item takes no more writes', { timeout: 180_000 }, () => {
   it('lets promotions wait that come at once: all succeed, and nothing is left to a lease', async () => {
-    const found = await simulator.call('burst', { count: 120, copySeconds: 1, limits: LIMITS, definition })
-    expect(found.answers).toEqual({ 200: 120 })
+    const found = await simulator.call('burst', { count: 90, copySeconds: 1, limits: LIMITS, definition })
+    expect(found.answers).toEqual({ 200: 90 })
     expect(found.ledger.throttled).toBeGreaterThan(0)
     expect(found.ledger.largestWrite).toBe(1)
     expect(found.leftOpen).toBe(0)
@@ -32,8 +32,8 @@ describe('a workspace whose item takes no more writes', { timeout: 180_000 }, ()
     const found = await simulator.call('overload', {
       perSecond: PER_SECOND,
       copySeconds: 1,
-      seconds: 15,
-      secondsAfter: 16,
+      seconds: 10,
+      secondsAfter: 15,
       limits: LIMITS,
       definition,
     })
