@@ -1,4 +1,3 @@
-import { MAX_STALE_TAKINGS, STALE_MS } from '../../lib/aws/quota-ledger.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type {
   LedgerOverview,
@@ -10,6 +9,9 @@ import type {
   WorkspaceAdministration,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
+
+const STALE_MS = 10_000
+const MAX_STALE_TAKINGS = 60
 
 interface Workspace {
   quotaBytes: number
@@ -67,9 +69,9 @@ export function createFakeQuotaLedger(options: {
       const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
       if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
       const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
-      const stale = Math.min([...workspace.takings.values()].filter(isStale).length, MAX_STALE_TAKINGS)
-      const isCrowded = workspace.takings.size - stale >= maxTakings || workspace.takings.has(attemptId)
-      if (isCrowded) return { outcome: 'crowded', isDue }
+      const stale = [...workspace.takings.values()].filter(isStale).length
+      const most = maxTakings + Math.min(stale, MAX_STALE_TAKINGS)
+      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded', isDue }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs
