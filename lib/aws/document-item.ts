@@ -1,5 +1,6 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
 import type { WorkspaceDocument } from '../promotion/ports.ts'
+import { listedAt } from './listing-index.ts'
 
 /** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
@@ -24,6 +25,8 @@ export interface DocumentItem extends AttemptNotes {
   created_at: string
   container_id: string
   created_by: string
+  /** Its place in the listing index: see listedAt. Documents of before the index lack it. */
+  listed_at?: string
 }
 
 export interface TombstoneItem extends AttemptNotes {
@@ -32,6 +35,8 @@ export interface TombstoneItem extends AttemptNotes {
   document_id: string
   /** The deletion that made it out of the document. */
   retired_by?: string
+  /** Of the document it was: its place in the list, for whoever goes on from there. */
+  created_at?: string
   /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
   expires_at: number
 }
@@ -60,6 +65,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
     created_by: document.createdBy,
+    listed_at: listedAt(document),
   }
 }
 

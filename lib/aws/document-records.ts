@@ -117,7 +117,7 @@ export function createDocumentRecords({
         Key: keyOf(workspaceId, documentId),
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :retired_by, expires_at = :expires_at ' +
-          'REMOVE attempt_id, object_key, filename, mime_type, size_bytes, created_at, container_id, created_by',
+          'REMOVE attempt_id, object_key, filename, mime_type, size_bytes, listed_at, container_id, created_by',
         ConditionExpression: IS_OBJECT_OF_DOCUMENT,
         ExpressionAttributeValues: marshall({
           ':tombstone': 'tombstone',

@@ -1,20 +1,14 @@
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
-  HeadObjectCommand,
-  type HeadObjectCommandOutput,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
-  ListObjectsV2Command,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3'
-import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { callAws, iterateAws, statusOf } from './call-aws.ts'
+import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
+import { callAws, iterateAws } from './call-aws.ts'
+import { createContainerFiles, headObject, REQUEST_TIMEOUT_MS } from './container-files.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
-
-const REQUEST_TIMEOUT_MS = 3000
-/** S3 user guide, "Working with archived objects": these must be restored before they can be read or copied. */
-const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
 
 interface UploadMarkers {
   KeyMarker?: string | undefined
@@ -23,24 +17,11 @@ interface UploadMarkers {
 
 /** The sandboxes and the documents in S3. */
 export function createObjectStore(settings: ObjectCopySettings): ObjectStore & DocumentObjectOverview {
-  const { client, sandboxBucket, documentsBucket } = settings
+  const { client, documentsBucket } = settings
   const options = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: REQUEST_TIMEOUT_MS })
 
   return {
-    async findContainerFile(objectKey, signal) {
-      const head = await headObject(sandboxBucket, objectKey, signal)
-      return head && toContainerFile(objectKey, head)
-    },
-
-    async hasContainer(keyPrefix, signal) {
-      const list = await callAws(signal, () =>
-        client.send(
-          new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 }),
-          options(signal),
-        ),
-      )
-      return (list.Contents?.length ?? 0) > 0
-    },
+    ...createContainerFiles(settings),
 
     copy: (request, signal) => copyObject(request, settings, abortUploads, signal),
 
@@ -71,17 +52,8 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     listUploads: unfinishedUploads,
     abortUploads: (objectKey, signal) => abortUploads(objectKey, signal),
 
-    hasObject: async (objectKey, signal) => (await headObject(documentsBucket, objectKey, signal)) !== undefined,
-  }
-
-  /** @returns undefined when there is no such object */
-  async function headObject(Bucket: string, Key: string, signal: AbortSignal) {
-    try {
-      return await callAws(signal, () => client.send(new HeadObjectCommand({ Bucket, Key }), options(signal)))
-    } catch (error) {
-      if (statusOf(error) === 404) return undefined
-      throw error
-    }
+    hasObject: async (objectKey, signal) =>
+      (await headObject(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined,
   }
 
   async function abortUploads(targetKey: string, signal: AbortSignal, except?: string): Promise<void> {
@@ -116,21 +88,5 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
     }
-  }
-}
-
-function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
-  if (head.ContentLength === undefined || head.ETag === undefined) {
-    throw new Error('S3 answered HeadObject without a length or an ETag')
-  }
-  const isRestored = head.Restore?.includes('ongoing-request="false"') ?? false
-  return {
-    objectKey,
-    sizeBytes: head.ContentLength,
-    etag: head.ETag,
-    contentType: head.ContentType,
-    contentEncoding: head.ContentEncoding,
-    contentLanguage: head.ContentLanguage,
-    isArchived: (head.ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(head.StorageClass ?? '')) && !isRestored,
   }
 }

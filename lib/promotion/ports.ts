@@ -11,6 +11,7 @@ export interface ContainerFile {
   contentLanguage: string | undefined
   /** In a storage class that must be restored before it can be read. */
   isArchived: boolean
+  modifiedAt: Date
 }
 
 /** A durable document of a workspace. */

@@ -2,15 +2,19 @@ import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../..
 
 export interface FakeDocumentRecords extends DocumentRecords, DocumentOverview {
   documents: Map<string, WorkspaceDocument>
+  /** When the documents that are gone were made. */
+  deleted: Map<string, Date>
 }
 
 export function createFakeDocumentRecords(): FakeDocumentRecords {
   const documents = new Map<string, WorkspaceDocument>()
   const fencedAttempts = new Set<string>()
+  const deleted = new Map<string, Date>()
   const retiredBy = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   return {
     documents,
+    deleted,
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
       const existing = documents.get(key)
@@ -32,6 +36,7 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       const document = documents.get(key)
       if (document?.objectKey === objectKey) {
         documents.delete(key)
+        deleted.set(key, document.createdAt)
         fencedAttempts.add(`${key}/${document.attemptId}`)
         retiredBy.set(key, attemptId)
       }

@@ -60,6 +60,7 @@ const objects: ObjectStore = {
     contentEncoding: undefined,
     contentLanguage: undefined,
     isArchived: false,
+    modifiedAt: new Date(),
   }),
   hasContainer: async () => true,
   copy: async () => ({ mayArriveLate: false }),

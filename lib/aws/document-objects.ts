@@ -1,0 +1,19 @@
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { DocumentObjects } from '../files/ports.ts'
+import { headObject, isArchived } from './container-files.ts'
+
+/** The objects of the documents in S3, to look at. */
+export function createDocumentObjects({
+  client,
+  documentsBucket: Bucket,
+}: {
+  client: S3Client
+  documentsBucket: string
+}): DocumentObjects {
+  return {
+    async findDocumentObject(objectKey, signal) {
+      const head = await headObject(client, { Bucket, Key: objectKey }, signal)
+      return head && { isArchived: isArchived(head) }
+    },
+  }
+}
