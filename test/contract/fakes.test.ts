@@ -1,10 +1,13 @@
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
@@ -18,6 +21,17 @@ describeApiKeyAdministration('in-memory fake', () => {
   return { administration: store.administration, store }
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeDocumentListing('in-memory fake', () => {
+  const records = createFakeDocumentRecords()
+  return { records, listing: createFakeDocumentListing(records) }
+})
+describeContainerFiles('in-memory fake', () => {
+  const store = createFakeObjectStore()
+  return {
+    containerFiles: store,
+    put: async (key, bytes) => void store.sandbox.set(key, { bytes, contentType: undefined }),
+  }
+})
 describeRateLimiter('in-memory fake', createFakeRateLimiter)
 describeApiKeyStore('in-memory fake', () => {
   const store = createFakeApiKeyStore()
