@@ -186,3 +186,8 @@ export class ServiceError extends Error {
 export function toServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
 }
+
+/** A stored item that is not as this service writes it. It concerns its workspace alone: resolver and audit go on. */
+export class UnreadableItemError extends Error {
+  override readonly name = 'UnreadableItemError'
+}

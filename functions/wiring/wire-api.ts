@@ -33,7 +33,8 @@ export function wireApi(functionName: string) {
     api,
     objectKeys: createObjectKeys(config.keyTemplates),
     documentsTable: { client: dynamoDb, tableName: config.documentsTable, now },
-    workspacesTable: { ...config, client: dynamoDb, tableName: config.workspacesTable },
+    workspacesTable: { ...config, client: dynamoDb, tableName: config.workspacesTable, now },
+    reservationsTable: { client: dynamoDb, tableName: config.reservationsTable },
     buckets: { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds },
   }
 }

@@ -47,7 +47,6 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   defaultQuotaBytes: { environment: 'DEFAULT_QUOTA_BYTES' },
   rateLimitPerMinute: { environment: 'RATE_LIMIT_PER_MINUTE' },
   rateLimitBurst: { environment: 'RATE_LIMIT_BURST' },
-  maxReservations: { environment: 'MAX_RESERVATIONS' },
   leaseMs: { environment: 'LEASE_MS' },
   multipartThresholdBytes: { environment: 'MULTIPART_THRESHOLD_BYTES' },
   minPartBytes: { environment: 'MIN_PART_BYTES' },

@@ -13,8 +13,13 @@ export async function provision(
   clients: { dynamoDb: DynamoDBClient; s3: S3Client },
 ): Promise<void> {
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
-    const definition = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
-    const command = new CreateTableCommand(definition)
+    const command = new CreateTableCommand({
+      TableName,
+      AttributeDefinitions,
+      KeySchema,
+      GlobalSecondaryIndexes,
+      BillingMode,
+    })
     await clients.dynamoDb.send(command).catch((error: Error) => {
       if (!(error instanceof ResourceInUseException)) throw error
     })

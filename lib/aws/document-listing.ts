@@ -6,18 +6,26 @@ import {
   QueryCommand,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../errors.ts'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/ports.ts'
 import type { DocumentId, FilePath } from '../promotion/ids.ts'
-import { callAws } from './call-aws.ts'
 import type { DocumentItem } from './document-item.ts'
 import { LISTING_INDEX, listedAt } from './listing-index.ts'
+import { send } from './send.ts'
+import { type Attributes, readItem } from './stored-item.ts'
 
 type ListedItem = Pick<DocumentItem, 'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at'>
 type Key = Record<string, AttributeValue>
 
-const LISTED = 'document_id, filename, mime_type, size_bytes, created_at'
+const REQUIRED = {
+  document_id: 'string',
+  filename: 'string',
+  mime_type: 'string',
+  size_bytes: 'number',
+  created_at: 'string',
+} as const
+const LISTED = Object.keys(REQUIRED).join(', ')
 /** Of one BatchGetItem: DynamoDB leaves out what would be more than 16 MB, and what it throttles. */
 const MAX_TRIES = 4
 
@@ -38,8 +46,8 @@ export function createDocumentListing({
         // One more than is shown tells whether there is more.
         const Limit = limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
-        const page: QueryCommandOutput = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-        for (const item of page.Items ?? []) items.push(toListed(unmarshall(item) as ListedItem))
+        const page: QueryCommandOutput = await send(client, command, { signal })
+        for (const item of page.Items ?? []) items.push(readListed(item))
         startKey = page.LastEvaluatedKey
       } while (startKey !== undefined && items.length <= limit)
       return { items: items.slice(0, limit), hasMore: items.length > limit }
@@ -51,9 +59,9 @@ export function createDocumentListing({
       for (let tries = 0; tries < MAX_TRIES && keys.length > 0; tries++) {
         const names = { ConsistentRead: true, ProjectionExpression: `${LISTED}, record_kind` }
         const command = new BatchGetItemCommand({ RequestItems: { [TableName]: { ...names, Keys: keys } } })
-        const answer = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-        const items = (answer.Responses?.[TableName] ?? []).map((item) => unmarshall(item) as DocumentItem)
-        found.push(...items.filter(({ record_kind }) => record_kind === 'document').map(toListed))
+        const answer = await send(client, command, { signal })
+        const items = answer.Responses?.[TableName] ?? []
+        found.push(...items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed))
         keys = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
       }
       if (keys.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
@@ -67,10 +75,10 @@ export function createDocumentListing({
         ProjectionExpression: 'created_at',
         ConsistentRead: true,
       })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      const createdAt = Item && unmarshall(Item).created_at
+      const { Item } = await send(client, command, { signal })
       // A tombstone has it when it was a document once.
-      return typeof createdAt === 'string' ? { createdAt: new Date(createdAt), documentId } : undefined
+      const createdAt = Item?.created_at?.S
+      return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }
     },
   }
 }
@@ -90,12 +98,14 @@ function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageR
   }
 }
 
-function toListed({ document_id, filename, mime_type, size_bytes, created_at }: ListedItem): ListedDocument {
+/** @throws UnreadableItemError */
+function readListed(attributes: Attributes): ListedDocument {
+  const item = readItem<ListedItem>(attributes, REQUIRED, ['document_id'])
   return {
-    documentId: document_id as DocumentId,
-    filename: filename as FilePath,
-    mimeType: mime_type,
-    sizeBytes: size_bytes,
-    createdAt: new Date(created_at),
+    documentId: item.document_id as DocumentId,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
   }
 }

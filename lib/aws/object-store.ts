@@ -23,7 +23,9 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
   return {
     ...createContainerFiles(settings),
 
-    copy: (request, signal) => copyObject(request, settings, abortUploads, signal),
+    async copy(request, signal) {
+      await copyObject(request, settings, abortUploads, signal)
+    },
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.

@@ -1,15 +1,13 @@
-import { ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../promotion/ids.ts'
 import type { StorageUsage } from '../promotion/ports.ts'
+import type { ReleaseDependencies } from '../promotion/release-bytes.ts'
 import { documentNotFound } from './find-document.ts'
 import type { DocumentListing } from './ports.ts'
 import { readUsage } from './read-usage.ts'
 
-export type DeleteDocumentDependencies = Parameters<typeof deleteDocument>[1] & {
-  listing: Pick<DocumentListing, 'positionOf'>
-}
+export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
 
 export interface Deletion {
   documentId: DocumentId
@@ -22,7 +20,7 @@ export interface Deletion {
 /**
  * Deletes a document for a caller. May be repeated: whoever lost the answer gets it again, as long as the deletion is
  * remembered.
- * @throws ServiceError document_not_found; promotion_in_progress while another request works on the document
+ * @throws ServiceError document_not_found
  */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
@@ -31,16 +29,11 @@ export async function deleteDocumentForCaller(
 ): Promise<Deletion> {
   const { workspaceId } = request
   const documentId = parseDocumentId(request.documentId)
-  const deleted = await deleteDocument({ workspaceId, documentId }, deps, signal).catch(explainInProgress)
+  const deleted = await deleteDocument({ workspaceId, documentId }, deps, signal)
   if (deleted === undefined) {
     const position = await deps.listing.positionOf(workspaceId, documentId, signal)
     if (position === undefined) throw documentNotFound(documentId)
   }
-  return { documentId, sizeBytes: deleted?.sizeBytes, usage: await readUsage(request, deps, signal) }
-}
-
-function explainInProgress(error: unknown): never {
-  if (!(error instanceof ServiceError) || error.reason !== 'promotion_in_progress') throw error
-  const detail = 'Another request promotes or deletes this very document at the moment.'
-  throw new ServiceError('promotion_in_progress', { detail, cause: error })
+  const usage = deleted?.usage ?? (await readUsage(request, deps, signal))
+  return { documentId, sizeBytes: deleted?.document.sizeBytes, usage }
 }

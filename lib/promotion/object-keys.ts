@@ -28,8 +28,8 @@ export interface ObjectKeys {
   readonly workspacesPrefix: string
   /** The workspace whose prefix this is, if it is one. */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** The document whose object this is, if it is named as documents are. */
-  documentIdOf(objectKey: string): DocumentId | undefined
+  /** The document and the attempt whose object this is, if it is named as documents are. */
+  idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g
@@ -50,7 +50,10 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     workspacesPrefix,
     workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
     workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
-    documentIdOf: (key) => match(templates.document, key)?.document_id as DocumentId | undefined,
+    idsOf(key) {
+      const ids = match(templates.document, key)
+      return ids && { documentId: ids.document_id as DocumentId, attemptId: ids.attempt_id as AttemptId }
+    },
     containerPrefix,
     sandboxFile({ workspaceId, containerId, path }) {
       const key = containerPrefix({ workspaceId, containerId }) + path

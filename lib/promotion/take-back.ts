@@ -1,30 +1,24 @@
-import type { Closing, DocumentRecords, ObjectStore, QuotaLedger } from './ports.ts'
-
-/** The step an attempt had begun, and perhaps finished, when it ended. */
-export type Step = 'reserve' | 'copy' | 'record'
-
-export interface TakeBackDependencies {
-  objects: ObjectStore
-  ledger: QuotaLedger
-  documents: DocumentRecords
-}
+import type { Reservation } from './ports.ts'
+import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
 
 /**
- * Takes back what an attempt did, newest first, so that no moment shows a document without bytes or bytes uncounted:
- * keeps its record out, removes its object, gives its bytes back. Every step may be repeated, by anybody, at any time.
+ * Ends an attempt whose reservation is open: keeps its record out, removes its object, gives its bytes back, so that no
+ * moment shows a document without bytes or bytes uncounted. May be repeated, by anybody, at any time.
  *
- * @param mayArriveLate S3 was left alone with a copy and may still finish it: somebody must look again later
- * @returns 'recorded' when the document turns out to be there: then nothing is taken back
+ * @returns 'recorded' when the document turns out to be there: then the reservation is settled, and nothing taken back
  */
 export async function takeBack(
-  reservation: Closing,
-  { reached, mayArriveLate }: { reached: Step; mayArriveLate: boolean },
-  deps: TakeBackDependencies,
+  reservation: Reservation,
+  deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<'recorded' | 'taken_back'> {
-  if (reached === 'record' && (await deps.documents.fence(reservation, signal)) === 'recorded') return 'recorded'
-  if (reached !== 'reserve') await deps.objects.discard(reservation.objectKey, signal)
-  if (mayArriveLate) await deps.ledger.releaseAndWatch(reservation, signal)
-  else await deps.ledger.release(reservation, signal)
+  // From here on the reservation alone stands for the bytes.
+  await deps.ledger.unmark(reservation, signal)
+  if ((await deps.documents.fence(reservation, signal)) === 'recorded') {
+    await deps.reservations.remove(reservation, signal)
+    return 'recorded'
+  }
+  await deps.objects.discard(reservation.objectKey, signal)
+  await releaseBytes(reservation, 'undo', deps, signal)
   return 'taken_back'
 }

@@ -4,13 +4,15 @@ import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from '.
 import {
   type ContainerId,
   type DocumentId,
+  documentIdOfAttempt,
   type FilePath,
   newAttemptId,
-  newDocumentId,
+  newReleaseId,
   type WorkspaceId,
 } from '../../lib/promotion/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
+const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 const signal = AbortSignal.timeout(120_000)
 
 export interface ListingHarness {
@@ -44,8 +46,11 @@ export function describeDocumentListing(name: string, make: () => ListingHarness
       expect(await harness.records.record(document, signal)).toBe('recorded')
       return document
     }
-    const retire = (document: WorkspaceDocument) =>
-      harness.records.retire({ ...document, attemptId: newAttemptId(), leaseExpiresAtMs: 0 }, signal)
+    const retire = async (document: WorkspaceDocument) => {
+      const deletion = { ...document, releaseId: newReleaseId(), purpose: 'deletion', leaseExpiresAtMs: 0 } as const
+      expect(await harness.records.retire(deletion, signal)).toBeDefined()
+      await harness.records.finish(deletion, signal)
+    }
     const page = (order: ListOrder, limit: number, after?: ListPosition) =>
       harness.listing.page({ workspaceId, order, after, limit }, signal)
     const all = async (order: ListOrder, limit: number): Promise<ListedDocument[]> => {

@@ -21,7 +21,7 @@ export function createFakeDocumentListing(records: FakeDocumentRecords): Documen
         .map(toListed),
     async positionOf(workspaceId, documentId): Promise<ListPosition | undefined> {
       const key = `${workspaceId}/${documentId}`
-      const createdAt = records.documents.get(key)?.createdAt ?? records.deleted.get(key)
+      const createdAt = records.documents.get(key)?.createdAt ?? records.tombstones.get(key)?.createdAt
       return createdAt && { createdAt, documentId }
     },
   }

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { type DocumentId, newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import {
+  type DocumentId,
+  documentIdOfAttempt,
+  newAttemptId,
+  newReleaseId,
+  type WorkspaceId,
+} from '../../lib/promotion/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { COMMON_HEADERS } from '../support/promotion-answers.ts'
@@ -14,6 +20,8 @@ const RATE = { 'ratelimit-policy': '"default";q=5;w=5', ratelimit: '"default";r=
 const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
 const ANTHROPIC = { 'anthropic-version': '2026-10-21' }
 const OPENROUTER = { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 2.0 1.0 @openrouter/sdk' }
+
+const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -375,13 +383,8 @@ describe('DELETE /v1/files/{id}', () => {
 
 /** Deletes a document that was recorded without a reservation of its bytes. */
 async function deleteCounted(id: string): Promise<void> {
-  await api.documents.retire(
-    {
-      ...(api.documents.documents.get(`ws_1/${id}`) as WorkspaceDocument),
-      attemptId: newAttemptId(),
-      leaseExpiresAtMs: 0,
-    },
-    AbortSignal.timeout(1000),
-  )
+  const document = api.documents.documents.get(`ws_1/${id}`) as WorkspaceDocument
+  const deletion = { ...document, releaseId: newReleaseId(), purpose: 'deletion', leaseExpiresAtMs: 0 } as const
+  await api.documents.retire(deletion, AbortSignal.timeout(1000))
   expect(await api.documents.find('ws_1' as WorkspaceId, id as DocumentId, AbortSignal.timeout(1000))).toBeUndefined()
 }

@@ -8,6 +8,7 @@ import {
 import { createReadDocumentsHandler, type ReadDocumentsDependencies } from '../../lib/http/read-documents.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
 import { formatFileId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
@@ -17,6 +18,7 @@ import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { createFakeReservations } from '../fakes/reservations.ts'
 import { type AnyResponse, type DocumentedOperation, expectDocumented } from './openapi.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
@@ -41,7 +43,8 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
   const now = () => NOW_MS
   const apiKeys = createFakeApiKeyStore()
   const objects = createFakeObjectStore()
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxReservations: 2 })
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2, now })
+  const reservations = createFakeReservations()
   const documents = createFakeDocumentRecords()
   const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
   const objectKeys = createObjectKeys({
@@ -54,6 +57,9 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
     apiKeys,
     objects,
     ledger,
+    overview: ledger,
+    reservations,
+    admission: createAdmission({ now }),
     documents,
     listing: createFakeDocumentListing(documents),
     containerFiles: objects,
@@ -128,6 +134,7 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
     apiKeys,
     objects,
     ledger,
+    reservations,
     documents,
     logged,
     published,
