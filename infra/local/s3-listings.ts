@@ -72,5 +72,6 @@ function compareBytes(a: string, b: string): number {
 
 /** As a form is encoded, but for the slash. */
 function withEncodedKey<Listed extends { Key: string }>(object: Listed): Listed {
-  return { ...object, Key: encodeURIComponent(object.Key).replaceAll('%2F', '/').replaceAll('%20', '+') }
+  const encoded = encodeURIComponent(object.Key).replace(/[!'()~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return { ...object, Key: encoded.replaceAll('%2F', '/').replaceAll('%20', '+') }
 }

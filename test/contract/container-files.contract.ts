@@ -54,6 +54,7 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       '\uff5e.txt',
       '📄.txt',
       'tab\there.txt',
+      `it's (100~!).txt`,
     ]
     it.each([1, 5, 1000])('lists every key by its bytes, odd ones, too, %i at once', async (pageSize) => {
       for (const path of ODD) await harness.put(keyPrefix + path, Buffer.from('x'))
