@@ -42,7 +42,7 @@ export const REASONS = {
   },
   too_many_promotions: {
     status: 429,
-    detail: 'The workspace has too many promotions under way at once.',
+    detail: 'More promotions of this workspace begin at once than its ledger can take.',
     retryAfterSeconds: 1,
   },
   permission_denied: {
@@ -108,6 +108,14 @@ export const REASONS = {
   container_file_archived: {
     status: 404,
     detail: 'The file was moved to archive storage and must be restored before it can be read.',
+  },
+  container_file_encrypted: {
+    status: 404,
+    detail: 'The file was encrypted with a key that only its writer has (SSE-C), so it cannot be promoted.',
+  },
+  container_file_requester_pays: {
+    status: 404,
+    detail: 'The file lies in a bucket whose readers pay for reading (Requester Pays), so it cannot be promoted.',
   },
   file_too_large: {
     status: 413,

@@ -1,6 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { DocumentObjects } from '../files/ports.ts'
-import { headObject, isArchived } from './container-files.ts'
+import { isArchived } from './container-file.ts'
+import { lookAt } from './copy-requests.ts'
 
 /** The objects of the documents in S3, to look at. */
 export function createDocumentObjects({
@@ -12,7 +13,7 @@ export function createDocumentObjects({
 }): DocumentObjects {
   return {
     async findDocumentObject(objectKey, signal) {
-      const head = await headObject(client, { Bucket, Key: objectKey }, signal)
+      const head = await lookAt(client, { Bucket, Key: objectKey }, signal)
       return head && { isArchived: isArchived(head) }
     },
   }

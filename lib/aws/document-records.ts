@@ -11,7 +11,7 @@ import type { DocumentOverview, DocumentRecords, Reservation } from '../promotio
 import { isDone } from './conditional-write.ts'
 import { type RecordItem, readDocument, readRecord, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
-import { type SendOptions, send } from './send.ts'
+import { OPENING, type SendOptions, send } from './send.ts'
 import { readItems } from './stored-item.ts'
 
 /** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
@@ -26,7 +26,9 @@ const IS_TOMBSTONE = 'record_kind = :tombstone'
 const IS_FINISHED = 'attribute_exists(expires_at)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN})`
+/** Attempts that recorded here, one after the other, have rising ids: an old one that comes late is told by that. */
+const IS_NEWER = '(attribute_not_exists(attempt_id) OR attempt_id < :attempt_id)'
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NEWER})`
 const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
 const IS_RETIRED_BY = 'retired_by = :release_id'
 
@@ -49,7 +51,7 @@ export function createDocumentRecords({
       const { assignments, values } = toUpdate(document)
       const existing = await update(
         document,
-        { signal, opens: true },
+        { signal, ...OPENING },
         {
           UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
           ConditionExpression: IS_RECORDABLE,
@@ -57,9 +59,7 @@ export function createDocumentRecords({
         },
       )
       if (existing === undefined) return 'recorded'
-      if (existing.record_kind === 'tombstone') return 'fenced'
-      // A try that was answered with an error took effect.
-      return existing.attempt_id === document.attemptId ? 'recorded' : 'taken'
+      return existing.record_kind === 'tombstone' ? 'fenced' : 'taken'
     },
 
     async fence(attempt, signal) {

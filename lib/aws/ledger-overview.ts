@@ -11,7 +11,7 @@ import type { WorkspaceId } from '../promotion/ids.ts'
 import type { LedgerOverview } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
-import { send } from './send.ts'
+import { OPENING, send } from './send.ts'
 import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
@@ -96,7 +96,7 @@ export function createLedgerOverview({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return isDone(send(client, command, { signal, opens: true }))
+        return isDone(send(client, command, { signal, ...OPENING }))
       }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
@@ -111,7 +111,7 @@ export function createLedgerOverview({
           ':one': 1,
         }),
       })
-      return isDone(send(client, command, { signal, opens: true }))
+      return isDone(send(client, command, { signal, ...OPENING }))
     },
   }
 }

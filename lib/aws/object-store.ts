@@ -3,12 +3,16 @@ import {
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
-  paginateListObjectsV2,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { callAws, iterateAws } from './call-aws.ts'
-import { createContainerFiles, headObject, REQUEST_TIMEOUT_MS } from './container-files.ts'
-import { copyObject, type ObjectCopySettings } from './object-copy.ts'
+import { findContainerFile } from './container-file.ts'
+import { lookAt, type ObjectCopySettings } from './copy-requests.ts'
+import { copyObject } from './object-copy.ts'
+import { send } from './send.ts'
+
+const REQUEST_TIMEOUT_MS = 3000
 
 interface UploadMarkers {
   KeyMarker?: string | undefined
@@ -17,62 +21,69 @@ interface UploadMarkers {
 
 /** The sandboxes and the documents in S3. */
 export function createObjectStore(settings: ObjectCopySettings): ObjectStore & DocumentObjectOverview {
-  const { client, documentsBucket } = settings
-  const options = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: REQUEST_TIMEOUT_MS })
+  const { client, sandboxBucket, documentsBucket } = settings
+  const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
-    ...createContainerFiles(settings),
+    findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 
-    async copy(request, signal) {
-      await copyObject(request, settings, abortUploads, signal)
+    async hasContainer(keyPrefix, signal) {
+      const command = new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 })
+      const list = await send(client, command, options(signal))
+      return (list.Contents?.length ?? 0) > 0
     },
+
+    copy: (request, signal) => copyObject(request, settings, signal),
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
       await abortUploads(targetKey, signal)
-      await callAws(signal, () =>
-        client.send(new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal)),
-      )
+      await send(client, new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal))
     },
 
     async *listObjects(keyPrefix, signal) {
-      const query = { Bucket: documentsBucket, Prefix: keyPrefix }
-      const pages = paginateListObjectsV2({ client }, query, options(signal))
-      for await (const { Contents = [] } of iterateAws(signal, pages)) {
+      for await (const { Contents = [] } of pages({ Prefix: keyPrefix }, signal)) {
         for (const { Key, Size } of Contents) if (Key !== undefined) yield { objectKey: Key, sizeBytes: Size ?? 0 }
       }
     },
 
     async *listPrefixes(keyPrefix, signal) {
-      const query = { Bucket: documentsBucket, Prefix: keyPrefix, Delimiter: '/' }
-      const pages = paginateListObjectsV2({ client }, query, options(signal))
-      for await (const { CommonPrefixes = [] } of iterateAws(signal, pages)) {
+      for await (const { CommonPrefixes = [] } of pages({ Prefix: keyPrefix, Delimiter: '/' }, signal)) {
         for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix
       }
     },
 
     listUploads: unfinishedUploads,
-    abortUploads: (objectKey, signal) => abortUploads(objectKey, signal),
+    abortUploads,
 
-    hasObject: async (objectKey, signal) =>
-      (await headObject(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined,
+    async hasObject(objectKey, signal) {
+      return (await lookAt(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined
+    },
   }
 
-  async function abortUploads(targetKey: string, signal: AbortSignal, except?: string): Promise<void> {
+  /** A listing of the documents bucket. */
+  async function* pages(query: { Prefix: string; Delimiter?: string }, signal: AbortSignal) {
+    let ContinuationToken: string | undefined
+    do {
+      const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
+      const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
+      yield page
+      ContinuationToken = page.NextContinuationToken
+    } while (ContinuationToken)
+  }
+
+  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
     for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
-      if (objectKey === targetKey && uploadId !== except) await abortUpload(targetKey, uploadId, signal)
+      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
     }
   }
 
   async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
     let markers: UploadMarkers | undefined = {}
     while (markers) {
-      const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
-        Bucket: documentsBucket,
-        Prefix: keyPrefix,
-        ...markers,
-      })
-      const list: ListMultipartUploadsCommandOutput = await callAws(signal, () => client.send(command, options(signal)))
+      const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
+      const command = new ListMultipartUploadsCommand(query)
+      const list: ListMultipartUploadsCommandOutput = await send(client, command, options(signal))
       for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
       }
@@ -84,9 +95,8 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
 
   async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {
     try {
-      await callAws(signal, () =>
-        client.send(new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId }), options(signal)),
-      )
+      const command = new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId })
+      await send(client, command, options(signal))
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
     }

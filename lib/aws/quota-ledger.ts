@@ -4,15 +4,28 @@ import {
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
-  type UpdateItemCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
-import { isThrottled, type SendOptions, send } from './send.ts'
 import {
-  checkShardOf,
+  BE_CHECKED,
+  checkValues,
+  EMPTY_MARKER,
+  GIVE_BACK,
+  HAS_ROOM,
+  IS_MARKED,
+  IS_NEW_MARKER,
+  IS_NOT_CROWDED,
+  type LedgerUpdate,
+  MARK,
+  REMOVE_MARKER,
+  TELL_QUOTA,
+  updateLedger,
+} from './ledger-update.ts'
+import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
+import {
   newWorkspaceItem,
   readWorkspaceItem,
   releaseItem,
@@ -34,45 +47,31 @@ export interface QuotaLedgerSettings {
  * smaller than 1 KB, so that each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
+/** Longer than a taking waits for its turn: older ones are of processes that died or were cut off, and take nobody's place. */
+const STALE_MS = 10_000
+/** Until their leases are over; with so many the item has 4 KB. */
+const MAX_STALE_TAKINGS = 60
 /** Releases do not wait for takings. */
 export const MAX_RELEASES = 8
 /** As long as the request lives, and often: until this is through, nobody else finds room. */
 const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
 /** The caller tries again, by rules of its own. */
-const ONE_TRY = { opens: true, patienceMs: 0 }
+const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-const HAS_ROOM = 'remaining_bytes >= :size_bytes'
-const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
-const IS_NOT_CROWDED = 'size(#markers) < :most'
-const IS_MARKED = 'attribute_exists(#markers.#marker)'
-
-// The amount comes out of the marker itself, so that it can only ever be what was taken.
-const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
-const MARK = '#markers.#marker = :marker'
-const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
-const REMOVE_MARKER = 'REMOVE #markers.#marker'
-/** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
-const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
-// Set to itself to be among the values returned.
-const TELL_QUOTA = 'quota_bytes = quota_bytes'
-const COUNT_CHANGE = 'ADD version :one'
-
-interface Update {
-  UpdateExpression: string
-  ConditionExpression: string
-  values?: Record<string, unknown>
-  ReturnValues?: 'UPDATED_NEW'
-  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
-}
+type TryOutcome = TakeOutcome & { staleTakings?: number }
 
 /** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
 export function createQuotaLedger({ client, tableName: TableName, ...settings }: QuotaLedgerSettings): QuotaLedger {
+  const update = (marker: MarkerId, options: SendOptions, changes: LedgerUpdate) =>
+    updateLedger({ client, tableName: TableName }, marker, options, changes)
+
   return {
     async take(reservation, signal) {
-      const first = await tryTake(reservation, signal)
-      if (first !== 'unprepared') return first
-      await prepare(reservation.workspaceId, signal)
-      const second = await tryTake(reservation, signal)
+      const first = await tryTake(reservation, MAX_TAKINGS, signal)
+      if (first === 'unprepared') await prepare(reservation.workspaceId, signal)
+      else if (first.outcome !== 'crowded' || !first.staleTakings) return first
+      const { staleTakings = 0 } = first === 'unprepared' ? {} : first
+      const second = await tryTake(reservation, MAX_TAKINGS + staleTakings, signal)
       if (second === 'unprepared') throw new Error('the workspace item vanished right after it was made')
       return second
     },
@@ -128,7 +127,11 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     },
   }
 
-  async function tryTake(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome | 'unprepared'> {
+  async function tryTake(
+    reservation: Reservation,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<TryOutcome | 'unprepared'> {
     try {
       const { Attributes = {} } = await update(
         reservation,
@@ -139,7 +142,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           values: {
             ':size_bytes': reservation.sizeBytes,
             ':marker': takingItem(reservation),
-            ':most': MAX_TAKINGS,
+            ':most': most,
             ...checkValues(reservation),
           },
           ReturnValues: 'UPDATED_NEW',
@@ -156,20 +159,21 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
   }
 
   /** Reads the reason for a refusal out of the item that was refused. */
-  function whyRefused(item: WorkspaceItem, { attemptId, sizeBytes }: Reservation): TakeOutcome {
-    // A try that was answered with an error took effect.
-    if (attemptId in item.takings) return { outcome: 'taken', usage: usageOf(item) }
+  function whyRefused(item: WorkspaceItem, { sizeBytes, leaseExpiresAtMs }: Reservation): TryOutcome {
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
-    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
+    if (item.remaining_bytes >= sizeBytes) {
+      // All leases are of one length: these began earlier.
+      const stale = Object.values(item.takings).filter(({ l }) => l < leaseExpiresAtMs - STALE_MS)
+      return { outcome: 'crowded', isDue, staleTakings: Math.min(stale.length, MAX_STALE_TAKINGS) }
+    }
     return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 
-  /** Not sent again under the same id, whatever the failure: a process held up may do so when all is over (release-bytes.ts). */
   async function tryMark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded' | 'unprepared'> {
     try {
       await update(
         release,
-        { signal, ...ONE_TRY, tries: 1 },
+        { signal, ...ONE_TRY },
         {
           UpdateExpression: `SET ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
@@ -205,28 +209,4 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     })
     await send(client, complete, { signal })
   }
-
-  /** Every update has the same key, is about one marker, and counts as a change. */
-  function update(
-    { workspaceId, attemptId, releaseId }: MarkerId,
-    options: SendOptions,
-    { values = {}, ...expressions }: Update,
-  ): Promise<UpdateItemCommandOutput> {
-    const command = new UpdateItemCommand({
-      TableName,
-      Key: marshall({ workspace_id: workspaceId }),
-      ...expressions,
-      UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
-      ExpressionAttributeNames: {
-        '#markers': releaseId === undefined ? 'takings' : 'releases',
-        '#marker': releaseId ?? attemptId,
-      },
-      ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
-    })
-    return send(client, command, options)
-  }
-}
-
-function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }) {
-  return { ':due_at': leaseExpiresAtMs, ':shard': checkShardOf(workspaceId) }
 }

@@ -12,7 +12,7 @@ import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
-import { send } from './send.ts'
+import { OPENING, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
@@ -56,14 +56,11 @@ export function createReservations({
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       try {
-        await send(client, command, { signal, opens: true })
+        await send(client, command, { signal, ...OPENING })
         return { outcome: 'opened' }
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        const other = toReservation(error.Item)
-        // A try that was answered with an error took effect.
-        const isOurs = other.attemptId === reservation.attemptId && other.purpose === 'promotion'
-        return isOurs ? { outcome: 'opened' } : { outcome: 'in_progress', other }
+        return { outcome: 'in_progress', other: toReservation(error.Item) }
       }
     },
 
@@ -81,13 +78,12 @@ export function createReservations({
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       try {
-        await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
+        // It opens, too: should it arrive late, nobody would be due to look.
+        await send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS })
         return 'forestalled'
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        const { attemptId, purpose } = toReservation(error.Item)
-        if (attemptId !== reservation.attemptId) return 'occupied'
-        return purpose === 'fence' ? 'forestalled' : 'open'
+        return toReservation(error.Item).attemptId === reservation.attemptId ? 'open' : 'occupied'
       }
     },
 

@@ -8,7 +8,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { WorkspaceAdministration } from '../promotion/ports.ts'
-import { send } from './send.ts'
+import { OPENING, send } from './send.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
 /** Only somebody else who sets the quota at this very moment stands in the way: promotions do not. */
@@ -88,10 +88,13 @@ export function createWorkspaceAdministration({
       ReturnValues: 'ALL_NEW',
     })
     try {
-      const { Attributes = {} } = await send(client, command, { signal, opens: true })
+      const { Attributes = {} } = await send(client, command, { signal, ...OPENING })
       return readWorkspaceItem(Attributes)
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return undefined
+      // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.
+      const item = await read(known.workspace_id as WorkspaceId, signal)
+      if (item?.quota_bytes === quotaBytes) return item
       throw error
     }
   }

@@ -1,6 +1,7 @@
 import type { DocumentId, WorkspaceId } from './ids.ts'
 import type { StorageUsage, WorkspaceDocument } from './ports.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
+import { settle } from './take-back.ts'
 
 /**
  * Deletes a document: record, object, and the bytes it was counted with, in this order. It is marked in the ledger first, so
@@ -21,8 +22,7 @@ export async function deleteDocument(
   if (document === undefined || (objectKey ?? document.objectKey) !== document.objectKey) return undefined
   if (reservation?.attemptId === document.attemptId) {
     // Recorded, but not settled: while the reservation is there, it would be the document's second claim to its bytes.
-    await deps.ledger.unmark(reservation, signal)
-    await deps.reservations.remove(reservation, signal)
+    await settle(reservation, deps, signal)
   }
   const released = await releaseBytes(document, 'deletion', deps, signal)
   return released && { document, usage: released.usage }

@@ -32,7 +32,14 @@ export interface ObjectKeys {
   idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
 
+const LONGEST_BASE58_OF_16_BYTES = 22
 const PLACEHOLDER = /\{([a-z_]+)\}/g
+/** What each id fills at most, in bytes; lib/promotion/ids.ts makes them no longer. */
+const LONGEST_IDS: Readonly<Record<string, number>> = {
+  workspace_id: 128,
+  document_id: 'file_'.length + LONGEST_BASE58_OF_16_BYTES,
+  attempt_id: LONGEST_BASE58_OF_16_BYTES,
+}
 /** So that a workspace's documents and their objects are listed in the same order, and workspaces by their prefix. */
 const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
@@ -98,6 +105,14 @@ export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boo
   if (!IN_ORDER.test(templates.document)) {
     faults.push(
       'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end',
+    )
+  }
+  const longestKeyBytes = templates.document.replace(PLACEHOLDER, (_, name) =>
+    'x'.repeat(LONGEST_IDS[name] ?? 0),
+  ).length
+  if (longestKeyBytes > MAX_OBJECT_KEY_BYTES) {
+    faults.push(
+      `the document template makes keys of up to ${longestKeyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`,
     )
   }
   if (!templates.sandbox.endsWith('/{path}')) faults.push('the sandbox template must end in /{path}')

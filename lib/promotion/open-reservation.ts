@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { OpenReservation, Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
-import { takeBack } from './take-back.ts'
+import { settle, takeBack } from './take-back.ts'
 import type { Progress } from './undo.ts'
 
 /** A function lives 28 s (serverless.yml), and clocks may differ: what began earlier than this has no process any more. */
@@ -22,9 +22,12 @@ export async function openReservation(
   const other = await tryToOpen(reservation, progress, deps, signal)
   if (other === undefined) return
   if (!isDead(other, deps)) throw inProgress(other, deps)
+  // Should this fail, what has been begun is the resolver's, which finds it by this attempt's marker.
+  progress.reservation = 'unknown'
   // Its copy may be under way still, whatever became of its process.
-  await deps.reservations.watch(other, signal)
-  await takeBack(other, deps, signal)
+  const outcome = await takeBack(other, { mayCopyArrive: true }, deps, signal)
+  if (outcome === 'recorded') await settle(other, deps, signal)
+  progress.reservation = 'none'
   const another = await tryToOpen(reservation, progress, deps, signal)
   if (another !== undefined) throw inProgress(another, deps)
 }
@@ -42,7 +45,7 @@ async function tryToOpen(
     progress.reservation = 'open'
     return undefined
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.isUnanswered) progress.reservation = 'unanswered'
+    progress.reservation = 'unknown'
     throw error
   }
 }

@@ -253,6 +253,7 @@ export interface CopyRequest {
 
 /** The sandboxes of the containers (read only) and the durable storage of the documents. */
 export interface ObjectStore {
+  /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**

@@ -74,7 +74,7 @@ async function tryToTake(
     return await context.journal.time('reserve', () => deps.ledger.take(reservation, context.deadline.signal))
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
-    await undo(reservation, { reservation: 'none', copy: 'none', isUnmarked: false }, context, deps)
+    await undo(reservation, { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }, context, deps)
     throw error
   }
 }

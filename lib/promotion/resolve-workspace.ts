@@ -3,7 +3,7 @@ import { type AttemptId, documentIdOfAttempt, type WorkspaceId } from './ids.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import type { LedgerOverview, OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
 import { completeRelease, type ReleaseDependencies } from './release-bytes.ts'
-import { takeBack } from './take-back.ts'
+import { settle, takeBack } from './take-back.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
   overview: LedgerOverview
@@ -154,7 +154,9 @@ function leftReservation(
         return 'settled'
       }
       if (closedBy === undefined) {
-        return (await takeBack(reservation, deps, signal)) === 'recorded' ? 'settled' : 'released'
+        if ((await takeBack(reservation, { mayCopyArrive: false }, deps, signal)) === 'taken_back') return 'released'
+        await settle(reservation, deps, signal)
+        return 'settled'
       }
       // The marker comes before the closing and goes with the bytes: not there any more, so they were given back.
       const current = await deps.overview.read(workspaceId, signal)

@@ -3,15 +3,15 @@ import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import type { Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
-import { takeBack } from './take-back.ts'
+import { takeBack, watchForCopy } from './take-back.ts'
 
 /** How far an attempt got before it failed. */
 export interface Progress {
-  /** `unanswered`: it may be open, or be opened yet. */
-  reservation: 'none' | 'unanswered' | 'open'
+  /** `unknown`: it may be open, or be opened yet. */
+  reservation: 'none' | 'unknown' | 'open'
   copy: 'none' | 'unanswered' | 'answered'
-  /** The marker is gone: the reservation alone stands for the bytes. */
-  isUnmarked: boolean
+  /** Whether the marker is gone, so that the reservation alone stands for the bytes. Never rejects. */
+  unmarked: Promise<boolean>
 }
 
 /**
@@ -30,9 +30,13 @@ export async function undo(
   const signal = deadline.undoSignal()
   try {
     return await journal.time('undo', async () => {
-      // Before anything else goes: whoever finishes the work of a dead process looks for what is there.
-      if (progress.copy === 'unanswered') await deps.reservations.watch(reservation, signal)
-      if (await isOpen(reservation, progress, deps, signal)) return takeBack(reservation, deps, signal)
+      // Nothing goes on behind the back of what follows.
+      await progress.unmarked
+      const mayCopyArrive = progress.copy === 'unanswered'
+      if (await isOpen(reservation, progress, deps, signal)) {
+        return takeBack(reservation, { mayCopyArrive }, deps, signal)
+      }
+      if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
       if (progress.copy !== 'none') await deps.objects.discard(reservation.objectKey, signal)
       await deps.ledger.release(reservation, signal)
       return 'taken_back'
@@ -55,8 +59,8 @@ async function isOpen(
   deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (progress.reservation !== 'unanswered') return progress.reservation === 'open'
+  if (progress.reservation !== 'unknown') return progress.reservation === 'open'
   const outcome = await deps.reservations.forestall(reservation, signal)
-  if (outcome === 'occupied') throw new Error('an unanswered opening may arrive once another attempt has ended')
+  if (outcome === 'occupied') throw new Error('an opening of unknown outcome may arrive once another attempt has ended')
   return outcome === 'open'
 }

@@ -25,12 +25,12 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
     tombstones,
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
-      const existing = documents.get(key)
-      if (existing) return existing.attemptId === document.attemptId ? 'recorded' : 'taken'
+      if (documents.has(key)) return 'taken'
       const tombstone = tombstones.get(key)
       if (tombstone) {
         const isFenced = (fencedThrough.get(key) ?? '') >= document.attemptId
-        if (isFenced || !tombstone.isFinished || tombstone.attemptId === document.attemptId) return 'fenced'
+        const isNewer = (tombstone.attemptId ?? '') < document.attemptId
+        if (isFenced || !tombstone.isFinished || !isNewer) return 'fenced'
       }
       documents.set(key, document)
       tombstones.delete(key)

@@ -62,7 +62,6 @@ export function createFakeQuotaLedger(options: {
       const { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs } = reservation
       const workspace = workspaces.get(workspaceId) ?? newWorkspace()
       workspaces.set(workspaceId, workspace)
-      if (workspace.takings.has(attemptId)) return { outcome: 'taken', usage: usageOf(workspace) }
       const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
       if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
       if (workspace.takings.size >= maxTakings) return { outcome: 'crowded', isDue }

@@ -19,7 +19,6 @@ export function createFakeReservations(): FakeReservations {
     items,
     async open(reservation) {
       const other = items.get(keyOf(reservation))
-      if (other?.attemptId === reservation.attemptId && other.purpose === 'promotion') return { outcome: 'opened' }
       if (other) return { outcome: 'in_progress', other }
       items.set(keyOf(reservation), item(reservation, 'promotion'))
       return { outcome: 'opened' }
@@ -27,11 +26,9 @@ export function createFakeReservations(): FakeReservations {
     find: async (document) => items.get(keyOf(document)),
     async forestall(reservation) {
       const existing = items.get(keyOf(reservation))
-      if (existing === undefined) items.set(keyOf(reservation), item(reservation, 'fence'))
-      if (existing === undefined || existing.attemptId !== reservation.attemptId) {
-        return existing === undefined ? 'forestalled' : 'occupied'
-      }
-      return existing.purpose === 'fence' ? 'forestalled' : 'open'
+      if (existing) return existing.attemptId === reservation.attemptId ? 'open' : 'occupied'
+      items.set(keyOf(reservation), item(reservation, 'fence'))
+      return 'forestalled'
     },
     async close(release) {
       const reservation = items.get(keyOf(release))

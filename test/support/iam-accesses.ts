@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** One thing that IAM must allow: an action on a resource, in a context. */
 export interface Access {
   action: string
-  /** As in an ARN, without partition, region and account: `table/NAME`, `BUCKET`, `BUCKET/KEY`. */
+  /** As in an ARN, without partition, region and account: `table/NAME`, `table/NAME/index/NAME`, `BUCKET`, `BUCKET/KEY`. */
   resource: string
   /** Condition keys and their values. */
   context?: Record<string, string>
@@ -21,7 +21,9 @@ export function accessesOf(
 ): Access[] {
   const target = headers['x-amz-target']
   if (typeof target === 'string') {
-    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${JSON.parse(body).TableName}` }]
+    const { TableName, IndexName } = JSON.parse(body) as { TableName: string; IndexName?: string }
+    const index = IndexName === undefined ? '' : `/index/${IndexName}`
+    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
   }
   return s3Accesses(method, url, headers, status)
 }
@@ -39,6 +41,8 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
       return status === 404
         ? [on('GetObject'), { action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } }]
         : [on('GetObject')]
+    case 'GET':
+      return [on('GetObject')]
     case 'PUT': {
       const source = headers['x-amz-copy-source']
       if (typeof source !== 'string') break
