@@ -36,6 +36,25 @@ export async function findContainerFile(
   }
 }
 
+/** Tried once: it only tells the type. */
+export async function readStart(
+  { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
+  { objectKey, etag, sizeBytes }: ContainerFile,
+  wantedBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  // S3 refuses any range of an empty object.
+  if (sizeBytes === 0) return new Uint8Array()
+  const command = new GetObjectCommand({
+    Bucket: sandboxBucket,
+    Key: objectKey,
+    IfMatch: etag,
+    Range: `bytes=0-${wantedBytes - 1}`,
+  })
+  const { Body } = await send(client, command, { signal, requestTimeoutMs: PROBE_TIMEOUT_MS, tries: 1 })
+  return (await Body?.transformToByteArray()) ?? new Uint8Array()
+}
+
 /** Whether reading needs the key that the file was written with (SSE-C). GetObject is refused as HeadObject is, with a reason. */
 async function isCustomerEncrypted(
   client: S3Client,

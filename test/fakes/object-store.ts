@@ -41,6 +41,8 @@ export function createFakeObjectStore(): FakeObjectStore {
     documents,
     findContainerFile: async (objectKey) => lookUp(objectKey),
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
+    readStart: async ({ objectKey }, sizeBytes) =>
+      sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
     async *listContainerFiles({ keyPrefix, afterKey }) {
       for (const objectKey of [...sandbox.keys()].toSorted(compareBytes)) {
         const file = lookUp(objectKey)
