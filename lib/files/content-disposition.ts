@@ -10,8 +10,13 @@ const NOT_ATTR_CHAR = /['()*]/g
  * knows `filename*`, with an ASCII fallback. Whatever the path is, the value is one header value of visible ASCII.
  */
 export function attachmentNamed(path: string): string {
-  const name = shorten(path.split('/').at(-1) || FALLBACK_NAME)
+  const name = attachmentName(path)
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
+}
+
+/** The last segment of a path, short enough for a file system. */
+export function attachmentName(path: string): string {
+  return shorten(path.split('/').at(-1) || FALLBACK_NAME)
 }
 
 function encodeExtended(name: string): string {

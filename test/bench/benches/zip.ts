@@ -1,4 +1,4 @@
-import { filesOf, zipBudgetBytes(PROMOTE_ENTRY), zippedBytes } from '../../../infra/build/budget.ts'
+import { filesOf, zipBudgetBytes, zippedBytes } from '../../../infra/build/budget.ts'
 import { PROMOTE_ENTRY } from '../../../infra/build/build.ts'
 import { atMost, type Bench, shown } from '../bench.ts'
 import { ROOT, withBundles } from '../bundles.ts'

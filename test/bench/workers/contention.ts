@@ -63,6 +63,7 @@ const objects: ObjectStore = {
     modifiedAt: new Date(),
   }),
   hasContainer: async () => true,
+  readStart: async () => new Uint8Array(),
   async copy() {},
   async discard() {},
 }
