@@ -32,7 +32,7 @@ const ACTIONS = {
   ReadDocumentsRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:BatchGetItem dynamodb:Query s3:GetObject s3:ListBucket`,
   DeleteDocumentRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   ReadContainerFilesRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem s3:GetObject s3:ListBucket`,
-  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
+  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
   TrafficShiftRole:
     'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms',

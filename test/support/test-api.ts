@@ -142,7 +142,7 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
   }
 }
 
-function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
   const write =
     (level: string) =>
     (message: string, more: LogFields = {}) => {
