@@ -44,6 +44,12 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       }
     })
 
+    it('sets what a key may do, and changes nothing else', async () => {
+      const key = await add()
+      expect(await administration.change(key.tokenHash, { permissions: ['files:read'] }, signal)).toBe(true)
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual([{ ...key, permissions: ['files:read'] }])
+    })
+
     it.each<[string, Partial<ApiKeyGrant>]>([
       ['of all attributes', {}],
       [

@@ -91,6 +91,13 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       }
     })
 
+    it('reads the beginning of a file, and all of a shorter one', async () => {
+      const read = async (file: ContainerFile) => Buffer.from(await harness.store.readStart(file, 4, signal)).toString()
+      expect(await read(await put('a.txt', { bytes: Buffer.from('123456') }))).toBe('1234')
+      expect(await read(await put('b.txt', { bytes: Buffer.from('12') }))).toBe('12')
+      expect(await read(await put('c.txt', { bytes: Buffer.alloc(0) }))).toBe('')
+    })
+
     it('tells whether a container has any file', async () => {
       await put('a.txt')
       expect(await harness.store.hasContainer(prefix, signal)).toBe(true)
