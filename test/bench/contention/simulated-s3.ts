@@ -27,9 +27,11 @@ export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: Simulat
         contentEncoding: undefined,
         contentLanguage: undefined,
         isArchived: false,
+        modifiedAt: new Date(),
       }
     },
     hasContainer: async () => true,
+    readStart: async () => new Uint8Array(),
     copy: (_, signal) => wait(copySeconds * 1000, signal),
     discard: (_, signal) => wait(latencyMs(), signal),
   }

@@ -3,10 +3,10 @@ import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/promotion/ids.ts'
-import type { ObjectStore } from '../../../lib/promotion/ports.ts'
 import { lambdaContext, restEvent } from '../../support/rest-event.ts'
 import { allAtOnce } from '../contention/arrivals.ts'
 import { createProcess } from '../contention/service.ts'
+import { createSimulatedS3 } from '../contention/simulated-s3.ts'
 import { serve } from '../worker.ts'
 
 export interface Storm {
@@ -21,26 +21,11 @@ const config = readConfig(process.env)
 // The sockets of all Lambdas in one process.
 const client = createDynamoDbClient({ requestHandler: new NodeHttpHandler({ httpAgent: { maxSockets: 64 } }) })
 
-const createObjects = (copySeconds: number): ObjectStore => ({
-  findContainerFile: async (objectKey) => ({
-    objectKey,
-    sizeBytes: 1024 ** 2,
-    etag: '"etag"',
-    contentType: 'text/plain',
-    contentEncoding: undefined,
-    contentLanguage: undefined,
-    isArchived: false,
-  }),
-  hasContainer: async () => true,
-  copy: (_, signal) => sleep(copySeconds * 1000, undefined, { signal }),
-  async discard() {},
-})
-
 const methods = {
   /** All in one workspace, each in a Lambda's memory of its own. */
   async run({ count, copySeconds }: { count: number; copySeconds: number }): Promise<Storm> {
     const answers: Storm['answers'] = {}
-    const objects = createObjects(copySeconds)
+    const objects = createSimulatedS3({ copySeconds, sizeBytes: 1024 ** 2, latencyMs: () => 0 })
     const handlers = Array.from({ length: count }, () => createProcess(config, client, objects))
     const startedMs = performance.now()
     let lastMs = startedMs
