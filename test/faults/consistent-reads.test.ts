@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { DocumentId } from '../../lib/promotion/ids.ts'
 import type { Content } from '../support/dynamodb/dynalite.ts'
@@ -83,6 +84,7 @@ const collect = async <Each>(all: AsyncIterable<Each>): Promise<Each[]> => {
 }
 const workspaces = () =>
   createWorkspaceAdministration({ client: standIns.dynamoDb, tableName: standIns.config.workspacesTable })
+const listing = () => createDocumentListing({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable })
 const keys = () => createApiKeyAdministration({ client: standIns.dynamoDb, tableName: standIns.config.keysTable })
 
 const CHECKS: Check[] = [
@@ -191,6 +193,28 @@ const CHECKS: Check[] = [
       const workspace = await withFile()
       await promote(workspace)
       expect(await reading(() => lane.audit(workspace.workspaceId, false))).toEqual([])
+    },
+  },
+  {
+    read: 'documents by their ids',
+    promise: 'what was just promoted is among them',
+    isRead: ofTable('-documents', 'GetItem'),
+    async check(reading) {
+      const workspace = await withFile()
+      const { id } = (await promote(workspace)).body as { id: DocumentId }
+      const found = await reading(() => listing().findAll(workspace.workspaceId, [id], signal))
+      expect(found.map(({ documentId }) => documentId)).toEqual([id])
+    },
+  },
+  {
+    read: 'where a document stands in the order of creation',
+    promise: 'a listing goes on behind the newest',
+    isRead: ofTable('-documents', 'GetItem'),
+    async check(reading) {
+      const workspace = await withFile()
+      const { id } = (await promote(workspace)).body as { id: DocumentId }
+      const position = await reading(() => listing().positionOf(workspace.workspaceId, id, signal))
+      expect(position).toMatchObject({ documentId: id })
     },
   },
   {

@@ -54,6 +54,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
     async execute(operation, original) {
       const input = rewrite(operation, original)
       if (operation === 'CreateTable') return createTable(input)
+      if (operation === 'BatchGetItem') return batchGetItem(input)
       const table = spaces.tables.get(String(input.TableName))
       if (table === undefined) throw resourceNotFound()
       switch (operation) {
@@ -140,6 +141,28 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
     const outcome = isAdmitted ? 'done' : 'throttled'
     onCall({ operation: 'GetItem', table: table.TableName, input, units, outcome })
     if (!isAdmitted) throw throttled(table, 'Read', undefined)
+    return answer
+  }
+
+  /** Each item is a read of its own; those that are throttled are left unprocessed. */
+  function batchGetItem({ RequestItems }: Content): Content {
+    const answer: Record<'Responses' | 'UnprocessedKeys', Content> = { Responses: {}, UnprocessedKeys: {} }
+    for (const [TableName, { Keys, ...read }] of Object.entries(RequestItems as Record<string, { Keys: Item[] }>)) {
+      const table = spaces.tables.get(TableName)
+      if (table === undefined) throw resourceNotFound()
+      const unprocessed: Item[] = []
+      const items = Keys.flatMap((Key) => {
+        try {
+          return getItem(rewrite('GetItem', { TableName, Key, ...read }), table).Item ?? []
+        } catch (error) {
+          if (!(error instanceof DynamoDbFailure) || !error.is('ThrottlingException')) throw error
+          unprocessed.push(Key)
+          return []
+        }
+      })
+      answer.Responses[TableName] = items
+      if (unprocessed.length > 0) answer.UnprocessedKeys[TableName] = { ...read, Keys: unprocessed }
+    }
     return answer
   }
 
