@@ -42,7 +42,7 @@ export const REASONS = {
   },
   too_many_promotions: {
     status: 429,
-    detail: 'The workspace has too many promotions under way at once.',
+    detail: 'More promotions of this workspace begin at once than its ledger can take.',
     retryAfterSeconds: 1,
   },
   permission_denied: {

@@ -29,6 +29,7 @@ import {
   newWorkspaceItem,
   readWorkspaceItem,
   releaseItem,
+  type TakingItem,
   takingItem,
   usageOf,
   type WorkspaceItem,
@@ -58,8 +59,6 @@ const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
 /** The caller tries again, by rules of its own. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-type TryOutcome = TakeOutcome & { staleTakings?: number }
-
 /** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
 export function createQuotaLedger({ client, tableName: TableName, ...settings }: QuotaLedgerSettings): QuotaLedger {
   const update = (marker: MarkerId, options: SendOptions, changes: LedgerUpdate) =>
@@ -67,11 +66,14 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
 
   return {
     async take(reservation, signal) {
-      const first = await tryTake(reservation, MAX_TAKINGS, signal)
+      let most = MAX_TAKINGS
+      const onStale = (staleTakings: number) => {
+        most += Math.min(staleTakings, MAX_STALE_TAKINGS)
+      }
+      const first = await tryTake(reservation, most, signal, onStale)
       if (first === 'unprepared') await prepare(reservation.workspaceId, signal)
-      else if (first.outcome !== 'crowded' || !first.staleTakings) return first
-      const { staleTakings = 0 } = first === 'unprepared' ? {} : first
-      const second = await tryTake(reservation, MAX_TAKINGS + staleTakings, signal)
+      else if (most === MAX_TAKINGS) return first
+      const second = await tryTake(reservation, most, signal)
       if (second === 'unprepared') throw new Error('the workspace item vanished right after it was made')
       return second
     },
@@ -131,7 +133,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     reservation: Reservation,
     most: number,
     signal: AbortSignal,
-  ): Promise<TryOutcome | 'unprepared'> {
+    onStale: (staleTakings: number) => void = () => {},
+  ): Promise<TakeOutcome | 'unprepared'> {
     try {
       const { Attributes = {} } = await update(
         reservation,
@@ -154,18 +157,19 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       if (isThrottled(error)) return { outcome: 'crowded', isDue: false }
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       const item = error.Item && readWorkspaceItem(error.Item)
-      return item?.takings === undefined ? 'unprepared' : whyRefused(item, reservation)
+      if (item?.takings === undefined) return 'unprepared'
+      const refused = whyRefused(item, reservation)
+      // All leases are of one length: these began earlier.
+      const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
+      if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
+      return refused
     }
   }
 
   /** Reads the reason for a refusal out of the item that was refused. */
-  function whyRefused(item: WorkspaceItem, { sizeBytes, leaseExpiresAtMs }: Reservation): TryOutcome {
+  function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
-    if (item.remaining_bytes >= sizeBytes) {
-      // All leases are of one length: these began earlier.
-      const stale = Object.values(item.takings).filter(({ l }) => l < leaseExpiresAtMs - STALE_MS)
-      return { outcome: 'crowded', isDue, staleTakings: Math.min(stale.length, MAX_STALE_TAKINGS) }
-    }
+    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
     return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 

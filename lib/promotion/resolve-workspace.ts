@@ -52,10 +52,13 @@ export async function resolveWorkspace(
 ): Promise<WorkspaceReport> {
   const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
-  // In this order: what is added meanwhile is either seen, or changes the version.
-  const ledger = await deps.overview.read(workspaceId, signal)
-  if (ledger === undefined) return report
+  const before = await deps.overview.read(workspaceId, signal)
+  if (before === undefined) return report
   const reservations = await readReservations()
+  // Markers as they are after the reservations were read: one that is there says that its other side was not written yet
+  // when that was looked for; one that is gone, that it is done. The version as it was before: what came since is not forgotten.
+  const isQuiet = reservations.length + before.takings.length + before.releases.length === 0
+  const ledger = isQuiet ? before : ((await deps.overview.read(workspaceId, signal)) ?? before)
 
   const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= deps.now()
   // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
@@ -69,7 +72,7 @@ export async function resolveWorkspace(
     if (phase.length > room) report.isComplete = false
     await Promise.all(phase.slice(0, Math.max(0, room)).map(resolveOne))
   }
-  await reschedule(ledger, reservations, report, deps, signal)
+  await reschedule({ ...ledger, version: before.version }, reservations, report, deps, signal)
   return report
 
   async function readReservations(): Promise<OpenReservation[]> {
@@ -142,7 +145,7 @@ function leftReservation(
   ledger: WorkspaceLedger,
   deps: ResolverDependencies,
 ): Leftover | undefined {
-  const { purpose, closedBy, workspaceId, objectKey } = reservation
+  const { purpose, closedBy, objectKey } = reservation
   if (closedBy && ledger.releases.some(({ releaseId }) => releaseId === closedBy)) return undefined
   return {
     what: 'reservation',
@@ -158,10 +161,8 @@ function leftReservation(
         await settle(reservation, deps, signal)
         return 'settled'
       }
-      // The marker comes before the closing and goes with the bytes: not there any more, so they were given back.
-      const current = await deps.overview.read(workspaceId, signal)
-      const isReleased = !current?.releases.some(({ releaseId }) => releaseId === closedBy)
-      if (isReleased) await deps.reservations.remove(reservation, signal)
+      // The marker comes before the closing and goes with the bytes: it is gone, so they were given back.
+      await deps.reservations.remove(reservation, signal)
       return 'settled'
     },
   }

@@ -16,15 +16,18 @@ import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
+import { describeLedgerOverview } from './ledger-overview.contract.ts'
 import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
-import { ADMINISTRATION_LIMITS, describeWorkspaceAdministration } from './workspace-administration.contract.ts'
+import { describeReservations } from './reservations.contract.ts'
+import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
 beforeAll(async () => {
@@ -32,19 +35,22 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-describeQuotaLedger('DynamoDB', () => {
-  const settings = { ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
-  return { ...createQuotaLedger(settings), ...createLedgerOverview(settings) }
-})
-
-describeWorkspaceAdministration('DynamoDB', () => {
-  const settings = { ...ADMINISTRATION_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
+const openLedger = () => {
+  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
   return {
     ...createQuotaLedger(settings),
     ...createLedgerOverview(settings),
     ...createWorkspaceAdministration(settings),
   }
-})
+}
+
+describeQuotaLedger('DynamoDB', openLedger)
+describeLedgerOverview('DynamoDB', openLedger)
+describeWorkspaceAdministration('DynamoDB', openLedger)
+
+describeReservations('DynamoDB', () =>
+  createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),
+)
 
 describeApiKeyAdministration('DynamoDB', () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
@@ -54,25 +60,6 @@ describeApiKeyAdministration('DynamoDB', () => {
 describeDocumentRecords('DynamoDB', () =>
   createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
 )
-
-describe('a document recorded where an attempt was fenced', () => {
-  it('does not inherit the expiry of the tombstone', async () => {
-    const { dynamoDb: client, config } = standIns
-    const records = createDocumentRecords({ client, tableName: config.documentsTable, now: Date.now })
-    const ids = { workspaceId: 'ws_1', documentId: 'file_ttl', objectKey: 'k', sizeBytes: 1 }
-    const names = { filename: 'f', mimeType: 'm', containerId: 'c', createdBy: 'k', createdAt: new Date() }
-    const { signal } = new AbortController()
-    const read = async () => {
-      const Key = marshall({ workspace_id: ids.workspaceId, document_id: ids.documentId })
-      const { Item } = await client.send(new GetItemCommand({ TableName: config.documentsTable, Key }))
-      return Object.keys(Item ?? {})
-    }
-    await records.fence({ ...ids, attemptId: 'one', leaseExpiresAtMs: 0 } as never, signal)
-    expect(await read()).toContain('expires_at')
-    await records.record({ ...ids, ...names, attemptId: 'two' } as never, signal)
-    expect(await read()).not.toContain('expires_at')
-  })
-})
 
 describeRateLimiter('DynamoDB', (policy, now) =>
   createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),

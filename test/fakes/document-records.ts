@@ -27,7 +27,8 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       const tombstone = tombstones.get(key)
       if (tombstone) {
         const isFenced = (fencedThrough.get(key) ?? '') >= document.attemptId
-        if (isFenced || !tombstone.isFinished || tombstone.attemptId === document.attemptId) return 'fenced'
+        const isNewer = (tombstone.attemptId ?? '') < document.attemptId
+        if (isFenced || !tombstone.isFinished || !isNewer) return 'fenced'
       }
       documents.set(key, document)
       tombstones.delete(key)

@@ -34,9 +34,11 @@ export type Killed = { kind: 'kill_before' } | { kind: 'kill_after' }
 export type LaneFault = Fault | Killed
 
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+/** Never, on however busy a machine. */
+const PATIENT_MS = 20_000
 /** Shorter than the product's, so that a call that hangs is repeated within the test's patience. */
-const DYNAMODB_REQUEST_TIMEOUT_MS = 400
-const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 2000 }
+const IMPATIENT_MS = 400
+const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 20_000 }
 
 /**
  * One process of the service on shared stand-ins: every function with its real adapters and SDK clients, whose calls can be
@@ -56,11 +58,8 @@ export async function startLane(standIns: StandIns) {
     })
   }
   const common = { region: 'us-east-1', credentials: CREDENTIALS, userAgentAppId: async () => functionId }
-  const client = createDynamoDbClient({
-    ...common,
-    endpoint: dynamoDbProxy.endpoint,
-    requestHandler: new NodeHttpHandler({ requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true }),
-  })
+  const requestHandler = new NodeHttpHandler({ requestTimeout: PATIENT_MS, throwOnRequestTimeout: true })
+  const client = createDynamoDbClient({ ...common, endpoint: dynamoDbProxy.endpoint, requestHandler })
   const s3 = createS3Client({ ...common, endpoint: s3Proxy.endpoint })
   let clockOffsetMs = 0
   let isDead = false
@@ -88,6 +87,8 @@ export async function startLane(standIns: StandIns) {
   return {
     deps,
     isDead: () => isDead,
+    /** Until the next revival, calls of DynamoDB that hang are given up early. */
+    beImpatient: () => requestHandler.updateHttpClientConfig('requestTimeout', IMPATIENT_MS),
     /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
     breakCalls(decide: (call: AwsCall) => LaneFault | undefined): void {
       const fault = (call: AwsCall): Fault | undefined => {
@@ -101,6 +102,7 @@ export async function startLane(standIns: StandIns) {
     },
     revive(): void {
       isDead = false
+      requestHandler.updateHttpClientConfig('requestTimeout', PATIENT_MS)
       for (const proxy of proxies) proxy.fault = () => undefined
     },
     takeCalls: () => proxies.flatMap((proxy) => proxy.calls.splice(0).map(({ name }) => name)),
@@ -136,12 +138,9 @@ export async function startLane(standIns: StandIns) {
     resolve: (timeoutMs = 5000) =>
       actAs('resolve-reservations', () => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
     /** Resolves this workspace's reservations only: others may be other lanes'. */
-    async resolveWorkspace(workspaceId: WorkspaceId, timeoutMs = 5000): Promise<void> {
-      await actAs('resolve-reservations', () =>
-        resolveWorkspace(workspaceId, RESOLVER_BOUNDS, deps, bounded(timeoutMs)),
-      )
-    },
-    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {
+    resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = 30_000) =>
+      actAs('resolve-reservations', () => resolveWorkspace(workspaceId, RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
+    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 30_000): Promise<Finding[]> {
       const findings: Finding[] = []
       // The function of that name only reads; repairs are the command line's.
       await actAs(repair ? 'admin' : 'audit-workspaces', () =>

@@ -85,7 +85,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
   return { promote, token, putFile, apiKeys, objects, ledger, reservations, documents, logged, published, dependencies }
 }
 
-function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
   const write =
     (level: string) =>
     (message: string, more: LogFields = {}) => {
