@@ -26,7 +26,7 @@ export function documentWrites() {
   return {
     record: {
       sent: 'once',
-      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NOT_OWN']],
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
       effect: (world, call) => {
         const { attempt } = call
         const document = { kind: DOCUMENT, attempt, retiredBy: 0, isFinished: false, contemporaries: 0 }
@@ -38,7 +38,7 @@ export function documentWrites() {
     },
     fence: {
       sent: 'repeatedly',
-      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NOT_OWN']],
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
       effect: (world, call) => {
         Object.assign(documentOf(world, call), { kind: TOMBSTONE, fencedThrough: call.attempt })
         keepForADay(world, call)

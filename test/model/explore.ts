@@ -37,9 +37,8 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
   scenario.begin?.(world)
   const codec = createCodec(world)
   const store = new StateStore(codec.length)
-  const state = new Uint8Array(codec.length)
-  codec.encode(world, state)
-  store.add(state, 0)
+  codec.encode(world, store.next)
+  store.addNext(0)
 
   for (let at = 0; at < store.count; at++) {
     if (store.count >= maxStates) return { states: store.count, isComplete: false }
@@ -50,8 +49,8 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
     for (const move of list) {
       load(at)
       moves.apply(world, move)
-      codec.encode(world, state)
-      store.add(state, at)
+      codec.encode(world, store.next)
+      store.addNext(at)
     }
     load(at)
     if (isQuiet()) {
@@ -63,7 +62,7 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
   return { states: store.count, isComplete: true }
 
   function load(at: number): void {
-    codec.decode(store.blockOf(at), store.offsetOf(at), world)
+    codec.decode(store.bytesOf(at), store.offsetOf(at), world)
   }
 
   /** Whether nobody is at work, and nothing is left to come but the resolver. */
@@ -113,8 +112,8 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
       const description = moves.describe(world, move)
       load(from)
       moves.apply(world, move)
-      codec.encode(world, state)
-      if (store.isAt(to, state)) return description
+      codec.encode(world, store.next)
+      if (store.isNext(to)) return description
     }
     throw new Error('a state that no move leads to')
   }

@@ -40,6 +40,7 @@ export const PREDICATES = {
   IS_TOMBSTONE: (world, call) => documentOf(world, call).kind === TOMBSTONE,
   IS_FINISHED: (world, call) => documentOf(world, call).isFinished,
   IS_NOT_FENCED: (world, call) => documentOf(world, call).fencedThrough < call.attempt,
+  IS_NEWER: (world, call) => documentOf(world, call).attempt < call.attempt,
   IS_NOT_OWN: (world, call) => documentOf(world, call).attempt !== call.attempt,
   IS_ATTEMPTS_DOCUMENT: (world, call) =>
     documentOf(world, call).kind === DOCUMENT && documentOf(world, call).attempt === call.attempt,
