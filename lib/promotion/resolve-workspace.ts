@@ -3,7 +3,7 @@ import { type AttemptId, documentIdOfAttempt, type WorkspaceId } from './ids.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import type { LedgerOverview, OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
 import { completeRelease, type ReleaseDependencies } from './release-bytes.ts'
-import { settle, takeBack } from './take-back.ts'
+import { settle, takeBack, watchForCopy } from './take-back.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
   overview: LedgerOverview
@@ -52,6 +52,8 @@ export async function resolveWorkspace(
 ): Promise<WorkspaceReport> {
   const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
+  // By this moment all leases are judged: what ends later may still have been on its way when it was looked for.
+  const startedAtMs = deps.now()
   const before = await deps.overview.read(workspaceId, signal)
   if (before === undefined) return report
   const reservations = await readReservations()
@@ -60,7 +62,7 @@ export async function resolveWorkspace(
   const isQuiet = reservations.length + before.takings.length + before.releases.length === 0
   const ledger = isQuiet ? before : ((await deps.overview.read(workspaceId, signal)) ?? before)
 
-  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= deps.now()
+  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= startedAtMs
   // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
   const phases = [
     ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, deps)),
@@ -111,9 +113,11 @@ function leftTaking(taking: Taking, reservations: OpenReservation[], deps: Resol
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
-      // Only a copy that did not wait for its reservation can be there, and its document id tells where.
+      // Only a copy that did not wait for its reservation can be there, or come yet, and its document id tells where.
       const documentId = documentIdOfAttempt(attemptId)
-      await deps.objects.discard(deps.objectKeys.documentObject({ workspaceId, documentId, attemptId }), signal)
+      const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
+      await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
+      await deps.objects.discard(objectKey, signal)
       await deps.ledger.release(taking, signal)
       return 'released'
     },
@@ -157,7 +161,7 @@ function leftReservation(
         return 'settled'
       }
       if (closedBy === undefined) {
-        if ((await takeBack(reservation, { mayCopyArrive: false }, deps, signal)) === 'taken_back') return 'released'
+        if ((await takeBack(reservation, { mayCopyArrive: true }, deps, signal)) === 'taken_back') return 'released'
         await settle(reservation, deps, signal)
         return 'settled'
       }

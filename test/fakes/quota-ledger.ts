@@ -1,3 +1,4 @@
+import { MAX_STALE_TAKINGS, STALE_MS } from '../../lib/aws/quota-ledger.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type {
   LedgerOverview,
@@ -65,7 +66,9 @@ export function createFakeQuotaLedger(options: {
       workspaces.set(workspaceId, workspace)
       const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
       if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
-      const isCrowded = workspace.takings.size >= maxTakings || workspace.takings.has(attemptId)
+      const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
+      const stale = Math.min([...workspace.takings.values()].filter(isStale).length, MAX_STALE_TAKINGS)
+      const isCrowded = workspace.takings.size - stale >= maxTakings || workspace.takings.has(attemptId)
       if (isCrowded) return { outcome: 'crowded', isDue }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })

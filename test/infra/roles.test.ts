@@ -25,7 +25,7 @@ const statementsOf = (service: Packaged, role: string): Statement[] =>
 const LOG_AND_TRACE = 'logs:CreateLogStream logs:PutLogEvents xray:PutTraceSegments xray:PutTelemetryRecords'
 const ACTIONS = {
   PromoteContainerFileRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem dynamodb:Query s3:GetObject s3:ListBucket s3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
-  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
+  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
   TrafficShiftRole:
     'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms',

@@ -21,7 +21,7 @@ export function interruptedAt<Deps extends object>(
         if (String(name).startsWith('list')) {
           return async function* (...args: unknown[]) {
             await arrive()
-            yield* Reflect.apply(method, target, args)
+            yield* Reflect.apply(method, target, args) as AsyncIterable<unknown>
           }
         }
         return async (...args: unknown[]) => {

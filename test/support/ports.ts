@@ -5,6 +5,7 @@ import { createAdmission } from '../../lib/promotion/admission.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { Reservation } from '../../lib/promotion/ports.ts'
+import type { ReserveDependencies } from '../../lib/promotion/reserve-bytes.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
@@ -45,7 +46,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     leaseMs: LEASE_MS,
     now,
     log,
-  } satisfies AuditDependencies & object
+  } satisfies AuditDependencies & ReserveDependencies
 
   /** A reservation of an attempt that begins now. */
   const begin = (change: Partial<Reservation> = {}) =>
