@@ -15,11 +15,12 @@ export function auditSteps(): Steps {
         world.releases.forEach(({ attempt, isEmpty }, release) => {
           if (attempt !== 0 && !isEmpty) process.seenReleases |= 1 << release
         })
-        const choices: Choice[] = [{ label: 'reads the counter', then: 'audit.rows' }]
+        const choices: Choice[] = [{ label: 'reads the counter', next: 'audit.rows' }]
         for (const about of attemptIds(world)) {
           const { document } = placeOf(world, about)
           const isLoose = entry(world.attempts, about).hasObject && document.attempt !== about
-          if (isLoose) choices.push({ label: `sees object ${about} without a document`, then: 'audit.findMarker', about })
+          if (isLoose)
+            choices.push({ label: `sees object ${about} without a document`, next: 'audit.findMarker', about })
         }
         return choices
       },
@@ -30,7 +31,7 @@ export function auditSteps(): Steps {
           const isReleased = row.closedBy !== 0 && (process.seenReleases & (1 << row.closedBy)) === 0
           if (row.attempt !== 0 && !row.isFence && !isReleased) process.seenAttempts |= 1 << row.attempt
         }
-        return [{ label: 'reads the rows', then: 'audit.documents' }]
+        return [{ label: 'reads the rows', next: 'audit.documents' }]
       },
     },
     'audit.documents': {
@@ -38,7 +39,7 @@ export function auditSteps(): Steps {
         for (const { document } of world.places) {
           if (document.kind === DOCUMENT) process.seenAttempts |= 1 << document.attempt
         }
-        return [{ label: 'reads the documents', then: 'audit.retired' }]
+        return [{ label: 'reads the documents', next: 'audit.retired' }]
       },
     },
     'audit.retired': {
@@ -48,14 +49,14 @@ export function auditSteps(): Steps {
           if (document.kind === TOMBSTONE && isReleasing) process.seenAttempts |= 1 << document.attempt
         }
         process.seenReleases = 0
-        return [{ label: 'reads what is being deleted', then: 'audit.compare' }]
+        return [{ label: 'reads what is being deleted', next: 'audit.compare' }]
       },
     },
     'audit.compare': {
       read: (world, { hasChanged, seenAttempts }) => {
-        if (hasChanged) return [{ label: 'sees that the counter has changed', then: end }]
-        if (addedUp(seenAttempts) === world.used) return [{ label: 'finds no drift', then: end }]
-        return [{ label: 'finds drift', then: 'audit.correct' }]
+        if (hasChanged) return [{ label: 'sees that the counter has changed', next: end }]
+        if (addedUp(seenAttempts) === world.used) return [{ label: 'finds no drift', next: end }]
+        return [{ label: 'finds drift', next: 'audit.correct' }]
       },
     },
     'audit.correct': { write: 'correct', on: { done: end, failed: end } },
@@ -63,21 +64,22 @@ export function auditSteps(): Steps {
     // In the order in which an attempt goes from one to the next.
     'audit.findMarker': {
       read: (world, { about }) => {
-        const isMarked = entry(world.attempts, about).isTaking || world.releases.some(({ attempt }) => attempt === about)
-        return [{ label: `finds ${isMarked ? 'a' : 'no'} marker`, then: isMarked ? end : 'audit.findRow' }]
+        const isMarked =
+          entry(world.attempts, about).isTaking || world.releases.some(({ attempt }) => attempt === about)
+        return [{ label: `finds ${isMarked ? 'a' : 'no'} marker`, next: isMarked ? end : 'audit.findRow' }]
       },
     },
     'audit.findRow': {
       read: (world, { about }) => {
         const isThere = placeOf(world, about).row.attempt === about || entry(world.attempts, about).watch !== NO_WATCH
-        return [{ label: `finds ${isThere ? 'a' : 'no'} row`, then: isThere ? end : 'audit.findDocument' }]
+        return [{ label: `finds ${isThere ? 'a' : 'no'} row`, next: isThere ? end : 'audit.findDocument' }]
       },
     },
     'audit.findDocument': {
       read: (world, { about }) => {
         const { document } = placeOf(world, about)
         const isThere = document.kind === DOCUMENT && document.attempt === about
-        return [{ label: `finds ${isThere ? 'the' : 'no'} document`, then: isThere ? end : 'audit.discard' }]
+        return [{ label: `finds ${isThere ? 'the' : 'no'} document`, next: isThere ? end : 'audit.discard' }]
       },
     },
     'audit.discard': { write: 'discard', on: { done: end, failed: end } },

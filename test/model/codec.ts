@@ -11,8 +11,7 @@ const bit = (is: boolean, value: number): number => (is ? value : 0)
 
 export function createCodec(shape: World): Codec {
   const attempts = shape.attempts.length - 1
-  const length =
-    3 + attempts + MAX_RELEASES + shape.places.length * 5 + shape.processes.length * 5 + MAX_LATE * 2
+  const length = 3 + attempts + MAX_RELEASES + shape.places.length * 5 + shape.processes.length * 5 + MAX_LATE * 2
   const names = new Uint8Array(MAX_RELEASES + 1)
   const late = new Uint16Array(MAX_LATE)
   let named = 0

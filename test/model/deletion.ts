@@ -12,15 +12,16 @@ export function deletionSteps(): Steps {
     'deletion.start': {
       read: (world, _, index) => {
         const { document } = placeOfDeletion(world, index)
-        if (document.kind !== DOCUMENT) return [{ label: 'finds no document', then: 'ended' }]
-        return [{ label: 'finds the document', then: 'deletion.findRow', about: document.attempt }]
+        if (document.kind !== DOCUMENT) return [{ label: 'finds no document', next: 'ended' }]
+        return [{ label: 'finds the document', next: 'deletion.findRow', about: document.attempt }]
       },
     },
     /** Recorded, but not settled: the reservation would be the document's second claim to its bytes. */
     'deletion.findRow': {
       read: (world, { about }, index) => {
-        if (placeOfDeletion(world, index).row.attempt !== about) return [{ label: 'finds no row', then: 'deletion.mark' }]
-        return [{ label: 'finds its row', then: 'deletion.unmark' }]
+        if (placeOfDeletion(world, index).row.attempt !== about)
+          return [{ label: 'finds no row', next: 'deletion.mark' }]
+        return [{ label: 'finds its row', next: 'deletion.unmark' }]
       },
     },
     'deletion.unmark': { write: 'unmark', on: { done: 'deletion.remove', failed: 'ended' } },

@@ -9,7 +9,7 @@ export interface Fate {
   isApplied: boolean
   /** Applied (once more) at some later moment. */
   isLate: boolean
-  then: 'answered' | 'refused' | 'failed' | 'sentAgain' | 'killed'
+  outcome: 'answered' | 'refused' | 'failed' | 'sentAgain' | 'killed'
 }
 
 const OPENS = ['once', 'afresh', 'afterErrors'] as const
@@ -18,13 +18,31 @@ const SENT_AGAIN = ['afresh', 'afterErrors', 'repeatedly'] as const
 
 /** The first is no fault. A call that was throttled for good counts as lost: nobody builds on knowing better. */
 export const FATES: readonly Fate[] = [
-  { label: 'is answered', sent: [...ALL, 'ifUnchanged'], isApplied: true, isLate: false, then: 'answered' },
-  { label: 'is lost', sent: [...ALL, 'ifUnchanged'], isApplied: false, isLate: false, then: 'failed' },
-  { label: 'is applied, not answered', sent: ALL, isApplied: true, isLate: false, then: 'failed' },
-  { label: 'is not answered, and late', sent: ALL, isApplied: false, isLate: true, then: 'failed' },
-  { label: 'is late, its process killed', sent: ALL, isApplied: false, isLate: true, then: 'killed' },
-  { label: 'is applied, answered 5xx, sent again', sent: SENT_AGAIN, isApplied: true, isLate: false, then: 'sentAgain' },
-  { label: 'is not answered, sent again, and late', sent: ['afresh'], isApplied: false, isLate: true, then: 'sentAgain' },
-  { label: 'is answered, and comes once more', sent: ['repeatedly'], isApplied: true, isLate: true, then: 'answered' },
-  { label: 'is refused', sent: [], isApplied: false, isLate: false, then: 'refused' },
+  { label: 'is answered', sent: [...ALL, 'ifUnchanged'], isApplied: true, isLate: false, outcome: 'answered' },
+  { label: 'is lost', sent: [...ALL, 'ifUnchanged'], isApplied: false, isLate: false, outcome: 'failed' },
+  { label: 'is applied, not answered', sent: ALL, isApplied: true, isLate: false, outcome: 'failed' },
+  { label: 'is not answered, and late', sent: ALL, isApplied: false, isLate: true, outcome: 'failed' },
+  { label: 'is late, its process killed', sent: ALL, isApplied: false, isLate: true, outcome: 'killed' },
+  {
+    label: 'is applied, answered 5xx, sent again',
+    sent: SENT_AGAIN,
+    isApplied: true,
+    isLate: false,
+    outcome: 'sentAgain',
+  },
+  {
+    label: 'is not answered, sent again, and late',
+    sent: ['afresh'],
+    isApplied: false,
+    isLate: true,
+    outcome: 'sentAgain',
+  },
+  {
+    label: 'is answered, and comes once more',
+    sent: ['repeatedly'],
+    isApplied: true,
+    isLate: true,
+    outcome: 'answered',
+  },
+  { label: 'is refused', sent: [], isApplied: false, isLate: false, outcome: 'refused' },
 ]

@@ -45,7 +45,9 @@ export const INVARIANTS = {
     return takings <= world.setup.maxTakings
   },
   'a document has its object': (world) =>
-    world.places.every(({ document: { kind, attempt } }) => kind !== DOCUMENT || entry(world.attempts, attempt).hasObject),
+    world.places.every(
+      ({ document: { kind, attempt } }) => kind !== DOCUMENT || entry(world.attempts, attempt).hasObject,
+    ),
   'only a deletion removes a document': (world) => {
     for (let attempt = 1; attempt < world.attempts.length; attempt++) {
       const { wasRecorded, wasRetired } = entry(world.attempts, attempt)

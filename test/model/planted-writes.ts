@@ -1,12 +1,10 @@
 import { keepForADay } from './document-writes.ts'
-import type { PlantedBug } from './planted-bugs.ts'
-import { LONG_SCENARIOS, SCENARIOS } from './scenarios.ts'
+import { BYTES, NO_DOCUMENT, OBJECT, type PlantedBug } from './planted-bug.ts'
+import { SCENARIOS } from './scenarios.ts'
 import { placeOf, TOMBSTONE } from './world.ts'
 
-const BYTES = 'used bytes = those held, each once'
-
 /** Conditions left out, writes sent more often than they may be. */
-export const plantedWrites: readonly PlantedBug[] = [
+export const PLANTED_WRITES: readonly PlantedBug[] = [
   {
     name: 'take: its condition forgets HAS_ROOM',
     plant: ({ writes }) => {
@@ -29,7 +27,7 @@ export const plantedWrites: readonly PlantedBug[] = [
       writes.take.sent = 'repeatedly'
     },
     scenario: SCENARIOS.plain,
-    breaks: 'at rest: no row',
+    breaks: BYTES,
   },
   {
     name: 'mark: sent again under the same id',
@@ -62,7 +60,8 @@ export const plantedWrites: readonly PlantedBug[] = [
     name: 'open: sent again after a 5xx, and finds its own row',
     plant: ({ writes }) => {
       writes.open.sent = 'afterErrors'
-      writes.open.refused = (world, { attempt }) => (placeOf(world, attempt).row.attempt === attempt ? 'done' : 'inProgress')
+      writes.open.refused = (world, { attempt }) =>
+        placeOf(world, attempt).row.attempt === attempt ? 'done' : 'inProgress'
     },
     scenario: SCENARIOS.plain,
     breaks: BYTES,
@@ -81,7 +80,7 @@ export const plantedWrites: readonly PlantedBug[] = [
       writes.forestall.sent = 'repeatedly'
     },
     scenario: SCENARIOS.plain,
-    breaks: 'at rest: no row',
+    breaks: BYTES,
   },
   {
     name: 'close: takes a row over from another release',
@@ -113,7 +112,7 @@ export const plantedWrites: readonly PlantedBug[] = [
       writes.record.where = [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NEWER']]
     },
     scenario: SCENARIOS.plain,
-    breaks: BYTES,
+    breaks: NO_DOCUMENT,
   },
   {
     name: 'record: overwrites a tombstone whose deletion is not finished',
@@ -133,7 +132,7 @@ export const plantedWrites: readonly PlantedBug[] = [
       }
     },
     scenario: SCENARIOS.twins,
-    breaks: 'a document has its object',
+    breaks: OBJECT,
   },
   {
     name: 'retire: takes another deletion’s tombstone for its own',
@@ -172,4 +171,3 @@ export const plantedWrites: readonly PlantedBug[] = [
     breaks: BYTES,
   },
 ]
-void LONG_SCENARIOS

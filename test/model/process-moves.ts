@@ -42,7 +42,9 @@ export function createProcessMoves(model: Model) {
     withoutKey: new Set([...during, ...withoutKey].map(model.indexOf)),
   }))
   const fatesOf = model.writes.map(({ sent, name }) =>
-    FATES.flatMap((fate, choice) => (fate.sent.includes(sent) || (fate.then === 'refused' && name === 'copy') ? [choice] : [])),
+    FATES.flatMap((fate, choice) =>
+      fate.sent.includes(sent) || (fate.outcome === 'refused' && name === 'copy') ? [choice] : [],
+    ),
   )
 
   function nextStep(world: World, index: number): number {
@@ -94,10 +96,11 @@ export function createProcessMoves(model: Model) {
 
   function goOn(world: World, index: number, step: ModelStep, choice: number): void {
     const process = entry(world.processes, index)
-    const { then, about, release } = entry<Choice>(step.read(world, process, index), choice)
+    const { next, about, release } = entry<Choice>(step.read(world, process, index), choice)
     // With something to do at hand, what else was seen does not matter any more.
-    if (about !== undefined) Object.assign(process, { about, release: release ?? 0, seenAttempts: 0, hasChanged: false })
-    moveTo(world, index, model.go(then, world, process, index))
+    if (about !== undefined)
+      Object.assign(process, { about, release: release ?? 0, seenAttempts: 0, hasChanged: false })
+    moveTo(world, index, model.go(next, world, process, index))
   }
 
   function send(world: World, index: number, step: ModelStep, fate: Fate): void {
@@ -106,12 +109,15 @@ export function createProcessMoves(model: Model) {
     const call = callOf(world, index, step)
     if (fate.isLate) world.late.push(call)
     const answer = fate.isApplied ? write(world, call) : 'refused'
-    if (fate.then === 'killed') return kill(world, index)
-    if (fate.then === 'sentAgain') {
+    if (fate.outcome === 'killed') {
+      kill(world, index)
+      return
+    }
+    if (fate.outcome === 'sentAgain') {
       if (entry(model.writes, call.write).sent === 'afresh') process.release = 0
       return
     }
-    const go = step.on[fate.then === 'failed' ? 'failed' : answer]
+    const go = step.on[fate.outcome === 'failed' ? 'failed' : answer]
     if (go === undefined) throw new Error(`${step.name}: no way on from "${answer}"`)
     const next = go(world, process, index)
     if (!step.name.startsWith('lane.')) moveTo(world, index, next)

@@ -1,5 +1,5 @@
-import { hasEnded, type Next, RECORD_UNANSWERED, settle, type Steps, takeBack, TWIN_RECORDED } from './steps.ts'
-import { DOCUMENT, entry, FAILED, PENDING, placeOf, type Process, SUCCEEDED, UNANSWERED, type World } from './world.ts'
+import { hasEnded, type Next, RECORD_UNANSWERED, type Steps, settle, TWIN_RECORDED, takeBack } from './steps.ts'
+import { DOCUMENT, entry, FAILED, PENDING, type Process, placeOf, SUCCEEDED, UNANSWERED, type World } from './world.ts'
 
 interface PromotionRole {
   attempt: number
@@ -20,10 +20,10 @@ const answer: Next = (_, { memo }) => {
 const mayCopyArrive = ({ copy }: Process): boolean => copy === UNANSWERED
 
 const remember =
-  (memo: number, then: string): Next =>
+  (memo: number, next: string): Next =>
   (_, process) => {
     process.memo = memo
-    return then
+    return next
   }
 
 /** Opened, and beside that copied, or not. */
@@ -45,11 +45,11 @@ const undoOpened: Next = (_, process) => {
 }
 
 const own =
-  (then: string): Next =>
+  (next: string): Next =>
   (world, process, index) => {
     process.about = promotionOf(world, index).attempt
     process.release = 0
-    return then
+    return next
   }
 
 export function promotionSteps(): Steps {
@@ -58,8 +58,8 @@ export function promotionSteps(): Steps {
       read: (world, _, index) => {
         const { attempt, hasKey } = promotionOf(world, index)
         const isReplay = hasKey && placeOf(world, attempt).document.kind === DOCUMENT
-        if (isReplay) return [{ label: 'finds the document of its twin', then: 'answeredWithTwins' }]
-        return [{ label: 'begins', then: 'promotion.take', about: attempt }]
+        if (isReplay) return [{ label: 'finds the document of its twin', next: 'answeredWithTwins' }]
+        return [{ label: 'begins', next: 'promotion.take', about: attempt }]
       },
     },
     'promotion.take': {
@@ -89,7 +89,7 @@ export function promotionSteps(): Steps {
     'promotion.settle': {
       read: (_, { unmarked }) => {
         if (unmarked === PENDING) return []
-        return [{ label: 'settles', then: unmarked === SUCCEEDED ? 'settle.remove' : 'settle.unmark' }]
+        return [{ label: 'settles', next: unmarked === SUCCEEDED ? 'settle.remove' : 'settle.unmark' }]
       },
     },
     ...settle('settle', 'succeeded', 'succeeded'),
@@ -99,7 +99,7 @@ export function promotionSteps(): Steps {
     'promotion.inDoubt': {
       read: (world, { copy }, index) => {
         if (copy === PENDING && !promotionOf(world, index).hasKey) return []
-        return [{ label: 'undoes', then: 'promotion.forestall' }]
+        return [{ label: 'undoes', next: 'promotion.forestall' }]
       },
     },
     'promotion.forestall': {
@@ -110,7 +110,7 @@ export function promotionSteps(): Steps {
     'unopened.discard': { write: 'discard', on: { done: 'unopened.release', failed: answer } },
     'unopened.release': { write: 'release', on: { done: answer, failed: answer } },
     'undo.afterUnmark': {
-      read: (_, { unmarked }) => (unmarked === PENDING ? [] : [{ label: 'undoes', then: 'undo.fence' }]),
+      read: (_, { unmarked }) => (unmarked === PENDING ? [] : [{ label: 'undoes', next: 'undo.fence' }]),
     },
     ...takeBack('undo', mayCopyArrive, { recorded: 'promotion.settle', takenBack: answer, failed: answer }),
 
@@ -118,10 +118,14 @@ export function promotionSteps(): Steps {
     'promotion.inProgress': {
       read: (world, _, index) => {
         const { row } = placeOf(world, promotionOf(world, index).attempt)
-        const choices = [{ label: 'gives way to its twin', then: 'unopened.release', about: promotionOf(world, index).attempt }]
+        const choices = [
+          { label: 'gives way to its twin', next: 'unopened.release', about: promotionOf(world, index).attempt },
+        ]
         const isOpen = row.attempt !== 0 && !row.isFence && row.closedBy === 0
-        const isDead = world.processes.some((other, at) => promotionOf(world, at).attempt === row.attempt && hasEnded(other))
-        if (isOpen && isDead) choices.push({ label: 'takes over', then: 'takeOver.fence', about: row.attempt })
+        const isDead = world.processes.some(
+          (other, at) => promotionOf(world, at).attempt === row.attempt && hasEnded(other),
+        )
+        if (isOpen && isDead) choices.push({ label: 'takes over', next: 'takeOver.fence', about: row.attempt })
         return choices
       },
     },
@@ -139,7 +143,12 @@ export function promotionSteps(): Steps {
  * the removal of the marker.
  */
 export const LANES = [
-  { step: 'lane.copy', field: 'copy', during: ['promotion.copying'], withoutKey: ['promotion.open', 'promotion.inDoubt'] },
+  {
+    step: 'lane.copy',
+    field: 'copy',
+    during: ['promotion.copying'],
+    withoutKey: ['promotion.open', 'promotion.inDoubt'],
+  },
   {
     step: 'lane.unmark',
     field: 'unmarked',

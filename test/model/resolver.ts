@@ -1,6 +1,6 @@
 import { promotionOf } from './promotion.ts'
-import { type Choice, completeDeletion, completeUndo, settle, type Steps, takeBack } from './steps.ts'
-import { attemptIds, entry, NO_WATCH, placeOf, type Process, WATCH_OVER, type World } from './world.ts'
+import { type Choice, completeDeletion, completeUndo, type Steps, settle, takeBack } from './steps.ts'
+import { attemptIds, entry, NO_WATCH, type Process, placeOf, WATCH_OVER, type World } from './world.ts'
 
 /** In `seenAttempts`: there was something in the counter. */
 const SOMETHING = 1
@@ -33,10 +33,10 @@ function readCounter(world: World, process: Process): Choice[] {
     if (about === 0) return
     process.seenAttempts |= SOMETHING
     if (!isOver) return
-    const then = isDeletion ? 'resolveDeletion.retire' : 'resolver.findUndone'
-    choices.push({ label: `sees release ${release} of ${about}, overdue`, then, about, release })
+    const next = isDeletion ? 'resolveDeletion.retire' : 'resolver.findUndone'
+    choices.push({ label: `sees release ${release} of ${about}, overdue`, next, about, release })
   })
-  choices.push({ label: 'reads the counter', then: 'resolver.rows' })
+  choices.push({ label: 'reads the counter', next: 'resolver.rows' })
   return choices
 }
 
@@ -44,8 +44,8 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
   const choices: Choice[] = []
   for (const about of attemptIds(world)) {
     if ((seenAttempts & (1 << about)) === 0) continue
-    const then = hasRow(world, about) ? 'resolver.unmark' : 'resolver.findTaking'
-    choices.push({ label: `sees taking ${about}, ${hasRow(world, about) ? 'with' : 'without'} its row`, then, about })
+    const next = hasRow(world, about) ? 'resolver.unmark' : 'resolver.findTaking'
+    choices.push({ label: `sees taking ${about}, ${hasRow(world, about) ? 'with' : 'without'} its row`, next, about })
   }
   let isEmpty = seenAttempts === 0
   for (const { row } of world.places) {
@@ -53,17 +53,17 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
     isEmpty = false
     if (!isLeaseOver(world, row.attempt)) continue
     const { attempt: about, closedBy: release } = row
-    if (row.isFence) choices.push({ label: `sees a fence of ${about}`, then: 'resolver.discardFenced', about })
-    else if (release === 0) choices.push({ label: `sees row ${about}`, then: 'resolveRow.fence', about })
-    else choices.push({ label: `sees row ${about}, closed`, then: 'resolver.findRelease', about, release })
+    if (row.isFence) choices.push({ label: `sees a fence of ${about}`, next: 'resolver.discardFenced', about })
+    else if (release === 0) choices.push({ label: `sees row ${about}`, next: 'resolveRow.fence', about })
+    else choices.push({ label: `sees row ${about}, closed`, next: 'resolver.findRelease', about, release })
   }
   for (const about of attemptIds(world)) {
     const { watch } = entry(world.attempts, about)
     if (watch !== NO_WATCH) isEmpty = false
-    if (watch === WATCH_OVER) choices.push({ label: `sees a watch for ${about}`, then: 'resolver.discardLate', about })
+    if (watch === WATCH_OVER) choices.push({ label: `sees a watch for ${about}`, next: 'resolver.discardLate', about })
   }
-  if (isEmpty) choices.push({ label: 'sees nothing', then: 'resolver.reschedule' })
-  return choices.length > 0 ? choices : [{ label: 'sees nothing that is overdue', then: 'waiting' }]
+  if (isEmpty) choices.push({ label: 'sees nothing', next: 'resolver.reschedule' })
+  return choices.length > 0 ? choices : [{ label: 'sees nothing that is overdue', next: 'waiting' }]
 }
 
 /** lib/promotion/resolve-workspace.ts */
@@ -78,8 +78,8 @@ export function resolverSteps(): Steps {
     /** A row goes after its marker only. So: no row, and then still a marker, means that there never was a row. */
     'resolver.findTaking': {
       read: (world, { about }) => {
-        if (!entry(world.attempts, about).isTaking) return [{ label: 'does not find the taking any more', then: end }]
-        return [{ label: 'still finds the taking', then: hasKey(world, about) ? 'resolver.release' : 'resolver.watch' }]
+        if (!entry(world.attempts, about).isTaking) return [{ label: 'does not find the taking any more', next: end }]
+        return [{ label: 'still finds the taking', next: hasKey(world, about) ? 'resolver.release' : 'resolver.watch' }]
       },
     },
     'resolver.watch': { write: 'watch', on: { done: 'resolver.discard', failed: end } },
@@ -96,16 +96,16 @@ export function resolverSteps(): Steps {
     /** The marker comes before the closing, and goes with the bytes: not there any more, they were given back. */
     'resolver.findRelease': {
       read: (world, { release }) => {
-        if (entry(world.releases, release).attempt !== 0) return [{ label: 'finds the release', then: end }]
-        return [{ label: 'does not find the release any more', then: 'resolver.removeClosed' }]
+        if (entry(world.releases, release).attempt !== 0) return [{ label: 'finds the release', next: end }]
+        return [{ label: 'does not find the release any more', next: 'resolver.removeClosed' }]
       },
     },
     'resolver.removeClosed': { write: 'remove', on: ends },
 
     'resolver.findUndone': {
       read: (world, { about }) => {
-        if (!hasRow(world, about)) return [{ label: 'finds no row', then: 'resolveUndo.close' }]
-        return [{ label: 'finds the row', then: 'resolver.discardUndone' }]
+        if (!hasRow(world, about)) return [{ label: 'finds no row', next: 'resolveUndo.close' }]
+        return [{ label: 'finds the row', next: 'resolver.discardUndone' }]
       },
     },
     'resolver.discardUndone': { write: 'discard', on: { done: 'resolveUndo.close', failed: end } },

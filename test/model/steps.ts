@@ -15,7 +15,7 @@ export interface WriteStep {
 
 export interface Choice {
   label: string
-  then: Next
+  next: Next
   about?: number
   release?: number
 }
@@ -29,7 +29,16 @@ export type Step = WriteStep | ReadStep
 export type Steps = Record<string, Step>
 
 /** Where a process ends. `waiting` may begin (again); `dead` was killed; `unsure` answered 5xx, not knowing better. */
-export const ENDS = ['waiting', 'succeeded', 'answeredWithTwins', 'refused', 'failed', 'unsure', 'dead', 'ended'] as const
+export const ENDS = [
+  'waiting',
+  'succeeded',
+  'answeredWithTwins',
+  'refused',
+  'failed',
+  'unsure',
+  'dead',
+  'ended',
+] as const
 export type End = (typeof ENDS)[number]
 
 export const endOf = (process: Process): End | undefined => ENDS[process.step]
@@ -79,7 +88,11 @@ export function settle(name: string, settled: Next, failed: Next): Steps {
 export function completeUndo(name: string, completed: Next, failed: Next): Steps {
   const at = (step: string) => `${name}.${step}`
   return {
-    [at('close')]: { write: 'close', inRelease: true, on: { closed: at('release'), absent: at('unmarkRelease'), failed } },
+    [at('close')]: {
+      write: 'close',
+      inRelease: true,
+      on: { closed: at('release'), absent: at('unmarkRelease'), failed },
+    },
     [at('release')]: { write: 'release', inRelease: true, on: { done: at('remove'), failed } },
     [at('remove')]: { write: 'remove', on: { done: completed, failed } },
     [at('unmarkRelease')]: { write: 'unmark', inRelease: true, on: { done: completed, failed } },

@@ -27,7 +27,8 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
   function mayLeaseEnd(world: World, index: number): boolean {
     const process = entry(world.processes, index)
     if (kindOf(world, index) !== 'promotion' || process.isLeaseOver || process.step === WAITING) return false
-    const isAtWork = !hasEnded(process) || world.late.some(({ sender, write: sent }) => sender === index && sent !== COPY)
+    const isAtWork =
+      !hasEnded(process) || world.late.some(({ sender, write: sent }) => sender === index && sent !== COPY)
     return !isAtWork || model.doLeasesEndEarly
   }
 
@@ -43,9 +44,12 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
   function mayWatchEnd(world: World, attempt: number): boolean {
     if (entry(world.attempts, attempt).watch !== WATCHED || !isLeaseOver(world, attempt)) return false
     const isAtWork = world.processes.some(
-      ({ about, seenAttempts }, index) => isFunction(world, index) && (about === attempt || seenAttempts & (1 << attempt)),
+      ({ about, seenAttempts }, index) =>
+        isFunction(world, index) && (about === attempt || seenAttempts & (1 << attempt)),
     )
-    return !isAtWork && !world.late.some((call) => call.attempt === attempt && (call.write === COPY || call.write === WATCH))
+    return (
+      !isAtWork && !world.late.some((call) => call.attempt === attempt && (call.write === COPY || call.write === WATCH))
+    )
   }
 
   function mayExpire(world: World, place: number): boolean {

@@ -183,6 +183,7 @@ export function entry<T>(list: readonly T[], index: number): T {
   return list[index] as T
 }
 
-export const placeOf = (world: World, attempt: number): Place => entry(world.places, entry(world.setup.placeOf, attempt))
+export const placeOf = (world: World, attempt: number): Place =>
+  entry(world.places, entry(world.setup.placeOf, attempt))
 
 export const attemptIds = (world: World): number[] => world.attempts.map((_, attempt) => attempt).slice(1)
