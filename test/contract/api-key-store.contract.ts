@@ -3,7 +3,8 @@ import { hashToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 
-const { signal } = new AbortController()
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 
 export interface ApiKeyStoreHarness {
   store: ApiKeyStore

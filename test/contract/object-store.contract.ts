@@ -5,7 +5,8 @@ import type { StoredObject } from '../fakes/object-store.ts'
 
 const MIB = 1024 * 1024
 export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
-const { signal } = new AbortController()
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 
 export interface ObjectStoreHarness {
   store: ObjectStore & DocumentObjectOverview

@@ -4,7 +4,8 @@ import type { RateLimiter, RateLimitPolicy } from '../../lib/rate-limit.ts'
 
 /** One request every 100 ms, three at once. */
 const POLICY: RateLimitPolicy = { requestsPerMinute: 600, burst: 3 }
-const { signal } = new AbortController()
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 
 export function describeRateLimiter(
   name: string,

@@ -3,7 +3,8 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { OpenReservation, Reservation, Reservations } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-const { signal } = new AbortController()
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 
 export function describeReservations(name: string, make: () => Reservations): void {
   describe(`reservations: ${name}`, () => {

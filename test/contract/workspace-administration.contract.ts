@@ -5,7 +5,8 @@ import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-va
 
 type Ledger = QuotaLedger & LedgerOverview & WorkspaceAdministration
 
-const { signal } = new AbortController()
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 
 export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
   describe(`workspace administration: ${name}`, () => {
