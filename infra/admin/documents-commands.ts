@@ -5,6 +5,7 @@ import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import type { Stores } from './connect.ts'
+import { getDocument } from './get-document.ts'
 import { bytes, exactBytes, table } from './output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
@@ -24,6 +25,16 @@ export function addDocumentsCommands(group: Command, run: Run): void {
     .argument('<workspace_id>', 'whose', parseWorkspaceId)
     .argument('<document_id>', 'which', parseDocumentId)
     .action((workspace: WorkspaceId, id: DocumentId) => run((session) => show(workspace, id, session)))
+  group
+    .command('get')
+    .description('fetch the content of a document')
+    .argument('<workspace_id>', 'whose', parseWorkspaceId)
+    .argument('<document_id>', 'which', parseDocumentId)
+    .option('--output <file>', 'where to, "-" for the standard output; left out: here, under its own name')
+    .addHelpText('after', '\nA file that is there already is not overwritten.')
+    .action((workspace: WorkspaceId, id: DocumentId, { output }: { output?: string }) =>
+      run((session) => getDocument({ workspaceId: workspace, documentId: id, target: output }, session)),
+    )
   group
     .command('delete')
     .description('delete documents with their objects, and give their bytes back to the workspace')

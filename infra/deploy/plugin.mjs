@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { expandApiFunctions } from './api-functions.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
 
@@ -27,6 +28,7 @@ export default class PromotionDeployment {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
+        expandApiFunctions(template, service.custom.perApiFunction, service.functions)
         settleConditions(template)
         finishTemplate(template)
       },

@@ -92,7 +92,7 @@ export function createDocumentRecords({
         Key: keyOf(workspaceId, documentId),
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :release_id ' +
-          'REMOVE filename, mime_type, size_bytes, created_at, container_id, created_by',
+          'REMOVE filename, mime_type, size_bytes, listed_at, container_id, created_by',
         ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_RETIRED_BY}`,
         ExpressionAttributeValues: marshall({
           ...TOMBSTONE,

@@ -7,7 +7,7 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { findContainerFile } from './container-file.ts'
+import { findContainerFile, readStart } from './container-file.ts'
 import { lookAt, type ObjectCopySettings } from './copy-requests.ts'
 import { copyObject } from './object-copy.ts'
 import { send } from './send.ts'
@@ -32,6 +32,8 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
       const list = await send(client, command, options(signal))
       return (list.Contents?.length ?? 0) > 0
     },
+
+    readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 
     copy: (request, signal) => copyObject(request, settings, signal),
 

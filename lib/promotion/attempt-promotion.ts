@@ -1,10 +1,12 @@
 import { ServiceError } from '../errors.ts'
+import type { FilePath } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
 import { openReservation } from './open-reservation.ts'
 import type { ContainerFile, Reservation, WorkspaceDocument } from './ports.ts'
 import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTask } from './promote-container-file.ts'
 import { takeBytes } from './reserve-bytes.ts'
 import { settle } from './take-back.ts'
+import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
 import { type Progress, undo } from './undo.ts'
 
 interface Attempt {
@@ -33,7 +35,7 @@ export async function attemptPromotion(
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
   request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
-  const mimeType = await resolveMimeType(file.contentType, path)
+  const typing = typeOf(file, path, request, deps)
   const usage = await takeBytes(reservation, request, deps)
 
   const document: WorkspaceDocument = {
@@ -41,7 +43,7 @@ export async function attemptPromotion(
     sizeBytes: file.sizeBytes,
     objectKey: reservation.objectKey,
     filename: path,
-    mimeType,
+    mimeType: await typing,
     createdAt: new Date(deps.now()),
     containerId,
     createdBy: request.caller.keyId,
@@ -55,6 +57,23 @@ export async function attemptPromotion(
   }
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
+}
+
+/** Never a reason to fail: a file of unknown type is promoted like any other. */
+async function typeOf(
+  file: ContainerFile,
+  path: FilePath,
+  { deadline, log }: PromotionRequest,
+  { objects }: PromotionDependencies,
+): Promise<string> {
+  try {
+    return await resolveMimeType(file.contentType, path, async () =>
+      typeOfContent(await objects.readStart(file, TELLING_BYTES, deadline.signal)),
+    )
+  } catch (error) {
+    log.warn('the type of a file was not found out', { error })
+    return resolveMimeType(file.contentType, path)
+  }
 }
 
 /**

@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
@@ -21,6 +23,8 @@ import { createWorkspaceAdministration } from '../../lib/aws/workspace-administr
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerOverview } from './ledger-overview.contract.ts'
 import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
@@ -60,6 +64,20 @@ describeApiKeyAdministration('DynamoDB', () => {
 describeDocumentRecords('DynamoDB', () =>
   createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
 )
+
+describeDocumentListing('DynamoDB', () => {
+  const settings = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }
+  return { records: createDocumentRecords(settings), listing: createDocumentListing(settings) }
+})
+
+describeContainerFiles('S3', () => {
+  const { s3: client, config } = standIns
+  return {
+    containerFiles: createContainerFiles({ client, sandboxBucket: config.sandboxBucket }),
+    put: async (Key, Body) =>
+      void (await client.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body }))),
+  }
+})
 
 describeRateLimiter('DynamoDB', (policy, now) =>
   createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),

@@ -1,5 +1,6 @@
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
@@ -7,6 +8,8 @@ import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerOverview } from './ledger-overview.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
@@ -27,6 +30,17 @@ describeApiKeyAdministration('in-memory fake', () => {
   return { administration: store.administration, store }
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeDocumentListing('in-memory fake', () => {
+  const records = createFakeDocumentRecords()
+  return { records, listing: createFakeDocumentListing(records) }
+})
+describeContainerFiles('in-memory fake', () => {
+  const store = createFakeObjectStore()
+  return {
+    containerFiles: store,
+    put: async (key, bytes) => void store.sandbox.set(key, { bytes, contentType: undefined }),
+  }
+})
 describeRateLimiter('in-memory fake', createFakeRateLimiter)
 describeApiKeyStore('in-memory fake', () => {
   const store = createFakeApiKeyStore()

@@ -3,8 +3,7 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-// Never, on however busy a machine.
-const signal = AbortSignal.timeout(900_000)
+const { signal } = new AbortController()
 /** No other suite's workspaces are due so early. */
 const DUE_MS = 1_000_000
 

@@ -3,8 +3,7 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { OpenReservation, Reservation, Reservations } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-// Never, on however busy a machine.
-const signal = AbortSignal.timeout(900_000)
+const { signal } = new AbortController()
 
 export function describeReservations(name: string, make: () => Reservations): void {
   describe(`reservations: ${name}`, () => {

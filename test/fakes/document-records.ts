@@ -3,6 +3,8 @@ import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../..
 interface Tombstone {
   attemptId?: string
   objectKey?: string
+  /** Of the document that was there. */
+  createdAt?: Date
   retiredBy?: string
   isFinished: boolean
 }
@@ -48,7 +50,13 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       const document = documents.get(key)
       if (document?.attemptId === attemptId) {
         documents.delete(key)
-        tombstones.set(key, { attemptId, objectKey: document.objectKey, retiredBy: releaseId, isFinished: false })
+        tombstones.set(key, {
+          attemptId,
+          objectKey: document.objectKey,
+          createdAt: document.createdAt,
+          retiredBy: releaseId,
+          isFinished: false,
+        })
       }
       return isRetiredBy(key, releaseId) ? { objectKey: tombstones.get(key)?.objectKey ?? '' } : undefined
     },

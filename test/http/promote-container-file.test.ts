@@ -78,6 +78,24 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect((await api.promote({ path: 'max.bin' })).status).toBe(200)
   })
 
+  it('tells the type by the content when neither the container nor the name does', async () => {
+    const api = createTestApi()
+    api.putFile('figure', Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex'))
+    const { body } = await api.promote({ path: 'figure' })
+    expect(body).toMatchObject({ mime_type: 'image/png' })
+    expect([...api.objects.documents.values()][0]?.contentType).toBe('image/png')
+  })
+
+  it('promotes a file whose beginning cannot be read', async () => {
+    const api = createTestApi()
+    api.putFile('figure', Buffer.from('x'))
+    api.objects.readStart = () => Promise.reject(new Error('S3 is on fire'))
+    expect(await api.promote({ path: 'figure' })).toMatchObject({
+      status: 200,
+      body: { mime_type: 'application/octet-stream' },
+    })
+  })
+
   it('tells the type by the extension when the container stored none, and stores it with the copy', async () => {
     const api = createTestApi()
     api.putFile('отчёт/結果 📄.pdf', Buffer.from('%PDF'))

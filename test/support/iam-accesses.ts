@@ -21,7 +21,12 @@ export function accessesOf(
 ): Access[] {
   const target = headers['x-amz-target']
   if (typeof target === 'string') {
-    const { TableName, IndexName } = JSON.parse(body) as { TableName: string; IndexName?: string }
+    const { RequestItems = {}, ...request } = JSON.parse(body) as {
+      TableName?: string
+      IndexName?: string
+      RequestItems?: object
+    }
+    const { TableName = Object.keys(RequestItems)[0], IndexName } = request
     const index = IndexName === undefined ? '' : `/index/${IndexName}`
     return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
   }

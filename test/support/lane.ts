@@ -3,13 +3,20 @@ import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
+import { createDocumentObjects } from '../../lib/aws/document-objects.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createDownloadSigner } from '../../lib/aws/download-signer.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createDeleteDocumentHandler } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
+import { createReadContainerFilesHandler } from '../../lib/http/read-container-files.ts'
+import { createReadDocumentsHandler } from '../../lib/http/read-documents.ts'
 import type { Log } from '../../lib/logging.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
@@ -26,7 +33,8 @@ import {
   startFaultProxy,
 } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
-import { lambdaContext, restEvent } from './rest-event.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
+import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 import { CREDENTIALS, type StandIns } from './stand-ins.ts'
 import type { TestWorkspace } from './world.ts'
 
@@ -82,6 +90,25 @@ export async function startLane(standIns: StandIns) {
     metrics: { publish() {} },
   }
   const handler = createPromoteContainerFileHandler(deps)
+  const buckets = { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds }
+  const fileDeps = {
+    ...deps,
+    listing: createDocumentListing({ client, tableName: config.documentsTable }),
+    documentObjects: createDocumentObjects(buckets),
+    downloads: createDownloadSigner(buckets),
+    containerFiles: createContainerFiles(buckets),
+  }
+  const readDocuments = ['read-documents', createReadDocumentsHandler(fileDeps)] as const
+  const readContainerFiles = ['read-container-files', createReadContainerFilesHandler(fileDeps)] as const
+  const handlers = {
+    list_documents: readDocuments,
+    retrieve_document: readDocuments,
+    download_document: readDocuments,
+    delete_document: ['delete-document', createDeleteDocumentHandler(fileDeps)],
+    list_container_files: readContainerFiles,
+    retrieve_container_file: readContainerFiles,
+    download_container_file: readContainerFiles,
+  } as const satisfies Record<OperationName, readonly [string, typeof handler]>
   const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
 
   return {
@@ -133,6 +160,22 @@ export async function startLane(standIns: StandIns) {
       )
       const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
       if (!isDead) expectDocumented(response)
+      return response
+    },
+    /** Any of the other operations. */
+    async call(
+      name: OperationName,
+      { token }: TestWorkspace,
+      request: Omit<RouteRequest, 'headers'> & { remainingMs: number },
+    ): Promise<AnyResponse> {
+      const event = routeEvent(OPERATIONS[name], { ...request, headers: { authorization: `Bearer ${token}` } })
+      const [id, operation] = handlers[name]
+      const answer = await actAs(id, () => operation(event as never, lambdaContext(request.remainingMs)))
+      const headers = Object.fromEntries(
+        Object.entries(answer.headers ?? {}).map(([header, value]) => [header, String(value)]),
+      )
+      const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
+      if (!isDead) expectDocumented(response, OPERATIONS[name])
       return response
     },
     resolve: (timeoutMs = 5000) =>

@@ -32,6 +32,7 @@ describe('readConfig', () => {
       rateLimit: { requestsPerMinute: 600, burst: 100 },
       multipartThresholdBytes: 64 * 1024 ** 2,
       minPartBytes: 32 * 1024 ** 2,
+      downloadUrlSeconds: 120,
       s3ForcePathStyle: false,
     })
   })

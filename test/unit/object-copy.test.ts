@@ -24,6 +24,7 @@ const LARGE: ContainerFile = {
   contentEncoding: undefined,
   contentLanguage: undefined,
   isArchived: false,
+  modifiedAt: new Date(0),
 }
 const SMALL = { ...LARGE, sizeBytes: 5 }
 
