@@ -1,3 +1,4 @@
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type DocumentId, formatFileId } from '../../lib/promotion/ids.ts'
 import { faultsFor } from '../support/fault-kinds.ts'
@@ -117,6 +118,46 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     await lane.resolveWorkspace(workspace.workspaceId)
     expect(await lane.audit(workspace.workspaceId, false)).toEqual([])
     expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+  })
+})
+
+describe('delete_document', () => {
+  const gone = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
+
+  it('deletes a document whose promotion could not settle, and gives its bytes back once', async () => {
+    lane.breakCalls(({ name }) => (name === 'reservations.remove' ? { kind: 'refuse' } : undefined))
+    const unsettled = await promoted()
+    lane.revive()
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 2, reservations: 1 })
+    for (const id of [documentId, unsettled]) {
+      documentId = id
+      expect((await call('delete_document', 28_000)).status).toBe(200)
+    }
+    expect(await world.stateOf(workspace)).toEqual(gone)
+    expect(await lane.audit(workspace.workspaceId, false)).toEqual([])
+  })
+
+  it('removes what was left of uploads of its object', async () => {
+    const { workspaceId } = workspace
+    const signal = AbortSignal.timeout(5000)
+    const document = await lane.deps.documents.find(workspaceId, documentId as DocumentId, signal)
+    const Bucket = standIns.config.documentsBucket
+    await standIns.s3.send(new CreateMultipartUploadCommand({ Bucket, Key: document?.objectKey ?? '' }))
+    expect(await world.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
+    expect((await call('delete_document', 28_000)).status).toBe(200)
+    expect(await world.stateOf(workspace)).toEqual(gone)
+  })
+})
+
+describe('download_document', () => {
+  it('is our 404 when the object is lost', async () => {
+    const signal = AbortSignal.timeout(5000)
+    const document = await lane.deps.documents.find(workspace.workspaceId, documentId as DocumentId, signal)
+    await lane.deps.objects.discard(document?.objectKey ?? '', signal)
+    expect(await call('download_document', 28_000)).toMatchObject({
+      status: 404,
+      body: { error: { metadata: { reason: 'file_not_downloadable' } } },
+    })
   })
 })
 
