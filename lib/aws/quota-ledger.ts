@@ -49,9 +49,9 @@ export interface QuotaLedgerSettings {
  */
 export const MAX_TAKINGS = 20
 /** Longer than a taking waits for its turn: older ones are of processes that died or were cut off, and take nobody's place. */
-const STALE_MS = 10_000
+export const STALE_MS = 10_000
 /** Until their leases are over; with so many the item has 4 KB. */
-const MAX_STALE_TAKINGS = 60
+export const MAX_STALE_TAKINGS = 60
 /** Releases do not wait for takings. */
 export const MAX_RELEASES = 8
 /** As long as the request lives, and often: until this is through, nobody else finds room. */

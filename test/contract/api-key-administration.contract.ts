@@ -9,7 +9,7 @@ import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKeyStore } from '../../lib/auth/caller.ts'
 import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 const NOW = Date.parse('2026-11-21T09:38:35.556Z')
 
 export interface ApiKeyAdministrationHarness {

@@ -3,7 +3,7 @@ import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentOverview): void {
   describe(`document records: ${name}`, () => {

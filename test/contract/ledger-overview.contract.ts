@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 /** No other suite's workspaces are due so early. */
 const DUE_MS = 1_000_000
 

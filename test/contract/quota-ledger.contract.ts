@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
 import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { LedgerOverview, QuotaLedger, Release, Reservation } from '../../lib/promotion/ports.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 export const LEDGER_NOW_MS = 1_800_000_000_000
 export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_MS }
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 /** @param make has room for {@link MAX_TAKINGS} takings and {@link MAX_RELEASES} releases in a workspace */
 export function describeQuotaLedger(name: string, make: () => QuotaLedger & LedgerOverview): void {
@@ -79,6 +79,27 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         expect((await usage())?.usedBytes).toBe(MAX_TAKINGS + 1)
       })
 
+      it('does not let takings of dead processes, 10 s older and more, take the place of others', async () => {
+        const takeAll = async (count: number, leaseExpiresAtMs: number) => {
+          const outcomes = []
+          for (let i = 0; i < count; i++) outcomes.push((await take(reservation(1, { leaseExpiresAtMs }))).outcome)
+          return outcomes.filter((outcome) => outcome === 'taken').length
+        }
+        expect(await takeAll(5, LEASE_END_MS - 10_001)).toBe(5)
+        expect(await takeAll(MAX_TAKINGS, LEASE_END_MS - 10_000)).toBe(MAX_TAKINGS - 5)
+        expect(await takeAll(MAX_TAKINGS, LEASE_END_MS)).toBe(5)
+        expect((await read())?.takings).toHaveLength(MAX_TAKINGS + 5)
+      })
+
+      it('holds no more than 60 of these: the item has its bounds', async () => {
+        for (let generation = 0; generation < 5; generation++) {
+          for (let i = 0; i < MAX_TAKINGS; i++) {
+            await take(reservation(1, { leaseExpiresAtMs: LEASE_END_MS + generation * 10_001 }))
+          }
+        }
+        expect((await read())?.takings).toHaveLength(MAX_TAKINGS + 60)
+      })
+
       it('names the quota when both it and the number of takings stand in the way', async () => {
         for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(50))
         expect(await take(reservation(1))).toMatchObject({ outcome: 'quota_exceeded' })
@@ -107,10 +128,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         ['says that expired reservations may be in the way', LEDGER_NOW_MS, true],
         ['says that none is in the way, as all leases run', LEDGER_NOW_MS + 1, false],
       ])('%s, in every refusal', async (_, leaseExpiresAtMs, isDue) => {
-        await take(reservation(1, { leaseExpiresAtMs }))
+        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(1, { leaseExpiresAtMs }))
         expect(await take(reservation(1000))).toMatchObject({ outcome: 'quota_exceeded', isDue })
-        for (let i = 1; i < MAX_TAKINGS; i++) await take(reservation(1))
-        expect(await take(reservation(1))).toEqual({ outcome: 'crowded', isDue })
+        expect(await take(reservation(1, { leaseExpiresAtMs }))).toEqual({ outcome: 'crowded', isDue })
       })
     })
 

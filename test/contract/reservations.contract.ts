@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { OpenReservation, Reservation, Reservations } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export function describeReservations(name: string, make: () => Reservations): void {
   describe(`reservations: ${name}`, () => {

@@ -13,7 +13,7 @@ import { newDocument, newRelease, newReservation, newWorkspaceId } from '../supp
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 const dynamoDbError = (status: number, type: string): Fault => ({
   kind: 'answer',
   status,

@@ -13,7 +13,7 @@ import { newDocument, newRelease, newReservation, newWorkspaceId } from '../supp
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 const DAY_SECONDS = 86_400
 /** 2^53 + 1: JavaScript cannot tell it from 2^53. */
 const TOO_LARGE = { N: '9007199254740993' }

@@ -5,7 +5,7 @@ import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-va
 
 type Ledger = QuotaLedger & LedgerOverview & WorkspaceAdministration
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
   describe(`workspace administration: ${name}`, () => {

@@ -248,7 +248,7 @@ describe('npm run admin -- documents', () => {
   it('deletes a document whose promotion is not settled yet, and gives its bytes back once', async () => {
     const workspace = await workspaceWithDocument('ws_unsettled')
     const { workspaceId, documentId } = workspace
-    const signal = AbortSignal.timeout(5000)
+    const signal = AbortSignal.timeout(60_000)
     const document = await lane.deps.documents.find(workspaceId, documentId as never, signal)
     if (!document) throw new Error('the document is not there')
     await lane.deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, signal)

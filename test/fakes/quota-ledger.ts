@@ -10,6 +10,9 @@ import type {
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
 
+const STALE_MS = 10_000
+const MAX_STALE_TAKINGS = 60
+
 interface Workspace {
   quotaBytes: number
   remainingBytes: number
@@ -65,8 +68,10 @@ export function createFakeQuotaLedger(options: {
       workspaces.set(workspaceId, workspace)
       const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
       if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
-      const isCrowded = workspace.takings.size >= maxTakings || workspace.takings.has(attemptId)
-      if (isCrowded) return { outcome: 'crowded', isDue }
+      const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
+      const stale = [...workspace.takings.values()].filter(isStale).length
+      const most = maxTakings + Math.min(stale, MAX_STALE_TAKINGS)
+      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded', isDue }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs

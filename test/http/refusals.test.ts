@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApiKey } from '../../lib/auth/caller.ts'
-import { ServiceError } from '../../lib/errors.ts'
+import { REASONS, ServiceError } from '../../lib/errors.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { AnyResponse } from '../support/openapi.ts'
@@ -200,13 +200,13 @@ describe('POST …/promote: 429', () => {
     expectUntouched(api)
   })
 
-  it('when the workspace has too many promotions under way: Retry-After grows with their number', async () => {
+  it('when more promotions of a workspace begin than its ledger can take: Retry-After grows with their number', async () => {
     // Hot, so that it is tried once.
     const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
     vi.spyOn(api.ledger, 'take').mockResolvedValue({ outcome: 'crowded', isDue: false })
     for (let i = 0; i < 9; i++) api.dependencies.admission.note('ws_1' as WorkspaceId, false)
     const response = await api.promote({})
-    const detail = 'The workspace has too many promotions under way at once.'
+    const { detail } = REASONS.too_many_promotions
     expectRefusal(
       response,
       429,

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { AuditDependencies } from '../../lib/audit/audit-workspace.ts'
 import { createJournal } from '../../lib/journal.ts'
 import type { Log } from '../../lib/logging.ts'
@@ -6,6 +7,7 @@ import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { Reservation } from '../../lib/promotion/ports.ts'
 import type { ReserveDependencies } from '../../lib/promotion/reserve-bytes.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
@@ -15,6 +17,8 @@ import { createRecordingLog, type LogLine, NOW_MS } from './test-api.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
+/** How long a watch is kept for a copy that S3 may still finish. */
+export const WATCH_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
 /** What one call of an attempt does; `settle` is the end of one whose marker is gone. */
@@ -71,6 +75,11 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     return one
   }
 
+  const reservationsIn = (workspaceId: WorkspaceId) =>
+    [...reservations.items.values()].filter((each) => each.workspaceId === workspaceId)
+  const watchesIn = (workspaceId: WorkspaceId) =>
+    reservationsIn(workspaceId).filter(({ purpose }) => purpose === 'late_copy')
+
   return {
     clock,
     deps,
@@ -89,14 +98,26 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
       clock.nowMs += durationMs
     },
     request: () => ({ deadline: { signal, undoSignal: () => signal }, log, journal: createJournal() }),
-    /** What is stored, in numbers. */
+    /** What the resolver makes of it once all leases are over, and those of what it has begun itself. */
+    async resolveAll(workspaceId = WORKSPACE): Promise<void> {
+      for (let looks = 0; looks < 3; looks++) {
+        clock.nowMs += WATCH_MS
+        const { failed, isComplete } = await resolveWorkspace(workspaceId, { maxResolutions: 100 }, deps, signal)
+        expect([failed, isComplete]).toEqual([0, true])
+      }
+      expect(watchesIn(workspaceId)).toEqual([])
+      expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
+    },
+    /** Attempts whose copies may arrive late. */
+    watches: (workspaceId = WORKSPACE) => watchesIn(workspaceId).map(({ attemptId }) => attemptId),
+    /** What is stored, in numbers; without the watches. */
     state(workspaceId = WORKSPACE) {
       const workspace = ledger.workspaces.get(workspaceId)
       const isOwn = (key: string) => key.startsWith(`${workspaceId}/`)
       return {
         used: workspace ? workspace.quotaBytes - workspace.remainingBytes : 0,
         markers: workspace ? workspace.takings.size + workspace.releases.size : 0,
-        reservations: [...reservations.items.keys()].filter(isOwn).length,
+        reservations: reservationsIn(workspaceId).length - watchesIn(workspaceId).length,
         documents: [...documents.documents.keys()].filter(isOwn).length,
         objects: [...objects.documents.keys()].filter((key) => key.startsWith(`documents/${workspaceId}/`)).length,
       }

@@ -1,10 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../lib/errors.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
+
+// Nobody waits.
+vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
 
 const { signal } = new AbortController()
 const remove = ({ deps }: Ports, one: Parameters<typeof deleteDocument>[0]) => deleteDocument(one, deps, signal)
@@ -85,8 +89,7 @@ describe('deleteDocument', () => {
     vi.spyOn(ports.objects, 'discard').mockRejectedValueOnce(new Error('refused'))
     await expect(remove(ports, document)).rejects.toThrow('refused')
     expect(ports.state()).toEqual({ used: 100, markers: 1, reservations: 0, documents: 0, objects: 1 })
-    ports.pass()
-    await resolve(ports)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 })
@@ -113,6 +116,22 @@ describe('mended: a deletion that is held up beyond its lease', () => {
       expect([at, ports.state()]).toEqual([at, hasTwo ? twice(ONE_DOCUMENT) : ONE_DOCUMENT])
       if (calls() <= at) return
     }
+  })
+
+  it('gives its bytes back once when it marks again after its first marker had been resolved', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const document = await ports.addDocument()
+    const mark = ports.ledger.mark.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'mark').mockImplementationOnce(async (...args) => {
+      await mark(...args)
+      ports.pass()
+      await resolve(ports)
+      throw new ServiceError('service_unavailable', { isUnanswered: true })
+    })
+    expect(await remove(ports, document)).toBeUndefined()
+    await ports.resolveAll()
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
   it('does nothing with a marker of an earlier try that arrives when all is over', async () => {

@@ -2,10 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { openReservation } from '../../lib/promotion/open-reservation.ts'
 import type { OpenReservation, Reservation } from '../../lib/promotion/ports.ts'
-import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { type Progress, undo } from '../../lib/promotion/undo.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
-import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WATCH_MS } from '../support/ports.ts'
 
 // Nobody waits.
 vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
@@ -107,7 +106,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
     ports.pass(DEAD_AFTER_MS)
     const one = await twinOf(ports, dead)
     expect(await open(ports, one)).toMatchObject({ error: undefined, progress: { reservation: 'open' } })
-    expect(ports.state()).toEqual({ used: 100, markers: 1, reservations: 2, documents: 0, objects: 0 })
+    expect(ports.state()).toEqual({ used: 100, markers: 1, reservations: 1, documents: 0, objects: 0 })
     expect(rows(ports)).toEqual(
       expect.arrayContaining([
         ['promotion', one.attemptId],
@@ -118,18 +117,17 @@ describe('mended: openReservation beside a twin that must be dead', () => {
     expect(await ports.documents.record(newDocument(dead), signal)).toBe('fenced')
     ports.putObject(dead)
     await ports.run(['unmark', 'copy', 'record', 'settle'], one)
-    ports.pass()
-    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('watches for as long as it may work itself: its watch may arrive late, too', async () => {
+  it('watches for as long as S3 may take', async () => {
     const ports = createPorts()
     const dead = await ports.run(['take', 'open', 'unmark'])
     ports.pass(DEAD_AFTER_MS)
     await open(ports, await twinOf(ports, dead))
     const watch = [...ports.reservations.items.values()].find(({ purpose }) => purpose === 'late_copy')
-    expect(watch).toMatchObject({ leaseExpiresAtMs: ports.clock.nowMs + LEASE_MS } satisfies Partial<OpenReservation>)
+    expect(watch).toMatchObject({ leaseExpiresAtMs: ports.clock.nowMs + WATCH_MS } satisfies Partial<OpenReservation>)
   })
 
   it('settles it when it had recorded, and watches nothing: the object is the document’s', async () => {
@@ -157,10 +155,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
       await undo(twins[index] as Reservation, progress, ports.request(), ports.deps)
     }
     expect(outcomes.filter(({ error }) => error === undefined)).toHaveLength(1)
-    ports.pass()
-    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
-    ports.pass()
-    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -191,10 +186,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
       expect([when, error]).toEqual([when, LOST])
       failing.mockRestore()
       await undo(one, progress, ports.request(), ports.deps)
-      for (let looks = 0; looks < 2; looks++) {
-        ports.pass()
-        await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
-      }
+      await ports.resolveAll()
       expect([when, ports.state()]).toEqual([when, ONE_DOCUMENT])
     }
   })

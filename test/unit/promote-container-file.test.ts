@@ -10,7 +10,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })
 const WORKSPACE = 'ws_1' as WorkspaceId
-const LATER_MS = 10 * 60_000
+const LATER_MS = 20 * 60_000
 
 type Api = ReturnType<typeof createTestApi>
 type Port = 'objects' | 'ledger' | 'documents' | 'reservations'
@@ -44,7 +44,7 @@ const ONE_DOCUMENT = { documents: 1, objects: 1, used: 8, markers: 0, reservatio
 /** What is left to the resolver, and what is left then. */
 async function resolveLater(api: Api) {
   vi.restoreAllMocks()
-  for (let looks = 1; looks <= 2; looks++) {
+  for (let looks = 1; looks <= 3; looks++) {
     const deps = { ...api.dependencies, now: () => NOW_MS + looks * LATER_MS }
     await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, deps, new AbortController().signal)
   }

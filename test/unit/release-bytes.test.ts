@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { completeRelease, releaseBytes } from '../../lib/promotion/release-bytes.ts'
-import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
 
@@ -72,8 +71,7 @@ describe('releaseBytes', () => {
     expect(new Set(marking.mock.calls.map(([{ releaseId }]) => releaseId)).size).toBe(3)
     expect(ports.state()).toMatchObject({ used: 0, markers: left, reservations: 0 })
     // What the failed tries have marked finds nothing left to give back.
-    ports.pass()
-    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 

@@ -135,16 +135,29 @@ describe('takeBytes', () => {
     expect(seconds[2]).toBe(10)
   })
 
-  it.each([
-    ['the quota has no room', 900],
-    ['the ledger is crowded', 100],
-  ])('resolves what dead processes left when %s, and tries once more', async (_, sizeBytes) => {
+  it('resolves what dead processes left when the quota has no room, and tries once more', async () => {
     const { ports, take, tries } = setUp()
     await fill(ports)
     ports.pass(LEASE_MS)
-    expect(await take(sizeBytes)).toEqual({ quotaBytes: 1000, usedBytes: sizeBytes })
+    expect(await take(900)).toEqual({ quotaBytes: 1000, usedBytes: 900 })
     expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
-    expect(ports.state()).toEqual({ ...NOTHING, used: sizeBytes, markers: 1 })
+    expect(ports.state()).toEqual({ ...NOTHING, used: 900, markers: 1 })
+  })
+
+  it('resolves what dead processes left when the ledger is crowded, and tries once more', async () => {
+    const { ports, take, tries } = setUp()
+    await ports.run(['take', 'open', 'unmark'])
+    ports.pass(LEASE_MS)
+    await fill(ports)
+    const release = ports.ledger.release.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'release').mockImplementationOnce(async (...args) => {
+      const [oldest] = ports.ledger.workspaces.get(WORKSPACE)?.takings.values() ?? []
+      if (oldest) await ports.ledger.unmark(oldest, args[1])
+      return release(...args)
+    })
+    expect(await take()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+    expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
+    await expect(take()).rejects.toMatchObject({ reason: 'too_many_promotions' })
   })
 
   it('refuses after that, if there is still no room', async () => {

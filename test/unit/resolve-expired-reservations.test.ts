@@ -3,7 +3,7 @@ import { UnreadableItemError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { type ResolverReport, resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
 import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step } from '../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
 const { signal } = new AbortController()
 const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
@@ -38,15 +38,18 @@ describe('resolveExpiredReservations', () => {
     for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
   })
 
-  it('comes back once more, and then no more', async () => {
+  it('comes back for what it left itself, and then no more', async () => {
     const ports = createPorts()
     await dieIn(ports, 1)
     ports.pass()
     await resolve(ports)
     expect(await resolve(ports)).toEqual(IDLE)
+    ports.pass(WATCH_MS)
+    // The watch for a late copy.
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, settled: 1 })
     ports.pass()
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1 })
-    ports.pass(10 * LEASE_MS)
+    ports.pass(10 * WATCH_MS)
     expect(await resolve(ports)).toEqual(IDLE)
   })
 

@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { type Progress, undo } from '../../lib/promotion/undo.ts'
 import { newDocument } from '../support/ledger-values.ts'
-import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
+import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
 // Nobody waits.
 vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
@@ -17,11 +16,6 @@ async function undoAfter(ports: Ports, steps: readonly Step[], knows: Partial<Pr
   const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false), ...knows }
   return { one, outcome: await undo(one, progress, ports.request(), ports.deps) }
 }
-const resolveLater = async (ports: Ports) => {
-  ports.pass()
-  await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, ports.deps, signal)
-}
-
 describe('undo', () => {
   it.each<[string, readonly Step[], Partial<Progress>]>([
     ['its bytes were taken', ['take'], {}],
@@ -51,7 +45,7 @@ describe('undo', () => {
     expect(outcome).toBe('taken_back')
     expect(ports.state()).toEqual({ ...NOTHING, reservations: 1 })
     expect(await ports.reservations.open(one, signal)).toMatchObject({ outcome: 'in_progress' })
-    await resolveLater(ports)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -64,7 +58,7 @@ describe('undo', () => {
     expect(await undo(one, progress, ports.request(), ports.deps)).toBe('left_to_resolver')
     expect(ports.state()).toMatchObject({ used: 200, markers: 1, reservations: 1 })
     expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', attempt_id: one.attemptId }))
-    await resolveLater(ports)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -93,8 +87,10 @@ describe('undo', () => {
     const { one, outcome } = await undoAfter(ports, steps, { reservation, copy: 'unanswered' })
     expect(outcome).toBe('taken_back')
     expect(ports.state()).toMatchObject({ used: 0, markers: 0 })
+    expect(ports.watches()).toEqual([one.attemptId])
+    ports.pass(WATCH_MS - 1)
     ports.putObject(one)
-    await resolveLater(ports)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -103,7 +99,8 @@ describe('undo', () => {
     const knows = { reservation: 'open', copy: 'unanswered' } as const
     const { outcome } = await undoAfter(ports, ['take', 'open', 'unmark', 'copy', 'record'], knows)
     expect(outcome).toBe('recorded')
-    await resolveLater(ports)
+    expect(ports.watches()).toEqual([])
+    await ports.resolveAll()
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
@@ -149,8 +146,7 @@ describe('undo', () => {
       expect([when, await undo(one, progress, ports.request(), ports.deps)]).toEqual([when, 'left_to_resolver'])
       expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', error: LOST }))
       failing.mockRestore()
-      await resolveLater(ports)
-      await resolveLater(ports)
+      await ports.resolveAll()
       expect([when, ports.state()]).toEqual([when, ONE_DOCUMENT])
     }
   })
