@@ -154,7 +154,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       )
       return { outcome: 'taken', usage: usageOf(readWorkspaceItem(Attributes)) }
     } catch (error) {
-      if (isThrottled(error)) return { outcome: 'crowded', isDue: false }
+      if (isThrottled(error)) return { outcome: 'crowded' }
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       const item = error.Item && readWorkspaceItem(error.Item)
       if (item?.takings === undefined) return 'unprepared'
@@ -168,8 +168,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
 
   /** Reads the reason for a refusal out of the item that was refused. */
   function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
+    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded' }
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
-    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
     return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 
