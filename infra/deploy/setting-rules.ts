@@ -28,6 +28,12 @@ const BUCKET: Pick<SettingRule, 'pattern' | 'allowed' | 'isOptional'> = {
   allowed: 'the name of a bucket (3 to 63 of a-z, 0-9, "-" and "."), not its ARN',
   isOptional: true,
 }
+/** Amazon DynamoDB developer guide, "Naming rules". */
+const TABLE: SettingRule = {
+  pattern: /^[A-Za-z0-9_.-]{3,255}$/,
+  allowed: 'the name of a table (3 to 255 of a-z, A-Z, 0-9, "_", "-" and "."), not its ARN',
+  isOptional: true,
+}
 const arn = (service: string, resource: string, allowed: string): SettingRule => ({
   pattern: new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`),
   allowed,
@@ -43,6 +49,10 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   documentKeyTemplate: { environment: 'DOCUMENT_KEY_TEMPLATE' },
   documentsKmsKeyArn: KMS_KEY,
   deletedDocumentDays: { integer: { min: 1, max: 3650 } },
+  keysTable: TABLE,
+  workspacesTable: TABLE,
+  documentsTable: TABLE,
+  rateLimitsTable: TABLE,
   maxFileBytes: { environment: 'MAX_FILE_BYTES' },
   defaultQuotaBytes: { environment: 'DEFAULT_QUOTA_BYTES' },
   rateLimitPerMinute: { environment: 'RATE_LIMIT_PER_MINUTE' },
@@ -73,6 +83,7 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   logRetentionDays: { oneOf: RETENTION_DAYS },
   alarmTopicArn: arn('sns', '[A-Za-z0-9_-]{1,256}', 'the ARN of a standard SNS topic (arn:aws:sns:…)'),
   alarmEmail: { pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, allowed: 'an e-mail address', isOptional: true },
+  alarmsWithoutReceiver: BOOLEAN,
   alarmServerErrorPercent: { integer: { min: 1, max: 100 } },
   alarmLatencyMs: { integer: { min: 100, max: 29_000 } },
   alarmOldestReservationMs: { integer: { min: 60_000, max: 86_400_000 } },

@@ -27,8 +27,9 @@ const ACTIONS = {
   PromoteContainerFileRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem s3:GetObject s3:ListBucket s3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:UpdateItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
+  // Those of AWSCodeDeployRoleForLambdaLimited but for its hooks.
   TrafficShiftRole:
-    'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms',
+    'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms s3:GetObject s3:GetObjectVersion',
 }
 /** What has no resource to name. */
 const ANYWHERE = ['Trace', 'AskAlarms']
