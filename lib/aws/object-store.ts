@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
 import { callAws, iterateAws, statusOf } from './call-aws.ts'
+import { isMissing } from './missing-object.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
@@ -21,8 +22,13 @@ interface UploadMarkers {
   UploadIdMarker?: string | undefined
 }
 
+interface ObjectStoreSettings extends ObjectCopySettings {
+  /** Told when S3 answered 403, not 404, for a key that is not there. */
+  onRefusedMissingKey?(): void
+}
+
 /** The sandboxes and the documents in S3. */
-export function createObjectStore(settings: ObjectCopySettings): ObjectStore & DocumentObjectOverview {
+export function createObjectStore(settings: ObjectStoreSettings): ObjectStore & DocumentObjectOverview {
   const { client, sandboxBucket, documentsBucket } = settings
   const options = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: REQUEST_TIMEOUT_MS })
 
@@ -80,7 +86,10 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
       return await callAws(signal, () => client.send(new HeadObjectCommand({ Bucket, Key }), options(signal)))
     } catch (error) {
       if (statusOf(error) === 404) return undefined
-      throw error
+      const object = { client, bucket: Bucket, objectKey: Key, requestTimeoutMs: REQUEST_TIMEOUT_MS }
+      if (statusOf(error) !== 403 || !(await isMissing(object, signal))) throw error
+      settings.onRefusedMissingKey?.()
+      return undefined
     }
   }
 
