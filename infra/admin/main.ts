@@ -9,6 +9,7 @@ import { addKeysCommands } from './keys-commands.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
 import { createSession, type Run } from './session.ts'
+import { addSwitchCommands } from './switch-commands.ts'
 import { addWorkspacesCommands } from './workspaces-commands.ts'
 
 const ENDPOINTS = `
@@ -66,6 +67,7 @@ addKeysCommands(program.command('keys').description('create, list, disable, enab
 addDocumentsCommands(program.command('documents').description('list, show, delete the documents of a workspace'), run)
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
+addSwitchCommands(program, run)
 
 try {
   await program.parseAsync()

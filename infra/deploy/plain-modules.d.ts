@@ -27,3 +27,7 @@ declare module '*/existing-tables.mjs' {
   }): void
   export function useExistingTables(template: Resources, settings: Settings): void
 }
+
+declare module '*/own-settings.cjs' {
+  export function readOwnSettings(stage: string): Record<string, unknown>
+}
