@@ -6,6 +6,7 @@ import { createDocumentRecords } from '../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
+import { createReservations } from '../lib/aws/reservations.ts'
 import { readConfig } from '../lib/config.ts'
 import { createLog } from '../lib/logging.ts'
 import { createMetrics } from '../lib/metrics.ts'
@@ -17,12 +18,13 @@ const FUNCTION_NAME = 'audit-workspaces'
 const config = readConfig(process.env)
 const now = Date.now
 const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
-const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
+const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
 const log = createLog({ ...config, functionName: FUNCTION_NAME })
 const metrics = createMetrics(config.serviceName)
 const dependencies = {
   overview: createLedgerOverview(ledgerSettings),
   ledger: createQuotaLedger(ledgerSettings),
+  reservations: createReservations({ client, tableName: config.reservationsTable }),
   documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
   objects: createObjectStore({
     ...config,
@@ -31,6 +33,7 @@ const dependencies = {
   objectKeys: createObjectKeys(config.keyTemplates),
   leaseMs: config.leaseMs,
   now,
+  log,
 }
 
 /** Invoked by the schedule of serverless.yml; the event says nothing. Repairs nothing: its role can only read. */
@@ -51,7 +54,7 @@ export async function handler(_event: unknown, context: Context): Promise<AuditR
   )
   // Zeros, too: they let an alarm end.
   for (const [kind, count] of found) metrics.publish({ AuditFindings: count }, { kind })
-  metrics.publish({ AuditsIncomplete: report.isComplete ? 0 : 1 })
+  metrics.publish({ AuditsIncomplete: report.isComplete ? 0 : 1, ItemsUnreadable: found.get('unreadable_item') ?? 0 })
   log.info('workspaces audited', { ...report })
   return report
 }

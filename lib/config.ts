@@ -9,6 +9,7 @@ export interface Config {
   serviceName: string
   keysTable: string
   workspacesTable: string
+  reservationsTable: string
   documentsTable: string
   rateLimitsTable: string
   sandboxBucket: string
@@ -16,7 +17,6 @@ export interface Config {
   keyTemplates: ObjectKeyTemplates
   maxFileBytes: number
   defaultQuotaBytes: number
-  maxReservations: number
   leaseMs: number
   rateLimit: RateLimitPolicy
   multipartThresholdBytes: number
@@ -48,6 +48,7 @@ export function readConfig(env: Environment): Config {
     serviceName: read.text('SERVICE_NAME', 'container-file-promotion'),
     keysTable: read.text('KEYS_TABLE'),
     workspacesTable: read.text('WORKSPACES_TABLE'),
+    reservationsTable: read.text('RESERVATIONS_TABLE'),
     documentsTable: read.text('DOCUMENTS_TABLE'),
     rateLimitsTable: read.text('RATE_LIMITS_TABLE'),
     sandboxBucket: read.text('SANDBOX_BUCKET'),
@@ -58,8 +59,6 @@ export function readConfig(env: Environment): Config {
     },
     maxFileBytes: read.integer('MAX_FILE_BYTES', { default: 5 * GIB, min: 0, max: 50 * 1024 * GIB }),
     defaultQuotaBytes: read.integer('DEFAULT_QUOTA_BYTES', { default: 10 * GIB, min: 0, max: Number.MAX_SAFE_INTEGER }),
-    // At some 200 bytes each, 1,000 reservations fill half of the 400 KB an item may have.
-    maxReservations: read.integer('MAX_RESERVATIONS', { default: 500, min: 1, max: 1000 }),
     // At least twice as long as the 29 s a request can last.
     leaseMs: read.integer('LEASE_MS', { default: 120_000, min: 60_000, max: 3_600_000 }),
     rateLimit: {

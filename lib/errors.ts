@@ -81,6 +81,14 @@ export const REASONS = {
     status: 404,
     detail: 'The file was moved to archive storage and must be restored before it can be promoted.',
   },
+  container_file_encrypted: {
+    status: 404,
+    detail: 'The file was encrypted with a key that only its writer has (SSE-C), so it cannot be promoted.',
+  },
+  container_file_requester_pays: {
+    status: 404,
+    detail: 'The file lies in a bucket whose readers pay for reading (Requester Pays), so it cannot be promoted.',
+  },
   file_too_large: {
     status: 413,
     detail: 'The file is larger than the largest file that can be promoted.',
@@ -157,4 +165,9 @@ export class ServiceError extends Error {
 /** Any thrown value as a ServiceError: what nobody foresaw is an internal error, its cause kept for the log. */
 export function toServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
+}
+
+/** A stored item that is not as this service writes it. It concerns its workspace alone: resolver and audit go on. */
+export class UnreadableItemError extends Error {
+  override readonly name = 'UnreadableItemError'
 }

@@ -26,6 +26,8 @@ export const METRICS = {
   OldestReservation: 'Milliseconds',
   /** Also by `kind` of finding. */
   AuditFindings: 'Count',
+  /** Stored items that are not as this service writes them, passed by. */
+  ItemsUnreadable: 'Count',
   /** Audits that ran out of time. */
   AuditsIncomplete: 'Count',
 } as const satisfies Record<string, 'Count' | 'Bytes' | 'Milliseconds'>

@@ -27,6 +27,9 @@ export interface RateLimiter {
   take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision>
 }
 
+/** A day, whatever the policy: what DynamoDB removes, it must write anew. */
+const LEAST_STATE_SECONDS = 24 * 60 * 60
+
 export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute
 }
@@ -34,6 +37,11 @@ export function emissionIntervalMs(policy: RateLimitPolicy): number {
 /** The TAT may be at most this far ahead for one more request to be allowed. */
 export function toleranceMs(policy: RateLimitPolicy): number {
   return (policy.burst - 1) * emissionIntervalMs(policy)
+}
+
+/** For as long as a TAT may lie ahead it must not be forgotten: the key would get a whole new burst. */
+export function stateSeconds(policy: RateLimitPolicy): number {
+  return Math.max(LEAST_STATE_SECONDS, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
 }
 
 /** What a TAT means for the caller, as of now. */

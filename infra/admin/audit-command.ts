@@ -58,7 +58,7 @@ function explain(finding: Finding): string {
     case 'drift':
       return `counts ${finding.usedBytes} bytes, its documents and reservations have ${finding.expectedBytes}`
     case 'expired_reservation':
-      return `${finding.purpose} of ${finding.documentId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
+      return `${finding.purpose} of attempt ${finding.attemptId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
     case 'object_without_document':
       return `object ${finding.objectKey} (${finding.sizeBytes} bytes) belongs to no document`
     case 'document_without_object':
@@ -67,6 +67,8 @@ function explain(finding: Finding): string {
       return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
     case 'old_upload':
       return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
+    case 'unreadable_item':
+      return finding.message
     case 'not_added_up':
       return 'changed all the time and could not be added up; try again when it is quieter'
   }

@@ -6,8 +6,10 @@ import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
+import type { Log } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
@@ -21,6 +23,9 @@ export interface Target {
   stage?: string
   region?: string
 }
+
+/** What the command line has to say it says itself. */
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
 export type Stores = ReturnType<typeof connect>
 
@@ -39,16 +44,18 @@ export function connect(env: Environment) {
   const config = readSettings(env)
   const now = Date.now
   const client = createDynamoDbClient()
-  const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
+  const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   return {
     config,
     now,
+    log: SILENT,
     leaseMs: config.leaseMs,
     objectKeys: createObjectKeys(config.keyTemplates),
     overview: createLedgerOverview(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
     workspaces: createWorkspaceAdministration(ledgerSettings),
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
+    reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
   }

@@ -105,9 +105,9 @@ async function deleteOne(
     return outcome
   }
   try {
-    const document = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
-    if (document === undefined) return tell('absent', `${documentId}: there is no such document (any more).`)
-    const { filename, sizeBytes } = document
+    const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
+    if (deleted === undefined) return tell('absent', `${documentId}: there is no such document (any more).`)
+    const { filename, sizeBytes } = deleted.document
     return tell('deleted', `${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, sizeBytes)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.reason !== 'promotion_in_progress') throw error

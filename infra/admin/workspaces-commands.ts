@@ -56,7 +56,7 @@ async function create(workspaceId: WorkspaceId, quota: number | undefined, sessi
 }
 
 async function show(workspaceId: WorkspaceId, isCounting: boolean, session: Session): Promise<ExitCode> {
-  const { overview, documents } = await session.stores()
+  const { overview, documents, reservations } = await session.stores()
   const ledger = await overview.read(workspaceId, session.signal)
   if (ledger === undefined) throw notThere(workspaceId)
   let count = 0
@@ -65,25 +65,26 @@ async function show(workspaceId: WorkspaceId, isCounting: boolean, session: Sess
       if (++count % 100 === 0) session.output.progress(`${count} documents`)
     }
   }
-  session.output.tell(describe(ledger, isCounting ? count : undefined), {
+  const open: OpenReservation[] = []
+  for await (const reservation of reservations.list(workspaceId, session.signal)) open.push(reservation)
+  session.output.tell(describe(ledger, open, isCounting ? count : undefined), {
     ...usageJson(workspaceId, ledger),
     ...(isCounting && { documents: count }),
-    reservations: ledger.reservations.map(reservationJson),
+    reservations: open.map(reservationJson),
   })
   return 0
 }
 
 async function list(session: Session): Promise<ExitCode> {
   const { overview } = await session.stores()
-  await session.output.list(overview.list({ onlyWithReservations: false }, session.signal), {
+  await session.output.list(overview.readAll(session.signal), {
     columns: {
       WORKSPACE: ({ workspaceId }) => workspaceId,
       QUOTA: ({ quotaBytes }) => bytes(quotaBytes),
       USED: ({ usedBytes }) => bytes(usedBytes),
       REMAINING: (ledger) => bytes(remaining(ledger)),
-      RESERVATIONS: ({ reservations }) => reservations.length,
     },
-    toJson: (ledger) => ({ ...usageJson(ledger.workspaceId, ledger), reservations: ledger.reservations.length }),
+    toJson: (ledger) => usageJson(ledger.workspaceId, ledger),
     none: 'There are no workspaces.',
     noun: 'workspaces',
   })
@@ -105,17 +106,17 @@ async function setQuota(workspaceId: WorkspaceId, quota: number, session: Sessio
   return 0
 }
 
-function describe(ledger: WorkspaceLedger, documentCount: number | undefined): string {
+function describe(ledger: WorkspaceLedger, reservations: OpenReservation[], documentCount: number | undefined): string {
   const facts = [
     ['workspace', ledger.workspaceId],
     ['quota', exactBytes(ledger.quotaBytes)],
     ['used', exactBytes(ledger.usedBytes)],
     ['remaining', exactBytes(remaining(ledger))],
     ...(documentCount === undefined ? [] : [['documents', `${documentCount}`]]),
-    ['reservations', ledger.reservations.length === 0 ? 'none' : `${ledger.reservations.length}`],
+    ['reservations', reservations.length === 0 ? 'none' : `${reservations.length}`],
   ]
-  if (ledger.reservations.length === 0) return table([], facts)
-  const rows = ledger.reservations.map((open) => [
+  if (reservations.length === 0) return table([], facts)
+  const rows = reservations.map((open) => [
     open.documentId,
     open.purpose,
     bytes(open.sizeBytes),

@@ -12,8 +12,14 @@ export async function provision(
   { environment, tables }: Pick<ServiceDefinition, 'environment' | 'tables'>,
   clients: { dynamoDb: DynamoDBClient; s3: S3Client },
 ): Promise<void> {
-  for (const { TableName, AttributeDefinitions, KeySchema, BillingMode } of tables) {
-    const command = new CreateTableCommand({ TableName, AttributeDefinitions, KeySchema, BillingMode })
+  for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
+    const command = new CreateTableCommand({
+      TableName,
+      AttributeDefinitions,
+      KeySchema,
+      GlobalSecondaryIndexes,
+      BillingMode,
+    })
     await clients.dynamoDb.send(command).catch((error: Error) => {
       if (!(error instanceof ResourceInUseException)) throw error
     })

@@ -10,10 +10,10 @@ import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import type { Config } from '../../lib/config.ts'
 import {
   type ContainerId,
+  documentIdOfAttempt,
   type FilePath,
   formatFileId,
   newAttemptId,
-  newDocumentId,
   type WorkspaceId,
 } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
@@ -134,7 +134,8 @@ async function fillWorkspace(workspaceId: WorkspaceId, { dynamoDb, s3, config }:
   const Key = marshall({ workspace_id: workspaceId })
   const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: config.workspacesTable, Key }))
   if (Item !== undefined) return
-  const ids = { workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
+  const attemptId = newAttemptId()
+  const ids = { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
   const document: WorkspaceDocument = {
     ...ids,
     objectKey: createObjectKeys(config.keyTemplates).documentObject(ids),
@@ -149,12 +150,12 @@ async function fillWorkspace(workspaceId: WorkspaceId, { dynamoDb, s3, config }:
     client: dynamoDb,
     tableName: config.workspacesTable,
     defaultQuotaBytes: FULL_QUOTA_BYTES,
-    maxReservations: config.maxReservations,
+    now: Date.now,
   })
   const documents = createDocumentRecords({ client: dynamoDb, tableName: config.documentsTable, now: Date.now })
   const reservation = { ...document, leaseExpiresAtMs: Date.now() + config.leaseMs }
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
-  await ledger.reserve(reservation, signal)
+  await ledger.take(reservation, signal)
   await s3.send(
     new PutObjectCommand({
       Bucket: config.documentsBucket,
@@ -164,5 +165,5 @@ async function fillWorkspace(workspaceId: WorkspaceId, { dynamoDb, s3, config }:
     }),
   )
   await documents.record(document, signal)
-  await ledger.settle(reservation, signal)
+  await ledger.unmark(reservation, signal)
 }

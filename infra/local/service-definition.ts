@@ -10,6 +10,11 @@ export interface TableDefinition {
   TableName: string
   AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[]
   KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
+  GlobalSecondaryIndexes?: {
+    IndexName: string
+    KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
+    Projection: { ProjectionType: 'ALL' | 'KEYS_ONLY' }
+  }[]
   BillingMode: 'PAY_PER_REQUEST'
 }
 

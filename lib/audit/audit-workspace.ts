@@ -1,26 +1,20 @@
-import { ServiceError } from '../errors.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
 import type { WorkspaceId } from '../promotion/ids.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
 import type {
   DocumentObjectOverview,
   DocumentOverview,
-  LedgerOverview,
+  OpenReservation,
   StoredDocumentObject,
   WorkspaceDocument,
+  WorkspaceLedger,
 } from '../promotion/ports.ts'
-import { isExpired, resolveReservation } from '../promotion/resolve-reservation.ts'
-import type { TakeBackDependencies } from '../promotion/take-back.ts'
+import { type ResolverDependencies, resolveWorkspace } from '../promotion/resolve-workspace.ts'
 import type { AuditReport, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
 
-export interface AuditDependencies extends TakeBackDependencies {
-  documents: TakeBackDependencies['documents'] & DocumentOverview
-  objects: TakeBackDependencies['objects'] & DocumentObjectOverview
-  overview: LedgerOverview
-  objectKeys: ObjectKeys
-  leaseMs: number
-  now(): number
+export interface AuditDependencies extends ResolverDependencies {
+  documents: ResolverDependencies['documents'] & DocumentOverview
+  objects: ResolverDependencies['objects'] & DocumentObjectOverview
 }
 
 export interface AuditOptions {
@@ -64,22 +58,39 @@ export async function auditWorkspace(
 ): Promise<void> {
   const audit: Audit = { workspaceId, options, report, deps, signal }
   report.workspaces++
-  await auditReservations(audit)
+  await auditLeftovers(audit)
   await auditUploads(audit)
-  await auditDocuments(audit)
-  await auditUsage(audit)
+  const isReadable = await auditDocuments(audit)
+  if (isReadable) await auditUsage(audit)
 }
 
-async function auditReservations({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
+async function auditLeftovers({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
   const ledger = await deps.overview.read(workspaceId, signal)
-  const expired = ledger?.reservations.filter((reservation) => isExpired(reservation, deps.now() - OVERDUE_MS)) ?? []
-  for (const reservation of expired) {
-    const { documentId, purpose, sizeBytes } = reservation
-    const overdueMs = deps.now() - reservation.leaseExpiresAtMs
-    await found({ workspaceId, kind: 'expired_reservation', documentId, purpose, sizeBytes, overdueMs }, audit, () =>
-      resolveReservation(reservation, deps, signal),
+  const reservations = await readReservations({ workspaceId, deps, signal, ...audit })
+  const all = [
+    ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
+    ...(ledger?.releases ?? []),
+    ...reservations,
+  ]
+  const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
+  let isResolved: Promise<boolean> | undefined
+  const resolve = () => {
+    // All at once, and once: they hang together.
+    isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
+      ({ failed }) => failed === 0,
     )
+    return isResolved
   }
+  for (const { attemptId, purpose, sizeBytes, leaseExpiresAtMs } of overdue) {
+    const overdueMs = deps.now() - leaseExpiresAtMs
+    await found({ workspaceId, kind: 'expired_reservation', attemptId, purpose, sizeBytes, overdueMs }, audit, resolve)
+  }
+}
+
+async function readReservations({ workspaceId, deps, signal }: Audit): Promise<OpenReservation[]> {
+  const all: OpenReservation[] = []
+  for await (const reservation of deps.reservations.list(workspaceId, signal)) all.push(reservation)
+  return all
 }
 
 async function auditUploads({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
@@ -96,10 +107,17 @@ async function auditUploads({ workspaceId, deps, signal, ...audit }: Audit): Pro
   }
 }
 
-async function auditDocuments(audit: Audit): Promise<void> {
-  const { workspaceId, report, deps, signal } = audit
+/** @returns whether all documents could be read */
+async function auditDocuments(audit: Audit): Promise<boolean> {
+  const { workspaceId, options, report, deps, signal } = audit
+  let isReadable = true
+  const onUnreadable = ({ message }: Error) => {
+    isReadable = false
+    report.findings++
+    options.onFinding({ workspaceId, kind: 'unreadable_item', message, isRepaired: false })
+  }
   const pairs = joinSorted(
-    deps.documents.list(workspaceId, signal),
+    deps.documents.list(workspaceId, signal, onUnreadable),
     deps.objects.listObjects(deps.objectKeys.workspacePrefix(workspaceId), signal),
     { left: (document) => document.objectKey, right: (object) => object.objectKey },
   )
@@ -112,6 +130,7 @@ async function auditDocuments(audit: Audit): Promise<void> {
     else if (document) await auditLostDocument(document, audit)
     else if (object) await auditLooseObject(object, audit)
   }
+  return isReadable
 }
 
 async function auditSize(
@@ -135,52 +154,37 @@ async function auditSize(
 async function auditLostDocument(document: WorkspaceDocument, { deps, signal, ...audit }: Audit): Promise<void> {
   const { workspaceId, documentId, objectKey, sizeBytes } = document
   const ledger = await deps.overview.read(workspaceId, signal)
-  const isBeingDeleted = ledger?.reservations.some(
-    (open) => open.documentId === documentId && open.purpose === 'deletion',
+  const isBeingDeleted = ledger?.releases.some(
+    (release) => release.documentId === documentId && release.purpose === 'deletion',
   )
   const current = await deps.documents.find(workspaceId, documentId, signal)
   if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
   const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
-  const repair = () =>
-    deleteDocument({ workspaceId, documentId, objectKey }, deps, signal).catch((error) => {
-      if (error instanceof ServiceError && error.reason === 'promotion_in_progress') return false
-      throw error
-    })
+  const repair = () => deleteDocument({ workspaceId, documentId, objectKey }, deps, signal)
   await found(finding, audit, audit.options.deleteLostDocuments ? repair : undefined)
 }
 
-async function auditLooseObject(
-  { objectKey, sizeBytes }: StoredDocumentObject,
-  { deps, signal, ...audit }: Audit,
-): Promise<void> {
-  const { workspaceId } = audit
-  const documentId = deps.objectKeys.documentIdOf(objectKey)
-  // The reservation first: an attempt that has none any more has recorded its document, or never will.
+async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: Audit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  const ids = deps.objectKeys.idsOf(objectKey)
+  // In the order in which an attempt goes from one to the next: none that is under way is missed.
   const ledger = await deps.overview.read(workspaceId, signal)
-  if (ledger?.reservations.some((open) => open.objectKey === objectKey)) return
-  const document = documentId && (await deps.documents.find(workspaceId, documentId, signal))
+  const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
+  if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
+  if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
+  const document = ids && (await deps.documents.find(workspaceId, ids.documentId, signal))
   if (document?.objectKey === objectKey || !(await deps.objects.hasObject(objectKey, signal))) return
   // What is not named as we name objects is not ours to remove.
-  const repair = documentId && (() => deps.objects.discard(objectKey, signal))
+  const repair = ids && (() => deps.objects.discard(objectKey, signal))
   await found({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 
 /** Adds the documents up again, until nothing changes meanwhile, and compares the sum with what is counted. */
-async function auditUsage({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
+async function auditUsage(audit: Audit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
   for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
     const before = await deps.overview.read(workspaceId, signal)
-    // A document and its own open reservation are the same bytes: counted once. (Not so another attempt's at the document.)
-    const open = new Map(before?.reservations.map((reservation) => [reservation.objectKey, reservation]))
-    let expectedBytes = 0
-    for await (const { objectKey, sizeBytes } of deps.documents.list(workspaceId, signal)) {
-      expectedBytes += sizeBytes
-      open.delete(objectKey)
-    }
-    for (const reservation of open.values()) {
-      // A deletion that came second holds no bytes: the first one gives them back, or has done so.
-      const isCounted = reservation.purpose !== 'deletion' || (await deps.documents.isRetiredBy(reservation, signal))
-      if (isCounted) expectedBytes += reservation.sizeBytes
-    }
+    const expectedBytes = await addUp(before, audit)
     const after = await deps.overview.read(workspaceId, signal)
     if (before?.version !== after?.version) continue
     const usedBytes = after?.usedBytes ?? 0
@@ -191,6 +195,32 @@ async function auditUsage({ workspaceId, deps, signal, ...audit }: Audit): Promi
     return
   }
   await found({ workspaceId, kind: 'not_added_up' }, audit, undefined)
+}
+
+/**
+ * The bytes of all attempts that hold some, each once (docs/reliability.md, "Who holds the bytes"). Reservations are read
+ * before documents: an attempt goes from one to the other without a change of the ledger.
+ */
+async function addUp(ledger: WorkspaceLedger | undefined, audit: Audit): Promise<number> {
+  const { workspaceId, deps, signal } = audit
+  const { takings = [], releases = [] } = ledger ?? {}
+  const held = new Map(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
+  for (const { attemptId, sizeBytes, closedBy } of await readReservations(audit)) {
+    const isReleased = closedBy && !releases.some(({ releaseId }) => releaseId === closedBy)
+    if (!isReleased && sizeBytes > 0) held.set(attemptId, sizeBytes)
+  }
+  let documentBytes = 0
+  const recorded = new Set<string>()
+  for await (const { attemptId, sizeBytes } of deps.documents.list(workspaceId, signal)) {
+    documentBytes += sizeBytes
+    held.delete(attemptId)
+    recorded.add(attemptId)
+  }
+  for (const release of releases) {
+    const mayHold = release.purpose === 'deletion' && !recorded.has(release.attemptId)
+    if (mayHold && (await deps.documents.isRetiredBy(release, signal))) held.set(release.attemptId, release.sizeBytes)
+  }
+  return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, documentBytes)
 }
 
 type FoundContext = Pick<Audit, 'options' | 'report'>

@@ -1,3 +1,4 @@
+import { UnreadableItemError } from '../errors.ts'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import { type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
 import type { AuditReport } from './findings.ts'
@@ -24,7 +25,7 @@ export async function audit(
   try {
     for await (const workspaceId of workspaceIds) {
       options.onWorkspace?.(workspaceId)
-      await auditWorkspace(workspaceId, options, report, deps, signal)
+      await auditReadable(workspaceId, options, report, deps, signal)
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -33,10 +34,36 @@ export async function audit(
   return report
 }
 
+/** A ledger that cannot be read is a finding, and no reason to leave the other workspaces out. */
+async function auditReadable(
+  workspaceId: WorkspaceId,
+  options: AuditOptions,
+  report: AuditReport,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await auditWorkspace(workspaceId, options, report, deps, signal)
+  } catch (error) {
+    if (!(error instanceof UnreadableItemError)) throw error
+    report.findings++
+    options.onFinding({ workspaceId, kind: 'unreadable_item', message: error.message, isRepaired: false })
+  }
+}
+
 async function* allWorkspaces({ overview, objects, objectKeys }: AuditDependencies, signal: AbortSignal) {
-  for await (const { workspaceId } of overview.list({ onlyWithReservations: false }, signal)) yield workspaceId
+  for await (const workspaceId of overview.list(signal)) yield workspaceId
   for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal)) {
     const workspaceId = objectKeys.workspaceIdOf(prefix)
-    if (workspaceId && (await overview.read(workspaceId, signal)) === undefined) yield workspaceId
+    if (workspaceId && !(await hasLedger(workspaceId))) yield workspaceId
+  }
+
+  async function hasLedger(workspaceId: WorkspaceId): Promise<boolean> {
+    try {
+      return (await overview.read(workspaceId, signal)) !== undefined
+    } catch (error) {
+      if (error instanceof UnreadableItemError) return true
+      throw error
+    }
   }
 }

@@ -1,13 +1,14 @@
-import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
-import type { ReservationPurpose } from '../promotion/ports.ts'
+import type { AttemptId, DocumentId, WorkspaceId } from '../promotion/ids.ts'
+import type { Release, ReservationPurpose } from '../promotion/ports.ts'
 
 /** What the audit can find wrong. */
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number }
+  /** A taking or a release stands in the ledger, all else in a reservation of its own. */
   | {
       kind: 'expired_reservation'
-      documentId: DocumentId
-      purpose: ReservationPurpose
+      attemptId: AttemptId
+      purpose: ReservationPurpose | Release['purpose'] | 'taking'
       sizeBytes: number
       overdueMs: number
     }
@@ -17,6 +18,8 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
   | { kind: 'old_upload'; objectKey: string; ageMs: number }
+  /** An item that is not as this service writes it; with one among them, a workspace cannot be added up. */
+  | { kind: 'unreadable_item'; message: string }
   /** The workspace was changed under every attempt to add it up; its drift is not known. */
   | { kind: 'not_added_up' }
 )
@@ -30,6 +33,7 @@ export const FINDING_KINDS = Object.keys({
   document_without_object: true,
   wrong_size: true,
   old_upload: true,
+  unreadable_item: true,
   not_added_up: true,
 } satisfies Record<FindingKind, true>) as FindingKind[]
 

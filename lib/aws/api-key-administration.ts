@@ -1,9 +1,10 @@
-import { type DynamoDBClient, PutItemCommand, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../auth/api-key-administration.ts'
 import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
-import { callAws, iterateAws } from './call-aws.ts'
 import { isDone } from './conditional-write.ts'
+import { listPages } from './list-pages.ts'
+import { send } from './send.ts'
 
 /** The API keys in the Keys table, for platform teams. */
 export function createApiKeyAdministration({
@@ -21,7 +22,7 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_not_exists(token_hash)',
       })
       // No two tokens have the same hash: what is there is this very key.
-      await isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
+      await isDone(send(client, command, { signal }))
     },
 
     async *list({ keyId, workspaceId }, signal) {
@@ -30,9 +31,11 @@ export function createApiKeyAdministration({
         FilterExpression: wanted.map(([name]) => `${name} = :${name}`).join(' AND '),
         ExpressionAttributeValues: marshall(Object.fromEntries(wanted.map(([name, value]) => [`:${name}`, value]))),
       }
-      const pages = paginateScan({ client }, { TableName, ConsistentRead: true, ...filter }, { abortSignal: signal })
-      for await (const { Items = [] } of iterateAws(signal, pages)) {
-        for (const item of Items) yield toRecord(unmarshall(item) as ApiKeyItem)
+      const scan = { TableName, ConsistentRead: true, ...filter }
+      for await (const items of listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...start }), { signal }),
+      )) {
+        for (const item of items) yield toRecord(unmarshall(item) as ApiKeyItem)
       }
     },
 
@@ -43,7 +46,7 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_exists(token_hash)',
         ...toUpdate(change),
       })
-      return isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
+      return isDone(send(client, command, { signal }))
     },
   }
 }

@@ -2,7 +2,7 @@ import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKey, ApiKeyStore, KeyKind } from '../auth/caller.ts'
 import { isWorkspaceId } from '../promotion/ids.ts'
-import { callAws } from './call-aws.ts'
+import { send } from './send.ts'
 
 /** A record of the Keys table. Whoever writes one, writes it in this form. */
 export interface ApiKeyItem {
@@ -30,7 +30,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
         // A key that was disabled must be refused from that moment on.
         ConsistentRead: true,
       })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      const { Item } = await send(client, command, { signal })
       return Item && toApiKey(unmarshall(Item) as Partial<ApiKeyItem>)
     },
   }

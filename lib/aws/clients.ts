@@ -5,8 +5,8 @@ import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
 /** Copies each input and output without what is sensitive, for a logger; there is none. */
 export const UNREAD_LOG = 'loggerMiddleware'
-/** One first try and two more: with the SDK's own backoff this stays well inside the time a request has. */
-const MAX_ATTEMPTS = 3
+/** send.ts decides what is sent again. */
+const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
 /** A single-item read or write takes some 5 ms; one that takes 600 times that is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000

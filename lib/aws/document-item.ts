@@ -1,17 +1,16 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
 import type { WorkspaceDocument } from '../promotion/ports.ts'
+import { type Attributes, readItem } from './stored-item.ts'
 
 /** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
 
-export interface AttemptNotes {
-  /** Attempts that were given up before they recorded anything. */
-  fenced_attempts?: Set<string>
-  /** Attempts whose documents stood here, one after the other. */
-  recorded_attempts?: Set<string>
+interface Fenced {
+  /** No attempt up to this one may record a document here any more: attempt ids sort by time. */
+  fenced_through?: string
 }
 
-export interface DocumentItem extends AttemptNotes {
+export interface DocumentItem extends Fenced {
   record_kind: 'document'
   workspace_id: string
   document_id: string
@@ -26,15 +25,40 @@ export interface DocumentItem extends AttemptNotes {
   created_by: string
 }
 
-export interface TombstoneItem extends AttemptNotes {
+export interface TombstoneItem extends Fenced {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
-  /** The deletion that made it out of the document. */
+  /** Of a deleted document: the attempt that made it, its object, and the deletion that made the document vanish. */
+  attempt_id?: string
+  object_key?: string
   retired_by?: string
-  /** Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. */
-  expires_at: number
+  /**
+   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Not there as long as a deletion has bytes to
+   * give back: the tombstone is the proof that they are its own.
+   */
+  expires_at?: number
 }
+
+export function readRecord(attributes: Attributes): RecordItem {
+  return readItem<RecordItem>(attributes, { record_kind: 'string' }, ['workspace_id', 'document_id'])
+}
+
+/** @throws UnreadableItemError */
+export function readDocument(attributes: Attributes): WorkspaceDocument {
+  return toDocument(readItem<DocumentItem>(attributes, REQUIRED, ['workspace_id', 'document_id']))
+}
+
+const REQUIRED = {
+  attempt_id: 'string',
+  object_key: 'string',
+  filename: 'string',
+  mime_type: 'string',
+  size_bytes: 'number',
+  created_at: 'string',
+  container_id: 'string',
+  created_by: 'string',
+} as const
 
 /** A document as an update: its keys, and all else as assignments. */
 export function toUpdate(document: WorkspaceDocument) {
@@ -63,7 +87,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
   }
 }
 
-export function fromItem(item: DocumentItem): WorkspaceDocument {
+function toDocument(item: DocumentItem): WorkspaceDocument {
   return {
     workspaceId: item.workspace_id as WorkspaceId,
     documentId: item.document_id as DocumentId,

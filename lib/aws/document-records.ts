@@ -2,26 +2,37 @@ import {
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
-  paginateQuery,
+  QueryCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
 import type { DocumentOverview, DocumentRecords, Reservation } from '../promotion/ports.ts'
-import { callAws, iterateAws } from './call-aws.ts'
-import { type DocumentItem, fromItem, type RecordItem, toUpdate } from './document-item.ts'
+import { isDone } from './conditional-write.ts'
+import { type RecordItem, readDocument, readRecord, toUpdate } from './document-item.ts'
+import { listPages } from './list-pages.ts'
+import { OPENING, type SendOptions, send } from './send.ts'
+import { readItems } from './stored-item.ts'
 
-/** Far longer than an attempt's late write can take to arrive. */
+/** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60
-const IS_FREE = 'attribute_not_exists(document_id)'
-const IS_TOMBSTONE = 'record_kind = :tombstone'
-const IS_OBJECT_OF_DOCUMENT = 'record_kind = :document AND object_key = :object_key'
-const IS_NOT_FENCED = '(attribute_not_exists(fenced_attempts) OR NOT contains(fenced_attempts, :attempt_id))'
-const IS_NOT_RECORDED = '(attribute_not_exists(recorded_attempts) OR NOT contains(recorded_attempts, :attempt_id))'
-/** One is enough unless others write the same record in between. */
-const MAX_TRIES = 3
+/** As long as the request lives. */
+const CLOSING_PATIENCE_MS = 60_000
 
-/** The documents of all workspaces, in the Documents table. */
+const IS_FREE = 'attribute_not_exists(document_id)'
+const IS_THERE = 'attribute_exists(document_id)'
+const IS_TOMBSTONE = 'record_kind = :tombstone'
+/** No deletion needs it any more as the proof that bytes are its own to give back. */
+const IS_FINISHED = 'attribute_exists(expires_at)'
+const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
+const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN})`
+const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
+const IS_RETIRED_BY = 'retired_by = :release_id'
+
+const TOMBSTONE = { ':tombstone': 'tombstone' }
+
+/** The documents of all workspaces, in the Documents table. Conditions are the protocol's (docs/reliability.md). */
 export function createDocumentRecords({
   client,
   tableName: TableName,
@@ -31,115 +42,91 @@ export function createDocumentRecords({
   tableName: string
   now(): number
 }): DocumentRecords & DocumentOverview {
-  const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
-    marshall({ workspace_id: workspaceId, document_id: documentId })
-  const read = async (workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal) => {
-    const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-    const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-    return Item && (unmarshall(Item) as RecordItem)
-  }
-  /** @returns what stood in the way */
-  const fenceWhere = (
-    ConditionExpression: string,
-    UpdateExpression: string,
-    values: object,
-    { workspaceId, documentId, attemptId }: Reservation,
-    signal: AbortSignal,
-  ) => {
-    const command = new UpdateItemCommand({
-      TableName,
-      Key: keyOf(workspaceId, documentId),
-      UpdateExpression,
-      ConditionExpression,
-      ExpressionAttributeValues: marshall({ ...values, ':attempts': new Set([attemptId]) }),
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    })
-    return existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
-  }
-  const tombstoneExpiry = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
+  const inADay = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
     async record(document, signal) {
-      const { keys, values, assignments } = toUpdate(document)
-      const command = new UpdateItemCommand({
-        TableName,
-        Key: marshall(keys),
-        // The attempts that were fenced, or recorded before, stay noted: none of them may ever record (again).
-        UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by ADD recorded_attempts :attempts`,
-        ConditionExpression: `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_NOT_FENCED} AND ${IS_NOT_RECORDED})`,
-        ExpressionAttributeValues: marshall({
-          ...values,
-          ':tombstone': 'tombstone',
-          ':attempts': new Set([document.attemptId]),
-        }),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-      const existing = await existingOnConflict(callAws(signal, () => client.send(command, { abortSignal: signal })))
+      const { assignments, values } = toUpdate(document)
+      const existing = await update(
+        document,
+        { signal, ...OPENING },
+        {
+          UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
+          ConditionExpression: IS_RECORDABLE,
+          values: { ...values, ...TOMBSTONE },
+        },
+      )
       if (existing === undefined) return 'recorded'
-      if (existing.record_kind === 'tombstone') return 'fenced'
-      // Our own document is there: the SDK repeated a write that had been applied.
-      return existing.attempt_id === document.attemptId ? 'recorded' : 'taken'
+      return existing.record_kind === 'tombstone' ? 'fenced' : 'taken'
     },
 
     async fence(attempt, signal) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const existing = await fenceWhere(
-          `${IS_FREE} OR ${IS_TOMBSTONE}`,
-          'SET record_kind = :tombstone, expires_at = :expires_at ADD fenced_attempts :attempts',
-          { ':tombstone': 'tombstone', ':expires_at': tombstoneExpiry() },
-          attempt,
-          signal,
-        )
-        if (existing === undefined) return 'fenced'
-        if (existing.record_kind === 'document' && existing.attempt_id === attempt.attemptId) return 'recorded'
-        // Another attempt's document: it keeps this one out only as long as it is there.
-        const values = { ':document': 'document', ':attempt_id': attempt.attemptId }
-        const isOthers = 'record_kind = :document AND attempt_id <> :attempt_id'
-        const vanished = await fenceWhere(isOthers, 'ADD fenced_attempts :attempts', values, attempt, signal)
-        if (vanished === undefined) return 'fenced'
-      }
-      throw new Error('the record changed under every try to fence an attempt')
+      const closing = { signal, patienceMs: CLOSING_PATIENCE_MS }
+      const fenced = { ':attempt_id': attempt.attemptId }
+      const inTheWay = await update(attempt, closing, {
+        UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
+        ConditionExpression: IS_RECORDABLE,
+        values: { ...fenced, ...TOMBSTONE, ':expires_at': inADay() },
+      })
+      if (inTheWay === undefined) return 'fenced'
+      // Another attempt's document, or one that is being deleted: it keeps this one out only as long as it is there.
+      const existing = await update(attempt, closing, {
+        UpdateExpression: 'SET fenced_through = :attempt_id',
+        ConditionExpression: `${IS_THERE} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN}`,
+        values: fenced,
+      })
+      return existing?.attempt_id === attempt.attemptId ? 'recorded' : 'fenced'
     },
 
     async find(workspaceId, documentId, signal) {
-      const item = await read(workspaceId, documentId, signal)
-      return item?.record_kind === 'document' ? fromItem(item) : undefined
+      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+      const { Item } = await send(client, command, { signal })
+      return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
     },
 
-    async isRetiredBy({ workspaceId, documentId, attemptId }, signal) {
-      const item = await read(workspaceId, documentId, signal)
-      return item?.record_kind === 'tombstone' && item.retired_by === attemptId
-    },
-
-    async retire({ workspaceId, documentId, attemptId, objectKey }, signal) {
+    async retire({ workspaceId, documentId, attemptId, releaseId }, signal) {
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId, documentId),
         UpdateExpression:
-          'SET record_kind = :tombstone, retired_by = :retired_by, expires_at = :expires_at ' +
-          'REMOVE attempt_id, object_key, filename, mime_type, size_bytes, created_at, container_id, created_by',
-        ConditionExpression: IS_OBJECT_OF_DOCUMENT,
+          'SET record_kind = :tombstone, retired_by = :release_id ' +
+          'REMOVE filename, mime_type, size_bytes, created_at, container_id, created_by',
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_RETIRED_BY}`,
         ExpressionAttributeValues: marshall({
-          ':tombstone': 'tombstone',
-          ':retired_by': attemptId,
-          ':expires_at': tombstoneExpiry(),
+          ...TOMBSTONE,
           ':document': 'document',
-          ':object_key': objectKey,
+          ':attempt_id': attemptId,
+          ':release_id': releaseId,
         }),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        ReturnValues: 'ALL_NEW',
       })
       try {
-        await callAws(signal, () => client.send(command, { abortSignal: signal }))
-        return 'retired'
+        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
+        return { objectKey: Attributes?.object_key?.S ?? '' }
       } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error
-        const existing = error.Item && (unmarshall(error.Item) as RecordItem)
-        // Our own tombstone is there: this deletion has been here before.
-        return existing?.record_kind === 'tombstone' && existing.retired_by === attemptId ? 'retired' : 'absent'
+        if (error instanceof ConditionalCheckFailedException) return undefined
+        throw error
       }
     },
 
-    async *list(workspaceId, signal) {
+    async finish({ workspaceId, documentId, releaseId }, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(workspaceId, documentId),
+        UpdateExpression: 'SET expires_at = :expires_at',
+        ConditionExpression: IS_RETIRED_BY,
+        ExpressionAttributeValues: marshall({ ':release_id': releaseId, ':expires_at': inADay() }),
+      })
+      await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+    },
+
+    async isRetiredBy({ workspaceId, documentId, releaseId }, signal) {
+      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+      const { Item } = await send(client, command, { signal })
+      return Item?.retired_by?.S === releaseId
+    },
+
+    async *list(workspaceId, signal, onUnreadable) {
       const query = {
         TableName,
         ConsistentRead: true,
@@ -147,23 +134,33 @@ export function createDocumentRecords({
         FilterExpression: 'record_kind = :document',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
       }
-      for await (const { Items = [] } of iterateAws(
-        signal,
-        paginateQuery({ client }, query, { abortSignal: signal }),
-      )) {
-        for (const item of Items) yield fromItem(unmarshall(item) as DocumentItem)
-      }
+      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      for await (const items of pages) yield* readItems(items, readDocument, onUnreadable)
     },
+  }
+
+  /** @returns what stood in the way; undefined when the write was done */
+  async function update(
+    { workspaceId, documentId }: Pick<Reservation, 'workspaceId' | 'documentId'>,
+    options: SendOptions,
+    { values, ...expressions }: { UpdateExpression: string; ConditionExpression: string; values: object },
+  ): Promise<RecordItem | undefined> {
+    const command = new UpdateItemCommand({
+      TableName,
+      Key: keyOf(workspaceId, documentId),
+      ...expressions,
+      ExpressionAttributeValues: marshall(values),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    })
+    try {
+      await send(client, command, options)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
+      return readRecord(error.Item)
+    }
   }
 }
 
-/** undefined when the write was done; what stood in its way when its condition failed. */
-async function existingOnConflict(write: Promise<unknown>): Promise<RecordItem | undefined> {
-  try {
-    await write
-    return undefined
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-    return unmarshall(error.Item) as RecordItem
-  }
-}
+const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
+  marshall({ workspace_id: workspaceId, document_id: documentId })

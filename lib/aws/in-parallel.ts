@@ -10,7 +10,7 @@ interface Pieces {
   isOverload: (error: unknown) => boolean
 }
 
-/** Before a piece that was refused is done again; the SDK has waited longer between its own tries. */
+/** Before a piece that was refused is done again, after the tries of its own that it had. */
 const PAUSE_MS = 100
 
 /**

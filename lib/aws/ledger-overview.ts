@@ -1,60 +1,117 @@
-import { GetItemCommand, PutItemCommand, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
+import type { WorkspaceId } from '../promotion/ids.ts'
 import type { LedgerOverview } from '../promotion/ports.ts'
-import { callAws, iterateAws } from './call-aws.ts'
 import { isDone } from './conditional-write.ts'
-import type { QuotaLedgerSettings } from './quota-ledger.ts'
-import { newWorkspaceItem, toWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
+import { listPages } from './list-pages.ts'
+import { OPENING, send } from './send.ts'
+import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerOverview({
   client,
   tableName: TableName,
   defaultQuotaBytes,
-}: Pick<QuotaLedgerSettings, 'client' | 'tableName' | 'defaultQuotaBytes'>): LedgerOverview {
+}: {
+  client: DynamoDBClient
+  tableName: string
+  defaultQuotaBytes: number
+}): LedgerOverview {
+  const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
+
   return {
-    async *list({ onlyWithReservations }, signal) {
-      const filter = onlyWithReservations
-        ? { FilterExpression: 'size(reservations) > :none', ExpressionAttributeValues: marshall({ ':none': 0 }) }
-        : {}
-      const pages = paginateScan({ client }, { TableName, ConsistentRead: true, ...filter }, { abortSignal: signal })
-      for await (const { Items = [] } of iterateAws(signal, pages)) {
-        for (const item of Items) yield toWorkspaceLedger(toWorkspaceItem(item))
+    async *list(signal) {
+      const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
+      const pages = listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), { signal }))
+      for await (const items of pages) {
+        for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
+      }
+    },
+
+    async *readAll(signal) {
+      const pages = listPages((start) =>
+        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { signal }),
+      )
+      for await (const items of pages) yield* items.map(toWorkspaceLedger)
+    },
+
+    async *listDue(nowMs, signal) {
+      for (const shard of ALL_CHECK_SHARDS) {
+        const query = {
+          TableName,
+          IndexName: CHECK_INDEX,
+          KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
+          ExpressionAttributeValues: marshall({ ':shard': shard, ':now': nowMs }),
+        }
+        const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+        for await (const items of pages) {
+          for (const { workspace_id, check_due_at } of items) {
+            yield { workspaceId: workspace_id?.S as WorkspaceId, checkDueAtMs: Number(check_due_at?.N) }
+          }
+        }
       }
     },
 
     async read(workspaceId, signal) {
-      const command = new GetItemCommand({
+      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
+      const { Item } = await send(client, command, { signal })
+      return Item && toWorkspaceLedger(Item)
+    },
+
+    async reschedule(workspaceId, check, signal) {
+      // Neither is a change that the audit need know of: `version` stays.
+      const { UpdateExpression, ConditionExpression, values } =
+        check.nextMs === undefined
+          ? {
+              UpdateExpression: 'REMOVE check_due_at, check_shard',
+              ConditionExpression: 'check_due_at = :seen AND version = :version',
+              values: { ':version': check.version },
+            }
+          : {
+              UpdateExpression: 'SET check_due_at = :next',
+              ConditionExpression: 'check_due_at = :seen',
+              values: { ':next': check.nextMs },
+            }
+      const command = new UpdateItemCommand({
         TableName,
-        Key: marshall({ workspace_id: workspaceId }),
-        ConsistentRead: true,
+        Key: keyOf(workspaceId),
+        UpdateExpression,
+        ConditionExpression,
+        ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      return Item && toWorkspaceLedger(toWorkspaceItem(Item))
+      await isDone(send(client, command, { signal }))
     },
 
     async correct(workspaceId, { usedBytes, version }, signal) {
+      if (version === undefined) {
+        const command = new PutItemCommand({
+          TableName,
+          Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
+          ConditionExpression: 'attribute_not_exists(workspace_id)',
+        })
+        return isDone(send(client, command, { signal, ...OPENING }))
+      }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
-      const command =
-        ledger === undefined
-          ? new PutItemCommand({
-              TableName,
-              Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
-              ConditionExpression: 'attribute_not_exists(workspace_id)',
-            })
-          : new UpdateItemCommand({
-              TableName,
-              Key: marshall({ workspace_id: workspaceId }),
-              UpdateExpression: 'SET remaining_bytes = :remaining_bytes ADD version :one',
-              ConditionExpression: 'version = :version',
-              ExpressionAttributeValues: marshall({
-                ':remaining_bytes': ledger.quotaBytes - usedBytes,
-                ':version': ledger.version,
-                ':one': 1,
-              }),
-            })
-      return isDone(callAws(signal, () => client.send(command as UpdateItemCommand, { abortSignal: signal })))
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(workspaceId),
+        UpdateExpression: 'SET remaining_bytes = :remaining_bytes ADD version :one',
+        ConditionExpression: 'version = :version',
+        ExpressionAttributeValues: marshall({
+          ':remaining_bytes': ledger.quotaBytes - usedBytes,
+          ':version': version,
+          ':one': 1,
+        }),
+      })
+      return isDone(send(client, command, { signal, ...OPENING }))
     },
   }
 }

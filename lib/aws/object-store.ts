@@ -1,113 +1,92 @@
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
-  HeadObjectCommand,
-  type HeadObjectCommandOutput,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
-  paginateListObjectsV2,
+  type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
-import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { callAws, iterateAws, statusOf } from './call-aws.ts'
-import { isMissing } from './missing-object.ts'
-import { copyObject, type ObjectCopySettings } from './object-copy.ts'
+import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
+import { findContainerFile, type SandboxSettings } from './container-file.ts'
+import type { ObjectCopySettings } from './copy-requests.ts'
+import { lookForObject } from './missing-object.ts'
+import { copyObject } from './object-copy.ts'
+import { send } from './send.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
-/** S3 user guide, "Working with archived objects": these must be restored before they can be read or copied. */
-const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
 
 interface UploadMarkers {
   KeyMarker?: string | undefined
   UploadIdMarker?: string | undefined
 }
 
-interface ObjectStoreSettings extends ObjectCopySettings {
-  /** Told when S3 answered 403, not 404, for a key that is not there. */
-  onRefusedMissingKey?(): void
-}
-
 /** The sandboxes and the documents in S3. */
-export function createObjectStore(settings: ObjectStoreSettings): ObjectStore & DocumentObjectOverview {
+export function createObjectStore(
+  settings: ObjectCopySettings & SandboxSettings,
+): ObjectStore & DocumentObjectOverview {
   const { client, sandboxBucket, documentsBucket } = settings
-  const options = (signal: AbortSignal) => ({ abortSignal: signal, requestTimeout: REQUEST_TIMEOUT_MS })
+  const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
-    async findContainerFile(objectKey, signal) {
-      const head = await headObject(sandboxBucket, objectKey, signal)
-      return head && toContainerFile(objectKey, head)
-    },
+    findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 
     async hasContainer(keyPrefix, signal) {
-      const list = await callAws(signal, () =>
-        client.send(
-          new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 }),
-          options(signal),
-        ),
-      )
+      const command = new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 })
+      const list = await send(client, command, options(signal))
       return (list.Contents?.length ?? 0) > 0
     },
 
-    copy: (request, signal) => copyObject(request, settings, abortUploads, signal),
+    copy: (request, signal) => copyObject(request, settings, signal),
 
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
       await abortUploads(targetKey, signal)
-      await callAws(signal, () =>
-        client.send(new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal)),
-      )
+      await send(client, new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal))
     },
 
     async *listObjects(keyPrefix, signal) {
-      const query = { Bucket: documentsBucket, Prefix: keyPrefix }
-      const pages = paginateListObjectsV2({ client }, query, options(signal))
-      for await (const { Contents = [] } of iterateAws(signal, pages)) {
+      for await (const { Contents = [] } of pages({ Prefix: keyPrefix }, signal)) {
         for (const { Key, Size } of Contents) if (Key !== undefined) yield { objectKey: Key, sizeBytes: Size ?? 0 }
       }
     },
 
     async *listPrefixes(keyPrefix, signal) {
-      const query = { Bucket: documentsBucket, Prefix: keyPrefix, Delimiter: '/' }
-      const pages = paginateListObjectsV2({ client }, query, options(signal))
-      for await (const { CommonPrefixes = [] } of iterateAws(signal, pages)) {
+      for await (const { CommonPrefixes = [] } of pages({ Prefix: keyPrefix, Delimiter: '/' }, signal)) {
         for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix
       }
     },
 
     listUploads: unfinishedUploads,
-    abortUploads: (objectKey, signal) => abortUploads(objectKey, signal),
+    abortUploads,
 
-    hasObject: async (objectKey, signal) => (await headObject(documentsBucket, objectKey, signal)) !== undefined,
+    async hasObject(objectKey, signal) {
+      return (await lookForObject(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined
+    },
   }
 
-  /** @returns undefined when there is no such object */
-  async function headObject(Bucket: string, Key: string, signal: AbortSignal) {
-    try {
-      return await callAws(signal, () => client.send(new HeadObjectCommand({ Bucket, Key }), options(signal)))
-    } catch (error) {
-      if (statusOf(error) === 404) return undefined
-      const object = { client, bucket: Bucket, objectKey: Key, requestTimeoutMs: REQUEST_TIMEOUT_MS }
-      if (statusOf(error) !== 403 || !(await isMissing(object, signal))) throw error
-      settings.onRefusedMissingKey?.()
-      return undefined
-    }
+  /** A listing of the documents bucket. */
+  async function* pages(query: { Prefix: string; Delimiter?: string }, signal: AbortSignal) {
+    let ContinuationToken: string | undefined
+    do {
+      const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
+      const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
+      yield page
+      ContinuationToken = page.NextContinuationToken
+    } while (ContinuationToken)
   }
 
-  async function abortUploads(targetKey: string, signal: AbortSignal, except?: string): Promise<void> {
+  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
     for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
-      if (objectKey === targetKey && uploadId !== except) await abortUpload(targetKey, uploadId, signal)
+      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
     }
   }
 
   async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
     let markers: UploadMarkers | undefined = {}
     while (markers) {
-      const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
-        Bucket: documentsBucket,
-        Prefix: keyPrefix,
-        ...markers,
-      })
-      const list: ListMultipartUploadsCommandOutput = await callAws(signal, () => client.send(command, options(signal)))
+      const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
+      const command = new ListMultipartUploadsCommand(query)
+      const list: ListMultipartUploadsCommandOutput = await send(client, command, options(signal))
       for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
       }
@@ -119,27 +98,10 @@ export function createObjectStore(settings: ObjectStoreSettings): ObjectStore & 
 
   async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {
     try {
-      await callAws(signal, () =>
-        client.send(new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId }), options(signal)),
-      )
+      const command = new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId })
+      await send(client, command, options(signal))
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
     }
-  }
-}
-
-function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
-  if (head.ContentLength === undefined || head.ETag === undefined) {
-    throw new Error('S3 answered HeadObject without a length or an ETag')
-  }
-  const isRestored = head.Restore?.includes('ongoing-request="false"') ?? false
-  return {
-    objectKey,
-    sizeBytes: head.ContentLength,
-    etag: head.ETag,
-    contentType: head.ContentType,
-    contentEncoding: head.ContentEncoding,
-    contentLanguage: head.ContentLanguage,
-    isArchived: (head.ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(head.StorageClass ?? '')) && !isRestored,
   }
 }

@@ -4,17 +4,19 @@ import {
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
+  type UpdateItemCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
-import type { QuotaLedger, Reservation, ReserveOutcome } from '../promotion/ports.ts'
-import { callAws, wasRepeated } from './call-aws.ts'
+import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
+import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
 import {
+  checkShardOf,
   newWorkspaceItem,
-  openReservations,
-  toReservationItem,
-  toWorkspaceItem,
+  readWorkspaceItem,
+  releaseItem,
+  takingItem,
   usageOf,
   type WorkspaceItem,
 } from './workspace-item.ts'
@@ -24,98 +26,94 @@ export interface QuotaLedgerSettings {
   tableName: string
   /** Quota of a workspace that nobody gave another one. */
   defaultQuotaBytes: number
-  /** Reservations a workspace may have open at once: they all live in its one item, which must stay small. */
-  maxReservations: number
+  now(): number
 }
 
-const HAS_ROOM = 'remaining_bytes >= :size_bytes'
-const IS_NEW = 'attribute_not_exists(reservations.#document_id)'
-const IS_NOT_FULL = 'size(reservations) < :max_reservations'
-const IS_OURS = 'reservations.#document_id.attempt_id = :attempt_id'
-const EXISTS = 'attribute_exists(workspace_id)'
+/**
+ * Takings in one workspace whose reservations are not open yet, each for some 12 ms. With 20 of them the item is still
+ * smaller than 1 KB, so that each write costs one unit (docs/decisions/0002-quota-ledger.md).
+ */
+export const MAX_TAKINGS = 20
+/** Releases do not wait for takings. */
+export const MAX_RELEASES = 8
+/** As long as the request lives, and often: until this is through, nobody else finds room. */
+const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
+/** The caller tries again, by rules of its own. */
+const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-// The amount comes out of the reservation itself, so that it can only ever be what was taken.
-const GIVE_BACK = 'remaining_bytes = remaining_bytes + reservations.#document_id.size_bytes'
-const REMOVE = 'REMOVE reservations.#document_id'
-const KEEP_CLOSED = 'reservations.#document_id.purpose = :closed, reservations.#document_id.size_bytes = :no_bytes'
-const CLOSED = { ':closed': 'closed', ':no_bytes': 0 }
+const HAS_ROOM = 'remaining_bytes >= :size_bytes'
+const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
+const IS_NOT_CROWDED = 'size(#markers) < :most'
+const IS_MARKED = 'attribute_exists(#markers.#marker)'
+
+// The amount comes out of the marker itself, so that it can only ever be what was taken.
+const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
+const MARK = '#markers.#marker = :marker'
+const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
+const REMOVE_MARKER = 'REMOVE #markers.#marker'
+/** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
+const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
+// Set to itself to be among the values returned.
+const TELL_QUOTA = 'quota_bytes = quota_bytes'
 const COUNT_CHANGE = 'ADD version :one'
 
 interface Update {
   UpdateExpression: string
   ConditionExpression: string
-  names?: Record<string, string>
-  values: Record<string, unknown>
+  values?: Record<string, unknown>
   ReturnValues?: 'UPDATED_NEW'
   ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
 }
 
-/**
- * The quota of each workspace as single-item conditional writes on the Workspaces table. The reservation in the map is
- * what makes each write safe to repeat (docs/decisions/0002-quota-ledger.md).
- */
-export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
-  const { client, tableName: TableName } = settings
-
+/** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
+export function createQuotaLedger({ client, tableName: TableName, ...settings }: QuotaLedgerSettings): QuotaLedger {
   return {
-    async reserve(reservation, signal) {
-      const first = await tryReserve(reservation, signal)
-      if (first.outcome !== 'unknown_workspace') return first
-      await createWorkspace(reservation.workspaceId, signal)
-      const second = await tryReserve(reservation, signal)
-      if (second.outcome === 'unknown_workspace') throw new Error('the workspace item vanished right after it was made')
-      return { ...second, mayRepeat: first.mayRepeat || second.mayRepeat }
+    async take(reservation, signal) {
+      const first = await tryTake(reservation, signal)
+      if (first !== 'unprepared') return first
+      await prepare(reservation.workspaceId, signal)
+      const second = await tryTake(reservation, signal)
+      if (second === 'unprepared') throw new Error('the workspace item vanished right after it was made')
+      return second
     },
 
-    async settle(reservation, signal) {
-      const kept = { UpdateExpression: `SET ${KEEP_CLOSED}`, values: CLOSED }
-      await close(reservation, reservation.mayRepeat ? kept : { UpdateExpression: REMOVE }, signal)
+    async mark(release, signal) {
+      const first = await tryMark(release, signal)
+      if (first !== 'unprepared') return first
+      await prepare(release.workspaceId, signal)
+      const second = await tryMark(release, signal)
+      return second === 'unprepared' ? 'crowded' : second
     },
 
-    async release(reservation, signal) {
-      const kept = { UpdateExpression: `SET ${GIVE_BACK}, ${KEEP_CLOSED}`, values: CLOSED }
-      const gone = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE}` }
-      await close(reservation, reservation.mayRepeat ? kept : gone, signal)
+    async unmark(marker, signal) {
+      await isDone(
+        update(
+          marker,
+          { signal, ...CLOSING },
+          {
+            UpdateExpression: REMOVE_MARKER,
+            ConditionExpression: IS_MARKED,
+          },
+        ),
+      )
     },
 
-    async releaseAndWatch(reservation, signal) {
-      // Not under the document's id: a new attempt at the same document must not find it in its way.
-      const names = { '#watch': `late_copy_${reservation.attemptId}` }
-      const values = { ':watch': toReservationItem({ ...reservation, sizeBytes: 0 }, 'late_copy') }
-      const UpdateExpression = `SET ${GIVE_BACK}, reservations.#watch = :watch ${REMOVE}`
-      if (await close(reservation, { UpdateExpression, names, values }, signal)) return
-      // Somebody else has released it: the watch is still needed.
-      const alone = { UpdateExpression: 'SET reservations.#watch = :watch', ConditionExpression: EXISTS, names, values }
-      await isDone(update(reservation, signal, alone))
-    },
-
-    async isReserved({ workspaceId, documentId }, signal) {
-      const command = new GetItemCommand({
-        TableName,
-        Key: marshall({ workspace_id: workspaceId }),
-        ConsistentRead: true,
-        ProjectionExpression: 'reservations.#document_id',
-        ExpressionAttributeNames: { '#document_id': documentId },
-      })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      return Item?.reservations !== undefined
-    },
-
-    async beginDeletion(reservation, signal) {
+    async release(marker, signal, { keepsMarker = false } = {}) {
       try {
-        const answer = await update(reservation, signal, {
-          UpdateExpression: 'SET reservations.#document_id = :reservation',
-          ConditionExpression: `${EXISTS} AND ${IS_NEW}`,
-          values: { ':reservation': toReservationItem(reservation, 'deletion') },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        })
-        return { outcome: 'begun', mayRepeat: wasRepeated(answer) }
+        const { Attributes } = await update(
+          marker,
+          { signal, ...CLOSING },
+          {
+            UpdateExpression: `SET ${GIVE_BACK}, ${TELL_QUOTA}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
+            ConditionExpression: IS_MARKED,
+            ...(keepsMarker && { values: { ':no_bytes': 0 } }),
+            ReturnValues: 'UPDATED_NEW',
+          },
+        )
+        return Attributes && usageOf(readWorkspaceItem(Attributes))
       } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error
-        const existing = error.Item && toWorkspaceItem(error.Item).reservations[reservation.documentId]
-        // Our own reservation is there: the SDK repeated a write that had been applied.
-        const isOurs = existing?.attempt_id === reservation.attemptId
-        return isOurs ? { outcome: 'begun', mayRepeat: true } : { outcome: 'in_progress' }
+        if (error instanceof ConditionalCheckFailedException) return undefined
+        throw error
       }
     },
 
@@ -123,91 +121,109 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       const command = new GetItemCommand({
         TableName,
         Key: marshall({ workspace_id: workspaceId }),
-        ProjectionExpression: 'quota_bytes, remaining_bytes',
+        ProjectionExpression: 'workspace_id, quota_bytes, remaining_bytes',
       })
-      const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      return Item && usageOf(toWorkspaceItem(Item))
+      const { Item } = await send(client, command, { signal })
+      return Item && usageOf(readWorkspaceItem(Item))
     },
   }
 
-  async function tryReserve(
-    reservation: Reservation,
-    signal: AbortSignal,
-  ): Promise<ReserveOutcome | { outcome: 'unknown_workspace'; mayRepeat: boolean }> {
+  async function tryTake(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome | 'unprepared'> {
     try {
-      const answer = await update(reservation, signal, {
-        // quota_bytes is set to itself to be among the values returned.
-        UpdateExpression:
-          'SET remaining_bytes = remaining_bytes - :size_bytes, reservations.#document_id = :reservation, quota_bytes = quota_bytes',
-        ConditionExpression: `${HAS_ROOM} AND ${IS_NEW} AND ${IS_NOT_FULL}`,
-        values: {
-          ':size_bytes': reservation.sizeBytes,
-          ':reservation': toReservationItem(reservation, 'promotion'),
-          ':max_reservations': settings.maxReservations,
+      const { Attributes = {} } = await update(
+        reservation,
+        { signal, ...ONE_TRY },
+        {
+          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${TELL_QUOTA}, ${MARK}, ${BE_CHECKED}`,
+          ConditionExpression: `${HAS_ROOM} AND ${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
+          values: {
+            ':size_bytes': reservation.sizeBytes,
+            ':marker': takingItem(reservation),
+            ':most': MAX_TAKINGS,
+            ...checkValues(reservation),
+          },
+          ReturnValues: 'UPDATED_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
-        ReturnValues: 'UPDATED_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-      const usage = usageOf(toWorkspaceItem(answer.Attributes ?? {}))
-      return { outcome: 'reserved', usage, mayRepeat: wasRepeated(answer) }
+      )
+      return { outcome: 'taken', usage: usageOf(readWorkspaceItem(Attributes)) }
     } catch (error) {
+      if (isThrottled(error)) return { outcome: 'crowded', isDue: false }
       if (!(error instanceof ConditionalCheckFailedException)) throw error
-      const mayRepeat = wasRepeated(error)
-      if (error.Item === undefined) return { outcome: 'unknown_workspace', mayRepeat }
-      return { mayRepeat, ...whyRefused(toWorkspaceItem(error.Item), reservation) }
+      const item = error.Item && readWorkspaceItem(error.Item)
+      return item?.takings === undefined ? 'unprepared' : whyRefused(item, reservation)
     }
   }
 
-  /** Ends a reservation. @returns false when it is not there, or not this attempt's: then that was done before */
-  async function close(
-    reservation: Reservation,
-    { UpdateExpression, names = {}, values = {} }: { UpdateExpression: string; names?: object; values?: object },
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    return isDone(
-      update(reservation, signal, {
-        UpdateExpression,
-        ConditionExpression: IS_OURS,
-        names: { '#document_id': reservation.documentId, ...names },
-        values: { ...values, ':attempt_id': reservation.attemptId },
-      }),
-    )
+  /** Reads the reason for a refusal out of the item that was refused. */
+  function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
+    const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
+    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
+    return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 
-  /** Every update has the same key and counts as a change; most know the document by the same name. */
+  async function tryMark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded' | 'unprepared'> {
+    try {
+      await update(
+        release,
+        { signal, ...ONE_TRY },
+        {
+          UpdateExpression: `SET ${MARK}, ${BE_CHECKED}`,
+          ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
+          values: { ':marker': releaseItem(release), ':most': MAX_RELEASES, ...checkValues(release) },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
+      )
+      return 'marked'
+    } catch (error) {
+      if (isThrottled(error)) return 'crowded'
+      if (!(error instanceof ConditionalCheckFailedException)) throw error
+      // Made now, it would give back what it never counted.
+      if (error.Item === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger: it needs an audit`)
+      const item = readWorkspaceItem(error.Item)
+      if (item.releases === undefined) return 'unprepared'
+      return 'crowded'
+    }
+  }
+
+  /** Makes the item of a workspace that has none, or adds what items of older versions lack. */
+  async function prepare(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
+    const make = new PutItemCommand({
+      TableName,
+      Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
+      ConditionExpression: 'attribute_not_exists(workspace_id)',
+    })
+    if (await isDone(send(client, make, { signal }))) return
+    const complete = new UpdateItemCommand({
+      TableName,
+      Key: marshall({ workspace_id: workspaceId }),
+      UpdateExpression: 'SET takings = if_not_exists(takings, :none), releases = if_not_exists(releases, :none)',
+      ExpressionAttributeValues: marshall({ ':none': {} }),
+    })
+    await send(client, complete, { signal })
+  }
+
+  /** Every update has the same key, is about one marker, and counts as a change. */
   function update(
-    { workspaceId, documentId }: Reservation,
-    signal: AbortSignal,
-    { names = { '#document_id': documentId }, values, ...expressions }: Update,
-  ) {
+    { workspaceId, attemptId, releaseId }: MarkerId,
+    options: SendOptions,
+    { values = {}, ...expressions }: Update,
+  ): Promise<UpdateItemCommandOutput> {
     const command = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: workspaceId }),
       ...expressions,
       UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
-      ExpressionAttributeNames: names,
+      ExpressionAttributeNames: {
+        '#markers': releaseId === undefined ? 'takings' : 'releases',
+        '#marker': releaseId ?? attemptId,
+      },
       ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
     })
-    return callAws(signal, () => client.send(command, { abortSignal: signal }))
-  }
-
-  async function createWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
-    const command = new PutItemCommand({
-      TableName,
-      Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
-      ConditionExpression: 'attribute_not_exists(workspace_id)',
-    })
-    await isDone(callAws(signal, () => client.send(command, { abortSignal: signal })))
+    return send(client, command, options)
   }
 }
 
-/** Reads the reason for a refused reserve out of the item it was refused for. */
-function whyRefused(item: WorkspaceItem, { documentId, attemptId, sizeBytes }: Reservation) {
-  const existing = item.reservations[documentId]
-  // Our own reservation is there: the SDK repeated a write that had been applied.
-  if (existing?.attempt_id === attemptId) return { outcome: 'reserved', usage: usageOf(item), mayRepeat: true } as const
-  const open = openReservations(item)
-  if (existing !== undefined) return { outcome: 'in_progress', open } as const
-  if (item.remaining_bytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item), open } as const
-  return { outcome: 'too_many_reservations', open } as const
+function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }) {
+  return { ':due_at': leaseExpiresAtMs, ':shard': checkShardOf(workspaceId) }
 }

@@ -6,21 +6,20 @@ import {
   emissionIntervalMs,
   type RateLimiter,
   type RateLimitPolicy,
+  stateSeconds,
   toleranceMs,
 } from '../rate-limit.ts'
-import { callAws } from './call-aws.ts'
+import { send } from './send.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
 /** Two suffice unless other requests of the same key come in between. */
 const MAX_TRIES = 4
-/** A key that was quiet this long has no state worth keeping; DynamoDB's TTL removes it. */
-const STATE_SECONDS = 24 * 60 * 60
 
 /**
  * GCRA in the RateLimits table, one item per key. Conditions cannot take a maximum, so a quiet key and a busy one are
- * two different writes, each safe against all others. A write repeated by the SDK counts a request twice: the key loses
- * one request for an instant, nothing else.
+ * two different writes, each safe against all others. A write that is sent again because its answer was lost may count a
+ * request twice: the key loses one request for an instant, nothing else.
  */
 export function createRateLimiter({
   client,
@@ -65,7 +64,7 @@ export function createRateLimiter({
       ConditionExpression: isQuiet ? IS_QUIET : IS_BUSY_WITHIN_LIMIT,
       ExpressionAttributeValues: marshall({
         ':now': nowMs,
-        ':expires_at': Math.ceil(nowMs / 1000) + STATE_SECONDS,
+        ':expires_at': Math.ceil(nowMs / 1000) + stateSeconds(policy),
         ...(isQuiet
           ? { ':first_tat': nowMs + interval }
           : { ':interval': interval, ':latest_tat': nowMs + toleranceMs(policy) }),
@@ -74,7 +73,7 @@ export function createRateLimiter({
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
     try {
-      const { Attributes } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
+      const { Attributes } = await send(client, command, { signal })
       return { done: true, tatMs: tatOf(Attributes) }
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error

@@ -8,14 +8,13 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { WorkspaceAdministration } from '../promotion/ports.ts'
-import { callAws } from './call-aws.ts'
-import { newWorkspaceItem, toWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
+import { OPENING, send } from './send.ts'
+import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
 /** Only somebody else who sets the quota at this very moment stands in the way: promotions do not. */
 const MAX_TRIES = 10
 // The difference is added in the same write, on what is there then: reservations in between are kept.
-const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference'
-const COUNT_CHANGES = 'ADD version :one, quota_changes :one'
+const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 const HAS_QUOTA = 'quota_bytes = :known_quota_bytes'
 
 /** Workspaces in the Workspaces table, for platform teams. */
@@ -32,8 +31,8 @@ export function createWorkspaceAdministration({
       Key: marshall({ workspace_id: workspaceId }),
       ConsistentRead: true,
     })
-    const { Item } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-    return Item && toWorkspaceItem(Item)
+    const { Item } = await send(client, command, { signal })
+    return Item && readWorkspaceItem(Item)
   }
 
   return {
@@ -45,7 +44,7 @@ export function createWorkspaceAdministration({
         ConditionExpression: 'attribute_not_exists(workspace_id)',
       })
       try {
-        await callAws(signal, () => client.send(command, { abortSignal: signal }))
+        await send(client, command, { signal })
         return { isNew: true, usage: usageOf(item) }
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error
@@ -61,7 +60,6 @@ export function createWorkspaceAdministration({
         const item = await read(workspaceId, signal)
         if (item === undefined) return undefined
         previousQuotaBytes ??= item.quota_bytes
-        // It may be there already because of a write of ours whose answer was lost.
         if (item.quota_bytes === quotaBytes) return { previousQuotaBytes, usage: usageOf(item) }
         const changed = await trySetQuota(item, quotaBytes, signal)
         if (changed !== undefined) return { previousQuotaBytes, usage: usageOf(changed) }
@@ -76,28 +74,27 @@ export function createWorkspaceAdministration({
     quotaBytes: number,
     signal: AbortSignal,
   ): Promise<WorkspaceItem | undefined> {
-    // Not the quota alone: a repetition of this write may arrive when somebody has set the quota back.
-    const isUnchanged =
-      known.quota_changes === undefined ? 'attribute_not_exists(quota_changes)' : 'quota_changes = :known_changes'
     const command = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: known.workspace_id }),
-      UpdateExpression: `${SET_QUOTA} ${COUNT_CHANGES}`,
-      ConditionExpression: `${HAS_QUOTA} AND ${isUnchanged}`,
+      UpdateExpression: SET_QUOTA,
+      ConditionExpression: HAS_QUOTA,
       ExpressionAttributeValues: marshall({
         ':quota_bytes': quotaBytes,
         ':difference': quotaBytes - known.quota_bytes,
         ':known_quota_bytes': known.quota_bytes,
         ':one': 1,
-        ...(known.quota_changes === undefined ? {} : { ':known_changes': known.quota_changes }),
       }),
       ReturnValues: 'ALL_NEW',
     })
     try {
-      const { Attributes = {} } = await callAws(signal, () => client.send(command, { abortSignal: signal }))
-      return toWorkspaceItem(Attributes)
+      const { Attributes = {} } = await send(client, command, { signal, ...OPENING })
+      return readWorkspaceItem(Attributes)
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return undefined
+      // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.
+      const item = await read(known.workspace_id as WorkspaceId, signal)
+      if (item?.quota_bytes === quotaBytes) return item
       throw error
     }
   }

@@ -1,39 +1,53 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { AttemptId, DocumentId, WorkspaceId } from '../promotion/ids.ts'
-import type {
-  OpenReservation,
-  Reservation,
-  ReservationPurpose,
-  StorageUsage,
-  WorkspaceLedger,
-} from '../promotion/ports.ts'
+import { createHash } from 'node:crypto'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
+import type { Release, Reservation, StorageUsage, WorkspaceLedger } from '../promotion/ports.ts'
+import { type Attributes, readItem } from './stored-item.ts'
 
-/** An item of the Workspaces table: a counter and its open reservations, changed together or not at all. */
+/** An item of the Workspaces table: a counter, and the changes of it whose other side is not written yet. */
 export interface WorkspaceItem {
   workspace_id: string
   quota_bytes: number
   /** quota_bytes less the bytes of documents and reservations. Stored because conditions cannot do arithmetic. */
   remaining_bytes: number
-  /** By document id. */
-  reservations: Record<string, ReservationItem>
+  /** By attempt id: bytes taken, whose reservation may not be there yet. */
+  takings: Record<string, TakingItem>
+  /** By release id: bytes to be given back, whose reservation or document may still be there. */
+  releases: Record<string, ReleaseItem>
   /** Counts the changes. */
   version: number
-  /** Counts the changes of the quota; not there before the first. */
-  quota_changes?: number
+  /** The index of workspaces with reservations: when to look at them, ms since 1970. Not there when there are none. */
+  check_due_at?: number
+  check_shard?: string
 }
 
-export interface ReservationItem {
-  purpose: ReservationPurpose
+/** Names of one letter: each byte here is written with every promotion of the workspace. */
+export interface TakingItem {
+  /** Size in bytes. */
+  n: number
+  /** End of the lease, ms since 1970. */
+  l: number
+}
+
+export interface ReleaseItem extends TakingItem {
+  purpose: Release['purpose']
+  document_id: string
   attempt_id: string
-  size_bytes: number
-  object_key: string
-  /** ms since 1970. */
-  lease_expires_at: number
 }
 
-export function toWorkspaceItem(attributes: Record<string, AttributeValue>): WorkspaceItem {
-  return unmarshall(attributes) as WorkspaceItem
+export const CHECK_INDEX = 'checks'
+const CHECK_SHARDS = 16
+
+/** Spreads the writes of the index; all of a workspace go to one shard. */
+export function checkShardOf(workspaceId: WorkspaceId): string {
+  const digest = createHash('sha256').update(workspaceId).digest()
+  return String((digest[0] ?? 0) % CHECK_SHARDS)
+}
+
+export const ALL_CHECK_SHARDS: readonly string[] = Array.from({ length: CHECK_SHARDS }, (_, shard) => String(shard))
+
+/** @throws UnreadableItemError */
+export function readWorkspaceItem(attributes: Attributes): WorkspaceItem {
+  return readItem<WorkspaceItem>(attributes, { quota_bytes: 'number', remaining_bytes: 'number' }, ['workspace_id'])
 }
 
 export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, usedBytes = 0): WorkspaceItem {
@@ -41,42 +55,55 @@ export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, u
     workspace_id: workspaceId,
     quota_bytes: quotaBytes,
     remaining_bytes: quotaBytes - usedBytes,
-    reservations: {},
+    takings: {},
+    releases: {},
     version: 0,
   }
 }
 
-export function toReservationItem(reservation: Reservation, purpose: ReservationPurpose): ReservationItem {
-  return {
-    purpose,
-    attempt_id: reservation.attemptId,
-    size_bytes: reservation.sizeBytes,
-    object_key: reservation.objectKey,
-    lease_expires_at: reservation.leaseExpiresAtMs,
-  }
+export function takingItem({ sizeBytes, leaseExpiresAtMs }: Reservation): TakingItem {
+  return { n: sizeBytes, l: leaseExpiresAtMs }
 }
 
-export function openReservations(item: WorkspaceItem): OpenReservation[] {
-  return Object.entries(item.reservations).map(([documentId, reservation]) => ({
-    workspaceId: item.workspace_id as WorkspaceId,
-    documentId: documentId as DocumentId,
-    attemptId: reservation.attempt_id as AttemptId,
-    sizeBytes: reservation.size_bytes,
-    objectKey: reservation.object_key,
-    leaseExpiresAtMs: reservation.lease_expires_at,
-    purpose: reservation.purpose,
-  }))
+export function releaseItem({ purpose, documentId, attemptId, sizeBytes, leaseExpiresAtMs }: Release): ReleaseItem {
+  return { purpose, document_id: documentId, attempt_id: attemptId, n: sizeBytes, l: leaseExpiresAtMs }
 }
 
 export function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_bytes'>): StorageUsage {
   return { quotaBytes: item.quota_bytes, usedBytes: item.quota_bytes - item.remaining_bytes }
 }
 
-export function toWorkspaceLedger(item: WorkspaceItem): WorkspaceLedger {
+/** @throws UnreadableItemError */
+export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
+  const {
+    version,
+    check_due_at,
+    takings = {},
+    releases = {},
+    ...item
+  } = readItem<WorkspaceItem>(attributes, { quota_bytes: 'number', remaining_bytes: 'number', version: 'number' }, [
+    'workspace_id',
+  ])
+  const workspaceId = item.workspace_id as WorkspaceId
   return {
-    workspaceId: item.workspace_id as WorkspaceId,
+    workspaceId,
     ...usageOf(item),
-    reservations: openReservations(item),
-    version: item.version,
+    takings: Object.entries(takings).map(([id, { n, l }]) => ({
+      workspaceId,
+      attemptId: id as AttemptId,
+      sizeBytes: n,
+      leaseExpiresAtMs: l,
+    })),
+    releases: Object.entries(releases).map(([id, { purpose, document_id, attempt_id, n, l }]) => ({
+      workspaceId,
+      documentId: document_id as DocumentId,
+      attemptId: attempt_id as AttemptId,
+      releaseId: id as ReleaseId,
+      purpose,
+      sizeBytes: n,
+      leaseExpiresAtMs: l,
+    })),
+    version,
+    checkDueAtMs: check_due_at,
   }
 }

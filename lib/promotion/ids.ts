@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { v7 as uuidv7 } from 'uuid'
 import { ServiceError } from '../errors.ts'
@@ -11,8 +11,10 @@ export type ContainerId = Branded<'ContainerId'>
 /** Path of a file inside its container: relative, `/` between segments, any Unicode in them. */
 export type FilePath = Branded<'FilePath'>
 export type DocumentId = Branded<'DocumentId'>
-/** One try at making one document. Each try writes an object key of its own. */
+/** One try at making one document, later ones sorting after earlier ones. Each try writes an object key of its own. */
 export type AttemptId = Branded<'AttemptId'>
+/** One try at giving bytes back. */
+export type ReleaseId = Branded<'ReleaseId'>
 
 /** Safe as one whole segment of an S3 key and as a REST path parameter: nothing in it is ever encoded or decoded. */
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
@@ -90,9 +92,12 @@ export function refusePathLength(): never {
   return refuseFileId('The path encoded in file_id is too long to be stored.')
 }
 
-/** A new durable id: `file_` and a UUIDv7 in base58, so that ids sort by the time they were made. */
-export function newDocumentId(): DocumentId {
-  return (DOCUMENT_ID_PREFIX + bs58.encode(uuidv7(undefined, new Uint8Array(16)))) as DocumentId
+/**
+ * The durable id of a document that one attempt alone can make: `file_` and the attempt's UUIDv7 in base58. So whoever
+ * knows the attempt knows where its object is.
+ */
+export function documentIdOfAttempt(attemptId: AttemptId): DocumentId {
+  return (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
 }
 
 /** A durable id that follows from a text: 128 bits of its SHA-256. */
@@ -101,5 +106,14 @@ export function documentIdFromHash(text: string): DocumentId {
 }
 
 export function newAttemptId(): AttemptId {
-  return bs58.encode(randomBytes(16)) as AttemptId
+  return newSortableId() as AttemptId
+}
+
+export function newReleaseId(): ReleaseId {
+  return newSortableId() as ReleaseId
+}
+
+/** A UUIDv7 in base58, whose digits sort as ASCII does; its length stays the same for the next thousands of years. */
+function newSortableId(): string {
+  return bs58.encode(uuidv7(undefined, new Uint8Array(16)))
 }

@@ -28,11 +28,18 @@ export interface ObjectKeys {
   readonly workspacesPrefix: string
   /** The workspace whose prefix this is, if it is one. */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** The document whose object this is, if it is named as documents are. */
-  documentIdOf(objectKey: string): DocumentId | undefined
+  /** The document and the attempt whose object this is, if it is named as documents are. */
+  idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
 
+const LONGEST_BASE58_OF_16_BYTES = 22
 const PLACEHOLDER = /\{([a-z_]+)\}/g
+/** What each id fills at most, in bytes; lib/promotion/ids.ts makes them no longer. */
+const LONGEST_IDS: Readonly<Record<string, number>> = {
+  workspace_id: 128,
+  document_id: 'file_'.length + LONGEST_BASE58_OF_16_BYTES,
+  attempt_id: LONGEST_BASE58_OF_16_BYTES,
+}
 /** So that a workspace's documents and their objects are listed in the same order, and workspaces by their prefix. */
 const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
@@ -50,7 +57,10 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     workspacesPrefix,
     workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
     workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
-    documentIdOf: (key) => match(templates.document, key)?.document_id as DocumentId | undefined,
+    idsOf(key) {
+      const ids = match(templates.document, key)
+      return ids && { documentId: ids.document_id as DocumentId, attemptId: ids.attempt_id as AttemptId }
+    },
     containerPrefix,
     sandboxFile({ workspaceId, containerId, path }) {
       const key = containerPrefix({ workspaceId, containerId }) + path
@@ -95,6 +105,14 @@ export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boo
   if (!IN_ORDER.test(templates.document)) {
     faults.push(
       'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end',
+    )
+  }
+  const longestKeyBytes = templates.document.replace(PLACEHOLDER, (_, name) =>
+    'x'.repeat(LONGEST_IDS[name] ?? 0),
+  ).length
+  if (longestKeyBytes > MAX_OBJECT_KEY_BYTES) {
+    faults.push(
+      `the document template makes keys of up to ${longestKeyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`,
     )
   }
   if (!templates.sandbox.endsWith('/{path}')) faults.push('the sandbox template must end in /{path}')

@@ -1,4 +1,4 @@
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from './ids.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from './ids.ts'
 
 /** A file in a container, as it was when it was looked up. */
 export interface ContainerFile {
@@ -40,23 +40,30 @@ export interface Reservation {
   leaseExpiresAtMs: number
 }
 
-/**
- * What an open reservation was made for. A `deletion` holds the bytes of a document until its record and object are gone;
- * a `late_copy` holds no bytes and names an object that S3 may still write after its promotion was given up; a `closed`
- * one holds none, either, and only keeps a late repetition of the write that opened it from being taken for a new one.
- */
-export type ReservationPurpose = 'promotion' | 'deletion' | 'late_copy' | 'closed'
-
-/** A reservation as it stands in the ledger. */
-export interface OpenReservation extends Reservation {
-  purpose: ReservationPurpose
+/** Bytes about to be given back: those of an attempt that is undone, or of a document that is deleted. */
+export interface Release {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  /** Whose bytes they are. */
+  attemptId: AttemptId
+  releaseId: ReleaseId
+  purpose: 'undo' | 'deletion'
+  sizeBytes: number
+  leaseExpiresAtMs: number
 }
 
+/** Bytes that were taken for a reservation which may not be open yet. */
+export type Taking = Pick<Reservation, 'workspaceId' | 'attemptId' | 'sizeBytes' | 'leaseExpiresAtMs'>
+
 /**
- * A reservation about to be closed. When the write that opened it may arrive once more (`mayRepeat`), a `closed` one
- * stays in its place until the lease runs out.
+ * A marker in the ledger: of a taking, or of a release (which has a release id). It stands for some milliseconds, until the
+ * other side of the change is written, the reservation or the document.
  */
-export type Closing = Reservation & { mayRepeat?: boolean }
+export interface MarkerId {
+  workspaceId: WorkspaceId
+  attemptId: AttemptId
+  releaseId?: ReleaseId
+}
 
 export interface StorageUsage {
   quotaBytes: number
@@ -64,63 +71,113 @@ export interface StorageUsage {
   usedBytes: number
 }
 
-/**
- * `mayRepeat`: the SDK sent the write more than once, and one of these may still arrive. A refusal names all open
- * reservations: those whose lease ran out may be all that stands in the way.
- */
-export type ReserveOutcome = { mayRepeat: boolean } & (
-  | { outcome: 'reserved'; usage: StorageUsage }
-  | { outcome: 'quota_exceeded'; usage: StorageUsage; open: OpenReservation[] }
-  | { outcome: 'too_many_reservations'; open: OpenReservation[] }
-  /** Another attempt holds a reservation for the same document. */
-  | { outcome: 'in_progress'; open: OpenReservation[] }
-)
+/** `isDue`: reservations whose lease ran out may be all that stands in the way. */
+export type TakeOutcome =
+  | { outcome: 'taken'; usage: StorageUsage }
+  | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
+  /** The item has as many takings as it may hold, or more writes than DynamoDB lets through: try again. */
+  | { outcome: 'crowded'; isDue: boolean }
 
 /**
- * The bytes of every workspace. Each method may be applied twice (the SDK repeats writes whose answer was lost) and then
- * has the effect of once.
+ * The counter of every workspace, as one item each. Each method is one write. docs/reliability.md tells the protocol: what
+ * opens (take, mark) is sent once, what closes (unmark, release) may be repeated.
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, promotion_timed_out
- * when the signal aborts them; anything else they throw is unforeseen.
+ * when the signal aborts them, with `isUnanswered` when the write may still arrive; anything else they throw is unforeseen.
  */
 export interface QuotaLedger {
-  /** Takes the bytes, or says why not. A workspace never seen before starts with the default quota. */
-  reserve(reservation: Reservation, signal: AbortSignal): Promise<ReserveOutcome>
-  /** The bytes stay as they are counted, the reservation goes: the document of a promotion is recorded. */
-  settle(reservation: Closing, signal: AbortSignal): Promise<void>
-  /** Gives the bytes back: there will be no document, or none any more. */
-  release(reservation: Closing, signal: AbortSignal): Promise<void>
+  /** Takes the bytes and marks it, or says why not. A workspace never seen before starts with the default quota. */
+  take(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome>
+  /** Announces that bytes will be given back; they stay counted. A try that failed is not to be repeated under its id. */
+  mark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded'>
+  /** The marker goes and the bytes stay as they are counted. Nothing there is fine. */
+  unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
   /**
-   * Gives the bytes back like release, and leaves a `late_copy` reservation until the lease runs out: S3 may still finish
-   * a copy that was aborted here, and somebody must look after it.
+   * The marker goes and its bytes are given back. Nothing there is fine: then that was done before.
+   * @param options.keepsMarker the marker stays, without bytes: it is still needed to find what is left to do
+   * @returns the usage after it; undefined when there was nothing to do
    */
-  releaseAndWatch(reservation: Reservation, signal: AbortSignal): Promise<void>
-  /**
-   * Opens a reservation for deleting a document; its bytes stay counted until it is released.
-   * @returns 'in_progress' when there is one for this document already, or no ledger of this workspace
-   */
-  beginDeletion(
-    reservation: Reservation,
-    signal: AbortSignal,
-  ): Promise<{ outcome: 'begun'; mayRepeat: boolean } | { outcome: 'in_progress' }>
-  /** Whether anybody works on the document at this moment, as far as the ledger knows. */
-  isReserved(document: { workspaceId: WorkspaceId; documentId: DocumentId }, signal: AbortSignal): Promise<boolean>
+  release(marker: MarkerId, signal: AbortSignal, options?: { keepsMarker?: boolean }): Promise<StorageUsage | undefined>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }
+
+/**
+ * Why a reservation stands: a `promotion` is under way; a `late_copy` holds no bytes and names an object that S3 may still
+ * write after its promotion was given up; a `fence` holds none, either, and keeps the opening of a reservation out that
+ * was never answered.
+ */
+export type ReservationPurpose = 'promotion' | 'late_copy' | 'fence'
+
+/** A reservation as it stands. */
+export interface OpenReservation extends Reservation {
+  purpose: ReservationPurpose
+  /** The release that gives its bytes back, and no other. */
+  closedBy: ReleaseId | undefined
+}
+
+/** The reservations of all workspaces: one item each, which holds the bytes once its marker is gone from the ledger. */
+export interface Reservations {
+  /** Opens: sent once. Twins, attempts at the same document, meet here. */
+  open(
+    reservation: Reservation,
+    signal: AbortSignal,
+  ): Promise<{ outcome: 'opened' } | { outcome: 'in_progress'; other: OpenReservation }>
+  find(
+    document: { workspaceId: WorkspaceId; documentId: DocumentId },
+    signal: AbortSignal,
+  ): Promise<OpenReservation | undefined>
+  /**
+   * Makes sure that a reservation whose opening was never answered is not there and never will be.
+   * @returns 'open' when it is there; 'occupied' when another attempt's is, which may go before the opening arrives
+   */
+  forestall(reservation: Reservation, signal: AbortSignal): Promise<'forestalled' | 'open' | 'occupied'>
+  /**
+   * Hands the bytes of a reservation to a release.
+   * @returns the reservation; undefined when there is none (any more), or another release has it
+   */
+  close(release: Release, signal: AbortSignal): Promise<OpenReservation | undefined>
+  /** The reservation goes: its document is recorded, or its bytes were given back. Nothing there is fine. */
+  remove(reservation: Reservation, signal: AbortSignal): Promise<void>
+  /** Leaves a `late_copy` reservation until the lease runs out: S3 may still finish a copy that was given up. */
+  watch(reservation: Reservation, signal: AbortSignal): Promise<void>
+  removeWatch(reservation: Reservation, signal: AbortSignal): Promise<void>
+  /** All of a workspace, in no order. @param onUnreadable called for items that cannot be read, instead of throwing */
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<OpenReservation>
+}
+
+/** Called with what cannot be read of a listing; left out, the listing throws. */
+export type OnUnreadable = (error: Error) => void
 
 /** The ledger of one workspace, read at once. */
 export interface WorkspaceLedger extends StorageUsage {
   workspaceId: WorkspaceId
-  reservations: OpenReservation[]
+  takings: Taking[]
+  releases: Release[]
   /** Grows with every change: two reads with the same version had nothing happen in between. */
   version: number
+  /** When the resolver is to look at its reservations; undefined: there are none. */
+  checkDueAtMs: number | undefined
 }
 
 /** What resolver and audit need beyond single promotions. */
 export interface LedgerOverview {
-  /** All workspaces, in no order. @param onlyWithReservations leaves out those without an open reservation */
-  list(options: { onlyWithReservations: boolean }, signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  /** The ids of all workspaces, in no order. */
+  list(signal: AbortSignal): AsyncIterable<WorkspaceId>
+  /** All workspaces with their ledgers, in no order. @throws Error at the first that cannot be read */
+  readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  /** Workspaces that are due to be looked at, those that have waited longest first in each shard of the index. */
+  listDue(nowMs: number, signal: AbortSignal): AsyncIterable<{ workspaceId: WorkspaceId; checkDueAtMs: number }>
+  /** @throws Error when the item cannot be read */
   read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
+  /**
+   * Sets when to look at a workspace again, unless somebody else has set it since.
+   * @param check.next undefined: no more, unless the ledger has changed since that version
+   */
+  reschedule(
+    workspaceId: WorkspaceId,
+    check: { seenMs: number } & ({ nextMs: number } | { nextMs: undefined; version: number }),
+    signal: AbortSignal,
+  ): Promise<void>
   /**
    * Sets the used bytes, unless the ledger has changed since it was read. Makes the ledger where there is none.
    * @returns whether it was set
@@ -163,26 +220,28 @@ export type RecordOutcome =
   | 'taken'
 
 export interface DocumentRecords {
-  /** Makes the document visible: from here on the promotion is a success. Applied twice, still one document. */
+  /** Makes the document visible: from here on the promotion is a success. Opens: sent once. */
   record(document: WorkspaceDocument, signal: AbortSignal): Promise<RecordOutcome>
   /**
    * Makes sure that the attempt can never record its document any more, or finds that it has.
-   * @returns 'recorded' when this attempt's document is there, 'fenced' when it is not and never will be
+   * @returns 'recorded' when this attempt's document is there or was deleted since, 'fenced' when there is none and never will be
    */
   fence(attempt: Reservation, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
   /**
-   * Makes the document of a deletion's object vanish.
-   * @returns 'retired' when this very deletion did it, now or before; 'absent' when there is nothing (left) for it to do
+   * Makes the document of a deletion vanish, its attempt's and no other's.
+   * @returns its object, when this very deletion did it, now or before; undefined when there is nothing (left) for it to do
    */
-  retire(deletion: Reservation, signal: AbortSignal): Promise<'retired' | 'absent'>
+  retire(deletion: Release, signal: AbortSignal): Promise<{ objectKey: string } | undefined>
+  /** The bytes of the deletion are given back: what is left of the document may be forgotten in a day. */
+  finish(deletion: Release, signal: AbortSignal): Promise<void>
 }
 
 export interface DocumentOverview {
   /** All documents of a workspace by ascending id, read page by page. */
-  list(workspaceId: WorkspaceId, signal: AbortSignal): AsyncIterable<WorkspaceDocument>
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
   /** Whether it was this deletion that made the document vanish. */
-  isRetiredBy(deletion: Reservation, signal: AbortSignal): Promise<boolean>
+  isRetiredBy(deletion: Release, signal: AbortSignal): Promise<boolean>
 }
 
 export interface CopyRequest {
@@ -193,15 +252,15 @@ export interface CopyRequest {
 
 /** The sandboxes of the containers (read only) and the durable storage of the documents. */
 export interface ObjectStore {
+  /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**
    * Copies the very bytes that were looked up. When it fails, parts of the work may be left: {@link ObjectStore.discard}
    * removes them.
-   * @returns `mayArriveLate`: the SDK sent the copy more than once, and one of these may still write the object
-   * @throws ServiceError container_file_changed, container_file_archived
+   * @throws ServiceError container_file_changed, container_file_archived; `isUnanswered` when S3 may still write the object
    */
-  copy(request: CopyRequest, signal: AbortSignal): Promise<{ mayArriveLate: boolean }>
+  copy(request: CopyRequest, signal: AbortSignal): Promise<void>
   /** Removes an attempt's object and its unfinished uploads; nothing there is fine. */
   discard(targetKey: string, signal: AbortSignal): Promise<void>
 }

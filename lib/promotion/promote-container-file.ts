@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../auth/caller.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import type { Journal } from '../journal.ts'
@@ -5,12 +6,12 @@ import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type IdempotentTask } from './idempotency.ts'
-import { newAttemptId, newDocumentId, parseContainerId, parseFileId } from './ids.ts'
+import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
-import type { ObjectKeys } from './object-keys.ts'
-import type { Closing, ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
-import { reserveBytes } from './reserve-bytes.ts'
-import type { TakeBackDependencies } from './take-back.ts'
+import { openReservation } from './open-reservation.ts'
+import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
+import { type ReserveDependencies, takeBytes } from './reserve-bytes.ts'
+import { settle } from './take-back.ts'
 import { type Progress, undo } from './undo.ts'
 
 export interface PromotionRequest {
@@ -27,12 +28,8 @@ export interface PromotionRequest {
   journal: Journal
 }
 
-export interface PromotionDependencies extends TakeBackDependencies {
-  objectKeys: ObjectKeys
+export interface PromotionDependencies extends ReserveDependencies {
   maxFileBytes: number
-  /** How long a reservation is left alone; longer than the process can live. */
-  leaseMs: number
-  now(): number
 }
 
 export interface Promotion {
@@ -43,10 +40,24 @@ export interface Promotion {
   usage: StorageUsage | undefined
 }
 
+type PromotionTask = IdempotentTask & { attemptId: AttemptId }
+
+interface Attempt {
+  file: ContainerFile
+  document: WorkspaceDocument
+  reservation: Reservation
+  progress: Progress
+}
+
+/** A twin takes its bytes this much before its reservation can be seen. */
+const TWIN_HIDDEN_MS = 100
+
 const TWIN_REFUSALS = new Set<string>([
   'container_not_found',
   'container_file_not_found',
   'container_file_archived',
+  'container_file_encrypted',
+  'container_file_requester_pays',
   'file_too_large',
   'storage_quota_exceeded',
   'too_many_promotions',
@@ -79,26 +90,32 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     return await promoteNew(task, file, request, deps)
   } catch (error) {
     if (idempotencyKey === undefined || !mayBeForTwin(error)) throw error
+    if (error.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
     // The reservation first: a twin that has none any more has recorded its document, or never will.
-    const isUnderWay = await deps.ledger.isReserved(task, deadline.signal)
+    const isUnderWay = (await deps.reservations.find(task, deadline.signal)) !== undefined
     const replay = await findReplay(task, deps.documents, deadline.signal)
     if (replay) return answerReplay(replay, request, deps)
-    throw isUnderWay ? new ServiceError('promotion_in_progress', { cause: error }) : error
+    throw isUnderWay && error.reason !== 'promotion_in_progress'
+      ? new ServiceError('promotion_in_progress', { cause: error })
+      : error
   }
 }
 
 /** Whether a twin with the same idempotency key that was faster may be the reason, or may have a better answer. */
-function mayBeForTwin(error: unknown): boolean {
+function mayBeForTwin(error: unknown): error is ServiceError {
   return error instanceof ServiceError && TWIN_REFUSALS.has(error.reason)
 }
 
-function identifyTask({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): IdempotentTask {
+function identifyTask({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): PromotionTask {
   const { workspaceId } = caller
+  const attemptId = newAttemptId()
   return {
     workspaceId,
     containerId: parseContainerId(containerId),
     path: parseFileId(fileId),
-    documentId: idempotencyKey === undefined ? newDocumentId() : documentIdOfKey(workspaceId, idempotencyKey),
+    documentId:
+      idempotencyKey === undefined ? documentIdOfAttempt(attemptId) : documentIdOfKey(workspaceId, idempotencyKey),
+    attemptId,
   }
 }
 
@@ -125,13 +142,13 @@ async function answerReplay(
 
 /** Reserve, copy, record, settle. */
 async function promoteNew(
-  task: IdempotentTask,
+  task: PromotionTask,
   file: ContainerFile,
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { workspaceId, documentId, containerId, path } = task
-  const ids = { workspaceId, documentId, attemptId: newAttemptId() }
+  const ids = { workspaceId, documentId, attemptId: task.attemptId }
   const reservation: Reservation = {
     ...ids,
     sizeBytes: file.sizeBytes,
@@ -140,7 +157,8 @@ async function promoteNew(
   }
   request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
   const mimeType = await resolveMimeType(file.contentType, path)
-  const { usage, mayRepeat } = await reserveBytes(reservation, request, deps)
+  const usage = await takeBytes(reservation, request, deps)
+
   const document: WorkspaceDocument = {
     ...ids,
     sizeBytes: file.sizeBytes,
@@ -151,42 +169,71 @@ async function promoteNew(
     containerId,
     createdBy: request.caller.keyId,
   }
-  const { mayArriveLate } = await copyAndRecord({ file, document, reservation }, request, deps)
-  // What may still arrive keeps the reservation's place for a while: nobody deletes the document before.
-  await settleQuietly({ ...reservation, mayRepeat: mayRepeat || mayArriveLate }, request, deps)
+  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
+  try {
+    await reserveAndCopy({ file, document, reservation, progress }, request, deps)
+    await record(document, request, deps)
+  } catch (error) {
+    if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
+  }
+  await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
 }
 
-/** @returns `mayArriveLate`: a copy that was sent twice may still write the document's object once more */
-async function copyAndRecord(
-  { file, document, reservation }: { file: ContainerFile; document: WorkspaceDocument; reservation: Reservation },
-  request: PromotionRequest,
+/**
+ * The bytes are taken, so nothing keeps the copy waiting for the reservation, unless twins may meet at it. When one of them
+ * fails, the other one is not broken off: what was answered is easier to undo.
+ */
+async function reserveAndCopy(
+  { file, document, reservation, progress }: Attempt,
+  { deadline, journal, idempotencyKey }: PromotionRequest,
   deps: PromotionDependencies,
-): Promise<{ mayArriveLate: boolean }> {
-  const { deadline, journal } = request
-  const progress: Progress = { reached: 'copy', mayArriveLate: false }
-  try {
-    const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-    progress.mayArriveLate = (await journal.time('copy', () => deps.objects.copy(copy, deadline.signal))).mayArriveLate
-    progress.reached = 'record'
-    const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
-    if (outcome !== 'recorded') {
-      throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
-    }
-  } catch (error) {
-    if ((await undo(reservation, progress, error, request, deps)) !== 'recorded') throw error
+): Promise<void> {
+  const opening = openReservation(reservation, progress, deps, deadline.signal)
+  progress.unmarked = opening
+    .then(() => deps.ledger.unmark(reservation, deadline.signal))
+    .then(
+      () => true,
+      () => false,
+    )
+  if (idempotencyKey !== undefined) await opening
+  const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
+  progress.copy = 'answered'
+  const [opened, copied] = await Promise.allSettled([
+    opening,
+    journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
+  ])
+  if (copied.status === 'rejected') {
+    if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
+    throw copied.reason
   }
-  return progress
+  if (opened.status === 'rejected') throw opened.reason
+}
+
+async function record(
+  document: WorkspaceDocument,
+  { deadline, journal }: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<void> {
+  const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
+  if (outcome !== 'recorded') {
+    throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
+  }
 }
 
 /** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
 async function settleQuietly(
-  reservation: Closing,
+  reservation: Reservation,
+  { unmarked }: Progress,
   { deadline, log, journal }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
+  const signal = deadline.undoSignal()
   try {
-    await journal.time('settle', () => deps.ledger.settle(reservation, deadline.undoSignal()))
+    await journal.time('settle', async () => {
+      if (await unmarked) await deps.reservations.remove(reservation, signal)
+      else await settle(reservation, deps, signal)
+    })
   } catch (error) {
     log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })
   }

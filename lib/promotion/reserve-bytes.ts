@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
+import type { Admission } from './admission.ts'
 import type { Deadline } from './deadline.ts'
-import type { OpenReservation, Reservation, ReserveOutcome } from './ports.ts'
-import { isExpired, resolveReservation } from './resolve-reservation.ts'
-import type { TakeBackDependencies } from './take-back.ts'
+import type { Reservation, StorageUsage, TakeOutcome } from './ports.ts'
+import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
 import { undo } from './undo.ts'
 
 interface ReserveContext {
@@ -13,77 +14,81 @@ interface ReserveContext {
   journal: Journal
 }
 
-type Reserved = Extract<ReserveOutcome, { outcome: 'reserved' }>
-type ReserveDependencies = TakeBackDependencies & { now(): number }
+export type ReserveDependencies = ResolverDependencies & { admission: Admission }
 
+/** Of the time a request has; a promotion that does not get through to the ledger in this time is refused. */
+const PATIENCE_MS = 6000
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1000
 /** Resolved by one request at most: it has its own work to do. */
 const MAX_RESOLVED = 10
 
 /**
- * Takes the bytes out of the workspace's quota. A request that is refused while reservations of dead processes stand
+ * Takes the bytes out of the workspace's quota. A promotion that is refused while reservations of dead processes stand
  * around resolves these, without waiting for the schedule, and tries once more.
  *
- * @throws ServiceError storage_quota_exceeded, too_many_promotions, promotion_in_progress
+ * @throws ServiceError storage_quota_exceeded, too_many_promotions
  */
-export async function reserveBytes(
+export async function takeBytes(
   reservation: Reservation,
   context: ReserveContext,
   deps: ReserveDependencies,
-): Promise<Reserved> {
-  const first = await tryReserve(reservation, context, deps)
-  if (first.outcome === 'reserved') return first
-  const expired = first.open.filter((open) => isExpired(open, deps.now()))
-  if (expired.length === 0) throw refusal(first, reservation)
-  await resolveAll(expired.slice(0, MAX_RESOLVED), context, deps)
-  const second = await tryReserve(reservation, context, deps)
-  if (second.outcome === 'reserved') return { ...second, mayRepeat: first.mayRepeat || second.mayRepeat }
-  throw refusal(second, reservation)
+): Promise<StorageUsage> {
+  const first = await takePatiently(reservation, context, deps)
+  if (first.outcome === 'taken') return first.usage
+  if (!first.isDue) throw refusal(first, reservation, deps)
+  await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, context.deadline.signal)
+  const second = await tryToTake(reservation, context, deps)
+  if (second.outcome === 'taken') return second.usage
+  throw refusal(second, reservation, deps)
 }
 
-async function tryReserve(
+/** A ledger that is crowded, or throttled, has certainly not taken the bytes: it is asked again, for a while. */
+async function takePatiently(
   reservation: Reservation,
   context: ReserveContext,
   deps: ReserveDependencies,
-): Promise<ReserveOutcome> {
+): Promise<TakeOutcome> {
+  const { workspaceId } = reservation
+  const judgement = deps.admission.judge(workspaceId)
+  let outcome: TakeOutcome = { outcome: 'crowded', isDue: false }
+  if (judgement !== 'refuse') {
+    const impatientAtMs = deps.now() + (judgement === 'patient' ? PATIENCE_MS : 0)
+    for (let tries = 1; ; tries++) {
+      outcome = await tryToTake(reservation, context, deps)
+      if (outcome.outcome !== 'crowded' || outcome.isDue || deps.now() >= impatientAtMs) break
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random())
+      if (!(await sleep(pauseMs, true, { signal: context.deadline.signal }).catch(() => false))) break
+    }
+  }
+  deps.admission.note(workspaceId, outcome.outcome !== 'crowded')
+  return outcome
+}
+
+async function tryToTake(
+  reservation: Reservation,
+  context: ReserveContext,
+  deps: ReserveDependencies,
+): Promise<TakeOutcome> {
   try {
-    return await context.journal.time('reserve', () => deps.ledger.reserve(reservation, context.deadline.signal))
+    return await context.journal.time('reserve', () => deps.ledger.take(reservation, context.deadline.signal))
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
-    await undo(reservation, { reached: 'reserve', mayArriveLate: false }, error, context, deps)
+    await undo(reservation, { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }, context, deps)
     throw error
   }
 }
 
-async function resolveAll(
-  expired: OpenReservation[],
-  { deadline, log }: ReserveContext,
-  deps: ReserveDependencies,
-): Promise<void> {
-  await Promise.all(
-    expired.map((reservation) =>
-      resolveReservation(reservation, deps, deadline.signal).catch((error) =>
-        log.warn('expired reservation not resolved, left to the resolver', {
-          document_id: reservation.documentId,
-          error,
-        }),
-      ),
-    ),
-  )
-}
-
-function refusal(refused: Exclude<ReserveOutcome, Reserved>, { sizeBytes }: Reservation): ServiceError {
-  switch (refused.outcome) {
-    case 'quota_exceeded':
-      return new ServiceError('storage_quota_exceeded', {
-        metadata: {
-          quota_bytes: refused.usage.quotaBytes,
-          used_bytes: refused.usage.usedBytes,
-          file_bytes: sizeBytes,
-        },
-      })
-    case 'too_many_reservations':
-      return new ServiceError('too_many_promotions')
-    case 'in_progress':
-      return new ServiceError('promotion_in_progress')
+function refusal(
+  refused: Exclude<TakeOutcome, { outcome: 'taken' }>,
+  { workspaceId, sizeBytes }: Reservation,
+  { admission }: ReserveDependencies,
+): ServiceError {
+  if (refused.outcome === 'crowded') {
+    return new ServiceError('too_many_promotions', { retryAfterSeconds: admission.retryAfterSeconds(workspaceId) })
   }
+  const { quotaBytes, usedBytes } = refused.usage
+  return new ServiceError('storage_quota_exceeded', {
+    metadata: { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes },
+  })
 }

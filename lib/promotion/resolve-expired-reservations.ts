@@ -1,59 +1,71 @@
-import type { Log } from '../logging.ts'
-import type { LedgerOverview, OpenReservation } from './ports.ts'
-import { isExpired, resolveReservation } from './resolve-reservation.ts'
-import type { TakeBackDependencies } from './take-back.ts'
+import { UnreadableItemError } from '../errors.ts'
+import type { WorkspaceId } from './ids.ts'
+import {
+  type ResolverBounds,
+  type ResolverDependencies,
+  resolveWorkspace,
+  type WorkspaceReport,
+} from './resolve-workspace.ts'
 
-export interface ResolverDependencies extends TakeBackDependencies {
-  overview: LedgerOverview
-  log: Log
-  now(): number
-}
-
-export interface ResolverReport {
+export interface ResolverReport extends WorkspaceReport {
+  /** Those that were due. */
   workspaces: number
-  settled: number
-  released: number
-  failed: number
-  /** How long the lease of the oldest expired reservation has been over, as it was found; 0: there was none. */
-  oldestMs: number
-  /** Whether all workspaces were looked at: false when the time or the number of resolutions was used up. */
-  isComplete: boolean
 }
 
-interface Bounds {
-  maxResolutions: number
-  /** One that hangs must not take the time of the others. */
-  timeoutEachMs: number
+interface DueWorkspace {
+  workspaceId: WorkspaceId
+  checkDueAtMs: number
 }
 
 const PARALLEL = 8
+const UNREADABLE_PAUSE_MS = 10 * 60 * 1000
 
 /**
- * Resolves all reservations whose lease has run out, in all workspaces. One that fails is logged and left to the next run;
+ * Resolves what dead processes have left, in all workspaces that are due. One that fails is logged and left to the next run;
  * when the signal aborts, the run ends with what it has done so far.
  */
 export async function resolveExpiredReservations(
-  bounds: Bounds,
+  bounds: ResolverBounds,
   deps: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<ResolverReport> {
-  const report: ResolverReport = { workspaces: 0, settled: 0, released: 0, failed: 0, oldestMs: 0, isComplete: true }
-  const batch: OpenReservation[] = []
+  const report: ResolverReport = {
+    workspaces: 0,
+    settled: 0,
+    released: 0,
+    failed: 0,
+    unreadable: 0,
+    oldestMs: 0,
+    isComplete: true,
+  }
+  const resolutions = () => report.settled + report.released + report.failed
+  const batch: DueWorkspace[] = []
   const resolveBatch = async () => {
-    await Promise.all(batch.splice(0).map((reservation) => resolveOne(reservation, bounds, report, deps, signal)))
+    const reports = batch.splice(0).map((due) => resolveOne(due))
+    for (const each of await Promise.all(reports)) addTo(report, each)
+  }
+  const resolveOne = async ({ workspaceId, checkDueAtMs }: DueWorkspace): Promise<Partial<WorkspaceReport>> => {
+    const left = { ...bounds, maxResolutions: bounds.maxResolutions - resolutions() }
+    try {
+      return await resolveWorkspace(workspaceId, left, deps, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      deps.log.error('workspace not looked at, left to a later run', { workspace_id: workspaceId, error })
+      if (!(error instanceof UnreadableItemError)) return { failed: 1 }
+      // Nothing will change until somebody repairs it: it must not be in the way of the others.
+      await deps.overview.reschedule(
+        workspaceId,
+        { seenMs: checkDueAtMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS },
+        signal,
+      )
+      return { unreadable: 1 }
+    }
   }
   try {
-    for await (const { reservations } of deps.overview.list({ onlyWithReservations: true }, signal)) {
+    for await (const due of deps.overview.listDue(deps.now(), signal)) {
       report.workspaces++
-      for (const reservation of reservations.filter((each) => isExpired(each, deps.now()))) {
-        report.oldestMs = Math.max(report.oldestMs, deps.now() - reservation.leaseExpiresAtMs)
-        if (report.settled + report.released + report.failed + batch.length >= bounds.maxResolutions) {
-          report.isComplete = false
-          break
-        }
-        batch.push(reservation)
-        if (batch.length === PARALLEL) await resolveBatch()
-      }
+      batch.push(due)
+      if (batch.length === PARALLEL) await resolveBatch()
     }
     await resolveBatch()
   } catch (error) {
@@ -63,25 +75,8 @@ export async function resolveExpiredReservations(
   return report
 }
 
-async function resolveOne(
-  reservation: OpenReservation,
-  { timeoutEachMs }: Bounds,
-  report: ResolverReport,
-  deps: ResolverDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const { workspaceId, documentId, attemptId, purpose } = reservation
-  const log = deps.log.with({ workspace_id: workspaceId, document_id: documentId, attempt_id: attemptId, purpose })
-  try {
-    const resolution = await resolveReservation(
-      reservation,
-      deps,
-      AbortSignal.any([signal, AbortSignal.timeout(timeoutEachMs)]),
-    )
-    report[resolution]++
-    log.info('reservation resolved', { resolution })
-  } catch (error) {
-    report.failed++
-    log.error('reservation not resolved, left to the next run', { error })
-  }
+function addTo(report: ResolverReport, { oldestMs = 0, isComplete = true, ...counts }: Partial<WorkspaceReport>): void {
+  for (const [name, count] of Object.entries(counts)) report[name as 'settled'] += count
+  report.oldestMs = Math.max(report.oldestMs, oldestMs)
+  report.isComplete &&= isComplete
 }

@@ -78,6 +78,28 @@ describeRateLimiter('DynamoDB', (policy, now) =>
   createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),
 )
 
+describe('the state of a rate limit', () => {
+  it.each([
+    [
+      'seven days and more, where the burst takes that long to come back',
+      { requestsPerMinute: 1, burst: 10_000 },
+      600_000,
+    ],
+    ['a day at least', { requestsPerMinute: 600, burst: 100 }, 86_400],
+  ])('is kept %s, by its first write and by the next', async (_, policy, seconds) => {
+    const { dynamoDb: client, config } = standIns
+    const nowMs = 1_800_000_000_000
+    const limiter = createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: () => nowMs })
+    const keyId = `key_${policy.burst}`
+    for (let write = 0; write < 2; write++) {
+      await limiter.take(keyId, AbortSignal.timeout(5000))
+      const Key = marshall({ key_id: keyId })
+      const { Item } = await client.send(new GetItemCommand({ TableName: config.rateLimitsTable, Key }))
+      expect(Item?.expires_at).toEqual({ N: String(nowMs / 1000 + seconds) })
+    }
+  })
+})
+
 describeApiKeyStore('DynamoDB', () => {
   const { dynamoDb: client, config } = standIns
   return {

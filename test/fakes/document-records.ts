@@ -1,44 +1,63 @@
 import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
+interface Tombstone {
+  attemptId?: string
+  objectKey?: string
+  retiredBy?: string
+  isFinished: boolean
+}
+
 export interface FakeDocumentRecords extends DocumentRecords, DocumentOverview {
   documents: Map<string, WorkspaceDocument>
+  tombstones: Map<string, Tombstone>
 }
 
 export function createFakeDocumentRecords(): FakeDocumentRecords {
-  const documents = new Map<string, WorkspaceDocument>()
-  const fencedAttempts = new Set<string>()
-  const retiredBy = new Map<string, string>()
+  const documents: FakeDocumentRecords['documents'] = new Map()
+  const tombstones: FakeDocumentRecords['tombstones'] = new Map()
+  const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
+  const isRetiredBy = (key: string, releaseId: string) => tombstones.get(key)?.retiredBy === releaseId
   return {
     documents,
+    tombstones,
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
-      const existing = documents.get(key)
-      if (existing) return existing.attemptId === document.attemptId ? 'recorded' : 'taken'
-      if (fencedAttempts.has(`${key}/${document.attemptId}`)) return 'fenced'
+      if (documents.has(key)) return 'taken'
+      const tombstone = tombstones.get(key)
+      if (tombstone) {
+        const isFenced = (fencedThrough.get(key) ?? '') >= document.attemptId
+        if (isFenced || !tombstone.isFinished || tombstone.attemptId === document.attemptId) return 'fenced'
+      }
       documents.set(key, document)
-      retiredBy.delete(key)
+      tombstones.delete(key)
       return 'recorded'
     },
     async fence({ workspaceId, documentId, attemptId }) {
       const key = keyOf(workspaceId, documentId)
-      if (documents.get(key)?.attemptId === attemptId) return 'recorded'
-      fencedAttempts.add(`${key}/${attemptId}`)
+      const holder = documents.get(key) ?? tombstones.get(key)
+      if (holder?.attemptId === attemptId) return 'recorded'
+      if ((fencedThrough.get(key) ?? '') < attemptId) fencedThrough.set(key, attemptId)
+      if (!holder) tombstones.set(key, { isFinished: true })
       return 'fenced'
     },
     find: async (workspaceId, documentId) => documents.get(keyOf(workspaceId, documentId)),
-    async retire({ workspaceId, documentId, attemptId, objectKey }) {
+    async retire({ workspaceId, documentId, attemptId, releaseId }) {
       const key = keyOf(workspaceId, documentId)
       const document = documents.get(key)
-      if (document?.objectKey === objectKey) {
+      if (document?.attemptId === attemptId) {
         documents.delete(key)
-        fencedAttempts.add(`${key}/${document.attemptId}`)
-        retiredBy.set(key, attemptId)
+        tombstones.set(key, { attemptId, objectKey: document.objectKey, retiredBy: releaseId, isFinished: false })
       }
-      return retiredBy.get(key) === attemptId ? 'retired' : 'absent'
+      return isRetiredBy(key, releaseId) ? { objectKey: tombstones.get(key)?.objectKey ?? '' } : undefined
     },
-    isRetiredBy: async ({ workspaceId, documentId, attemptId }) =>
-      retiredBy.get(keyOf(workspaceId, documentId)) === attemptId,
+    async finish({ workspaceId, documentId, releaseId }) {
+      const key = keyOf(workspaceId, documentId)
+      const tombstone = tombstones.get(key)
+      if (tombstone && isRetiredBy(key, releaseId)) tombstone.isFinished = true
+    },
+    isRetiredBy: async ({ workspaceId, documentId, releaseId }) =>
+      isRetiredBy(keyOf(workspaceId, documentId), releaseId),
     async *list(workspaceId) {
       const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
       yield* own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))

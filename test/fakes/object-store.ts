@@ -42,7 +42,6 @@ export function createFakeObjectStore(): FakeObjectStore {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
       documents.set(targetKey, { ...object, contentType: mimeType })
-      return { mayArriveLate: false }
     },
     async discard(targetKey, signal) {
       await this.abortUploads(targetKey, signal)

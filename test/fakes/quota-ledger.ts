@@ -1,10 +1,11 @@
-import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type {
-  Closing,
   LedgerOverview,
-  OpenReservation,
+  MarkerId,
   QuotaLedger,
+  Release,
   StorageUsage,
+  Taking,
   WorkspaceAdministration,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
@@ -12,8 +13,10 @@ import type {
 interface Workspace {
   quotaBytes: number
   remainingBytes: number
-  reservations: Map<string, OpenReservation>
+  takings: Map<string, Taking>
+  releases: Map<string, Release>
   version: number
+  checkDueAtMs: number | undefined
 }
 
 export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview, WorkspaceAdministration {
@@ -22,14 +25,18 @@ export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview, WorkspaceA
 
 export function createFakeQuotaLedger(options: {
   defaultQuotaBytes: number
-  maxReservations: number
+  now(): number
+  maxTakings?: number
 }): FakeQuotaLedger {
+  const { maxTakings = Number.POSITIVE_INFINITY } = options
   const workspaces: FakeQuotaLedger['workspaces'] = new Map()
   const newWorkspace = (usedBytes = 0, quotaBytes = options.defaultQuotaBytes): Workspace => ({
     quotaBytes,
     remainingBytes: quotaBytes - usedBytes,
-    reservations: new Map(),
+    takings: new Map(),
+    releases: new Map(),
     version: 0,
+    checkDueAtMs: undefined,
   })
   const usageOf = ({ quotaBytes, remainingBytes }: Workspace): StorageUsage => ({
     quotaBytes,
@@ -38,79 +45,80 @@ export function createFakeQuotaLedger(options: {
   const toLedger = (workspaceId: WorkspaceId, workspace: Workspace): WorkspaceLedger => ({
     workspaceId,
     ...usageOf(workspace),
-    reservations: [...workspace.reservations.values()],
+    takings: [...workspace.takings.values()],
+    releases: [...workspace.releases.values()],
     version: workspace.version,
+    checkDueAtMs: workspace.checkDueAtMs,
   })
-  /** Closes a reservation if it is there and of this attempt. */
-  const close = (
-    { workspaceId, documentId, attemptId, mayRepeat }: Closing,
-    change: (workspace: Workspace, sizeBytes: number) => void,
-  ) => {
-    const workspace = workspaces.get(workspaceId)
-    const reservation = workspace?.reservations.get(documentId)
-    if (!workspace || reservation?.attemptId !== attemptId) return
-    if (mayRepeat) workspace.reservations.set(documentId, { ...reservation, sizeBytes: 0, purpose: 'closed' })
-    else workspace.reservations.delete(documentId)
-    workspace.version++
-    change(workspace, reservation.sizeBytes)
+  const markersOf = (workspace: Workspace | undefined, { releaseId, attemptId }: MarkerId) => {
+    const markers: Map<string, Taking | Release> | undefined =
+      releaseId === undefined ? workspace?.takings : workspace?.releases
+    const id = releaseId ?? attemptId
+    return { markers, id, marker: markers?.get(id) }
   }
   return {
     workspaces,
-    async reserve(reservation) {
-      const { workspaceId, documentId, attemptId, sizeBytes } = reservation
+    async take(reservation) {
+      const { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs } = reservation
       const workspace = workspaces.get(workspaceId) ?? newWorkspace()
       workspaces.set(workspaceId, workspace)
-      const existing = workspace.reservations.get(documentId)
-      const open = [...workspace.reservations.values()]
-      if (existing && existing.attemptId !== attemptId) return { outcome: 'in_progress', open, mayRepeat: false }
-      if (!existing) {
-        if (workspace.remainingBytes < sizeBytes)
-          return { outcome: 'quota_exceeded', usage: usageOf(workspace), open, mayRepeat: false }
-        if (open.length >= options.maxReservations) return { outcome: 'too_many_reservations', open, mayRepeat: false }
-        workspace.remainingBytes -= sizeBytes
-        workspace.reservations.set(documentId, { ...reservation, purpose: 'promotion' })
-        workspace.version++
-      }
-      return { outcome: 'reserved', usage: usageOf(workspace), mayRepeat: existing !== undefined }
+      const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
+      if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
+      if (workspace.takings.size >= maxTakings) return { outcome: 'crowded', isDue }
+      workspace.remainingBytes -= sizeBytes
+      workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
+      workspace.checkDueAtMs ??= leaseExpiresAtMs
+      workspace.version++
+      return { outcome: 'taken', usage: usageOf(workspace) }
     },
-    settle: async (reservation) => close(reservation, () => {}),
-    release: async (reservation) =>
-      close(reservation, (workspace, sizeBytes) => {
-        workspace.remainingBytes += sizeBytes
-      }),
-    async releaseAndWatch(reservation) {
-      close(reservation, (workspace, sizeBytes) => {
-        workspace.remainingBytes += sizeBytes
-      })
-      const workspace = workspaces.get(reservation.workspaceId)
-      const documentId = `late_copy_${reservation.attemptId}` as DocumentId
-      workspace?.reservations.set(documentId, { ...reservation, documentId, sizeBytes: 0, purpose: 'late_copy' })
-      if (workspace) workspace.version++
+    async mark(release) {
+      const workspace = workspaces.get(release.workspaceId)
+      if (workspace === undefined) throw new Error('the workspace has no ledger')
+      if (workspace.releases.has(release.releaseId)) return 'crowded'
+      workspace.releases.set(release.releaseId, release)
+      workspace.checkDueAtMs ??= release.leaseExpiresAtMs
+      workspace.version++
+      return 'marked'
     },
-    async beginDeletion(reservation) {
-      const workspace = workspaces.get(reservation.workspaceId)
-      const existing = workspace?.reservations.get(reservation.documentId)
-      if (!workspace || (existing && existing.attemptId !== reservation.attemptId)) return { outcome: 'in_progress' }
-      if (!existing) {
-        workspace.reservations.set(reservation.documentId, { ...reservation, purpose: 'deletion' })
-        workspace.version++
-      }
-      return { outcome: 'begun', mayRepeat: existing !== undefined }
+    async unmark(markerId) {
+      const workspace = workspaces.get(markerId.workspaceId)
+      const { markers, id } = markersOf(workspace, markerId)
+      if (workspace && markers?.delete(id)) workspace.version++
     },
-    isReserved: async ({ workspaceId, documentId }) =>
-      workspaces.get(workspaceId)?.reservations.has(documentId) ?? false,
+    async release(markerId, _signal, { keepsMarker = false } = {}) {
+      const workspace = workspaces.get(markerId.workspaceId)
+      const { markers, id, marker } = markersOf(workspace, markerId)
+      if (!workspace || !markers || !marker) return undefined
+      workspace.remainingBytes += marker.sizeBytes
+      workspace.version++
+      if (keepsMarker) markers.set(id, { ...marker, sizeBytes: 0 })
+      else markers.delete(id)
+      return usageOf(workspace)
+    },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && usageOf(workspace)
     },
-    async *list({ onlyWithReservations }) {
-      for (const [workspaceId, workspace] of workspaces) {
-        if (!onlyWithReservations || workspace.reservations.size > 0) yield toLedger(workspaceId, workspace)
+    async *list() {
+      yield* workspaces.keys()
+    },
+    async *readAll() {
+      for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)
+    },
+    async *listDue(nowMs) {
+      for (const [workspaceId, { checkDueAtMs }] of workspaces) {
+        if (checkDueAtMs !== undefined && checkDueAtMs <= nowMs) yield { workspaceId, checkDueAtMs }
       }
     },
     async read(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && toLedger(workspaceId, workspace)
+    },
+    async reschedule(workspaceId, check) {
+      const workspace = workspaces.get(workspaceId)
+      if (workspace?.checkDueAtMs !== check.seenMs) return
+      if (check.nextMs === undefined && workspace.version !== check.version) return
+      workspace.checkDueAtMs = check.nextMs
     },
     async correct(workspaceId, { usedBytes, version }) {
       const workspace = workspaces.get(workspaceId)

@@ -9,8 +9,12 @@ export type Fate =
   | 'kill_after'
   /** Fails now, takes effect later. */
   | 'late'
-  /** Takes effect now, and once more later: the SDK sent it twice. */
+  /** Takes effect now, and once more later: it was sent twice. */
   | 'repeated'
+  /** Answered with an error, having taken no effect. */
+  | 'refused'
+  /** Answered with an error, having taken effect. */
+  | 'refused_after'
 
 export interface PendingCall {
   name: string
@@ -26,6 +30,7 @@ export interface CallRecord {
 }
 
 const lost = () => new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })
+const refused = () => new ServiceError('service_unavailable', { cause: new Error('refused') })
 
 /**
  * A process of the service under test. It stops at every call to a store until it is told what becomes of the call, so that
@@ -105,22 +110,18 @@ export class Process {
             this.isKilled = true
             if (fate === 'kill_after') apply().catch(() => {})
           } else if (fate === 'fail_before') reject(lost())
+          else if (fate === 'refused') reject(refused())
+          else if (fate === 'refused_after') apply().then(() => reject(refused()), reject)
           else if (fate === 'late') {
             this.#late.push(call)
             reject(lost())
           } else if (fate === 'fail_after') apply().then(() => reject(lost()), reject)
           else if (fate === 'repeated') {
             this.#late.push(call)
-            apply().then((result) => resolve(markRepeated(result)), reject)
+            apply().then(resolve, reject)
           } else apply().then(resolve, reject)
         },
       })
     })
   }
-}
-
-function markRepeated(result: unknown): unknown {
-  if (typeof result !== 'object' || result === null) return result
-  if ('mayArriveLate' in result) return { ...result, mayArriveLate: true }
-  return 'outcome' in result ? { ...result, mayRepeat: true } : result
 }

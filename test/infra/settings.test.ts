@@ -23,7 +23,7 @@ function deployment(
   const inEnvironment = Object.entries(SETTING_RULES).flatMap(([name, { environment }]) =>
     environment ? [[environment, settings[name]]] : [],
   )
-  const tables = ['KEYS_TABLE', 'WORKSPACES_TABLE', 'DOCUMENTS_TABLE', 'RATE_LIMITS_TABLE'].map((name) => [name, name])
+  const tables = Object.entries(provider.environment).filter(([name]) => name.endsWith('_TABLE'))
   const bucket = (name: string | undefined) => ({ 'Fn::If': ['Creates…Bucket', { Ref: '…Bucket' }, name] })
   return {
     stage: 'prod',

@@ -105,7 +105,7 @@ export const SCENARIOS: Scenario[] = [
     documentsBefore: 0,
     strayObjects: 1,
   },
-  ...['ledger.reserve', 'CopyObject', 'documents.record'].map((call) => ({
+  ...['ledger.take', 'reservations.open', 'CopyObject', 'documents.record'].map((call) => ({
     name: `the resolver after ${call}`,
     async prepare(lane: Lane, world: World) {
       const workspace = await withFile(world, SMALL)

@@ -39,6 +39,8 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
       return status === 404
         ? [on('GetObject'), { action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } }]
         : [on('GetObject')]
+    case 'GET':
+      return [on('GetObject')]
     case 'PUT': {
       const source = headers['x-amz-copy-source']
       if (typeof source !== 'string') break

@@ -8,12 +8,15 @@ import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
 import type { Log } from '../../lib/logging.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import {
   type AwsCall,
   type Fault,
@@ -62,12 +65,14 @@ export async function startLane(standIns: StandIns) {
   let clockOffsetMs = 0
   let isDead = false
   const now = () => Date.now() + clockOffsetMs
-  const ledgerSettings = { ...config, client, tableName: config.workspacesTable }
+  const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   const deps = {
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger(ledgerSettings),
     overview: createLedgerOverview(ledgerSettings),
+    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    admission: createAdmission({ now }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
@@ -132,15 +137,8 @@ export async function startLane(standIns: StandIns) {
       actAs('resolve-reservations', () => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
     /** Resolves this workspace's reservations only: others may be other lanes'. */
     async resolveWorkspace(workspaceId: WorkspaceId, timeoutMs = 5000): Promise<void> {
-      const ledger = await deps.overview.read(workspaceId, bounded(timeoutMs))
-      const overview = {
-        ...deps.overview,
-        async *list() {
-          if (ledger) yield ledger
-        },
-      }
       await actAs('resolve-reservations', () =>
-        resolveExpiredReservations(RESOLVER_BOUNDS, { ...deps, overview }, bounded(timeoutMs)),
+        resolveWorkspace(workspaceId, RESOLVER_BOUNDS, deps, bounded(timeoutMs)),
       )
     },
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {

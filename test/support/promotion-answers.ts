@@ -32,11 +32,13 @@ export function expectRefusal(
 }
 
 /** Nothing new is kept, nothing stays counted. */
-export function expectUntouched({ documents, objects, ledger }: ReturnType<typeof createTestApi>) {
+export function expectUntouched({ documents, objects, ledger, reservations }: ReturnType<typeof createTestApi>) {
+  expect(reservations.items.size).toBe(0)
   expect(documents.documents.size).toBe(0)
   expect(objects.documents.size).toBe(0)
   for (const workspace of ledger.workspaces.values()) {
     expect(workspace.remainingBytes).toBe(workspace.quotaBytes)
-    expect(workspace.reservations.size).toBe(0)
+    expect(workspace.takings.size).toBe(0)
+    expect(workspace.releases.size).toBe(0)
   }
 }

@@ -1,6 +1,7 @@
 import { createPromoteContainerFileHandler, type HttpDependencies } from '../../lib/http/promote-container-file.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
 import { formatFileId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
@@ -8,6 +9,7 @@ import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { createFakeReservations } from '../fakes/reservations.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { lambdaContext, restEvent } from './rest-event.ts'
 
@@ -26,7 +28,8 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
   const now = () => NOW_MS
   const apiKeys = createFakeApiKeyStore()
   const objects = createFakeObjectStore()
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxReservations: 2 })
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2, now })
+  const reservations = createFakeReservations()
   const documents = createFakeDocumentRecords()
   const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
   const objectKeys = createObjectKeys({
@@ -39,6 +42,9 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     apiKeys,
     objects,
     ledger,
+    overview: ledger,
+    reservations,
+    admission: createAdmission({ now }),
     documents,
     rateLimiter,
     objectKeys,
@@ -76,7 +82,7 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     return response
   }
 
-  return { promote, token, putFile, apiKeys, objects, ledger, documents, logged, published, dependencies }
+  return { promote, token, putFile, apiKeys, objects, ledger, reservations, documents, logged, published, dependencies }
 }
 
 function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {

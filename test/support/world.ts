@@ -5,9 +5,11 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { newWorkspaceItem, type ReservationItem, toWorkspaceItem } from '../../lib/aws/workspace-item.ts'
-import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
+import { newWorkspaceItem, toWorkspaceLedger } from '../../lib/aws/workspace-item.ts'
+import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import type { OpenReservation } from '../../lib/promotion/ports.ts'
 import type { StandIns } from './stand-ins.ts'
 
 export interface TestWorkspace {
@@ -21,12 +23,22 @@ export interface WorkspaceState {
   objects: number
   unfinishedUploads: number
   usedBytes: number
-  /** Those that hold bytes. */
+  /** Those that hold bytes, and markers. */
   reservations: number
 }
 
 /** Puts workspaces, keys and files into the stand-ins, and looks what became of them. */
 export function createWorld({ config, dynamoDb, s3 }: StandIns) {
+  const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
+  const listReservations = async (workspaceId: WorkspaceId) => {
+    const all: OpenReservation[] = []
+    for await (const open of reservations.list(workspaceId, AbortSignal.timeout(5000))) all.push(open)
+    return all
+  }
+  const newIds = (workspaceId: WorkspaceId) => {
+    const attemptId = newAttemptId()
+    return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
+  }
   return {
     config,
 
@@ -56,8 +68,7 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
 
     /** An object that is named as those of documents are, and belongs to none. */
     async putDocumentObject({ workspaceId }: TestWorkspace, bytes: Buffer): Promise<void> {
-      const ids = { workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
-      const Key = createObjectKeys(config.keyTemplates).documentObject(ids)
+      const Key = createObjectKeys(config.keyTemplates).documentObject(newIds(workspaceId))
       await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: bytes }))
     },
 
@@ -66,19 +77,25 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
       { workspaceId }: TestWorkspace,
       { sizeBytes, leaseExpiresAtMs }: { sizeBytes: number; leaseExpiresAtMs: number },
     ): Promise<void> {
-      const ids = { workspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
+      const ids = newIds(workspaceId)
       const objectKey = createObjectKeys(config.keyTemplates).documentObject(ids)
-      const ledger = createQuotaLedger({ ...config, client: dynamoDb, tableName: config.workspacesTable })
+      const ledger = createQuotaLedger({
+        ...config,
+        client: dynamoDb,
+        tableName: config.workspacesTable,
+        now: Date.now,
+      })
       const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
-      expect((await ledger.reserve(reservation, AbortSignal.timeout(5000))).outcome).toBe('reserved')
+      const signal = AbortSignal.timeout(5000)
+      expect((await ledger.take(reservation, signal)).outcome).toBe('taken')
+      expect(await reservations.open(reservation, signal)).toEqual({ outcome: 'opened' })
+      await ledger.unmark(reservation, signal)
     },
 
     /** Keys of objects that S3 may still write after their promotion was given up. */
     async watchedObjects({ workspaceId }: TestWorkspace): Promise<string[]> {
-      const Key = marshall({ workspace_id: workspaceId })
-      const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: config.workspacesTable, Key }))
-      const reservations = Item ? Object.values(toWorkspaceItem(Item).reservations) : []
-      return reservations.filter(({ purpose }) => purpose === 'late_copy').map(({ object_key }) => object_key)
+      const all = await listReservations(workspaceId)
+      return all.filter(({ purpose }) => purpose === 'late_copy').map(({ objectKey }) => objectKey)
     },
 
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
@@ -97,14 +114,14 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
       const { Item } = await dynamoDb.send(get)
       const { Contents = [] } = await s3.send(new ListObjectsV2Command(prefix))
       const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand(prefix))
-      const workspace = Item && toWorkspaceItem(Item)
-      const holdsBytes = ({ purpose }: ReservationItem) => purpose === 'promotion' || purpose === 'deletion'
+      const ledger = Item && toWorkspaceLedger(Item)
+      const open = (await listReservations(workspaceId)).filter(({ purpose }) => purpose === 'promotion')
       return {
         documents: Items.length,
         objects: Contents.length,
         unfinishedUploads: Uploads.length,
-        usedBytes: workspace ? workspace.quota_bytes - workspace.remaining_bytes : 0,
-        reservations: Object.values(workspace?.reservations ?? {}).filter(holdsBytes).length,
+        usedBytes: ledger?.usedBytes ?? 0,
+        reservations: open.length + (ledger?.takings.length ?? 0) + (ledger?.releases.length ?? 0),
       }
     },
   }

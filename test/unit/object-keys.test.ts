@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../lib/promotion/ids.ts'
+import {
+  type AttemptId,
+  type ContainerId,
+  type DocumentId,
+  documentIdFromHash,
+  documentIdOfAttempt,
+  type FilePath,
+  isWorkspaceId,
+  newAttemptId,
+  type WorkspaceId,
+} from '../../lib/promotion/ids.ts'
 import { createObjectKeys, faultsInTemplates } from '../../lib/promotion/object-keys.ts'
 
 const TEMPLATES = {
@@ -80,6 +90,27 @@ describe('faultsInTemplates', () => {
     ['unsafe characters', { sandbox: 'x y/{workspace_id}/{container_id}/{path}' }, 'safe'],
   ])('finds %s', (_, change, fault) => {
     expect(faults(change).join('; ')).toContain(fault)
+  })
+
+  it('finds document keys that could be longer than S3 allows, and none that just fit', () => {
+    const longest = { workspaceId: 'w'.repeat(128), documentId: `file_${'d'.repeat(22)}`, attemptId: 'a'.repeat(22) }
+    const template = (prefixBytes: number) => {
+      return `${'p'.repeat(prefixBytes - 1)}/{workspace_id}/{document_id}/{attempt_id}`
+    }
+    const roomBytes = 1024 - `${longest.workspaceId}/${longest.documentId}/${longest.attemptId}`.length
+    const fitting = createObjectKeys({ ...TEMPLATES, document: template(roomBytes) })
+    expect(fitting.documentObject(longest as never)).toHaveLength(1024)
+    expect(faults({ document: template(roomBytes) })).toEqual([])
+    expect(faults({ document: template(roomBytes + 1) }).join('; ')).toContain('up to 1025 bytes')
+  })
+
+  it('knows how long ids can be', () => {
+    for (let i = 0; i < 1000; i++) {
+      expect(newAttemptId().length).toBeLessThanOrEqual(22)
+      expect(documentIdOfAttempt(newAttemptId()).length).toBeLessThanOrEqual(27)
+      expect(documentIdFromHash(`${i}`).length).toBeLessThanOrEqual(27)
+    }
+    expect(isWorkspaceId('w'.repeat(129))).toBe(false)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeDecision } from '../../lib/rate-limit.ts'
+import { describeDecision, stateSeconds } from '../../lib/rate-limit.ts'
 
 describe('describeDecision', () => {
   const policy = { requestsPerMinute: 60, burst: 5 }
@@ -11,5 +11,16 @@ describe('describeDecision', () => {
     ['none left', 5000, { remaining: 0, resetMs: 5000, retryAfterMs: 1000 }],
   ])('after %s', (_, aheadMs, expected) => {
     expect(describeDecision(policy, true, 1_000_000 + aheadMs, 1_000_000)).toEqual({ isAllowed: true, ...expected })
+  })
+})
+
+describe('stateSeconds', () => {
+  const DAY = 86_400
+  it.each([
+    ['as long as the whole burst takes to come back', { requestsPerMinute: 1, burst: 10_000 }, 600_000],
+    ['at least a day', { requestsPerMinute: 600, burst: 100 }, DAY],
+    ['rounded up', { requestsPerMinute: 7, burst: 10_081 }, 86_409],
+  ])('%s', (_, policy, seconds) => {
+    expect(stateSeconds(policy)).toBe(seconds)
   })
 })

@@ -53,10 +53,12 @@ export async function examine(session: Session): Promise<ExitCode> {
  * @param isDeployed whether there is a stack around them
  */
 function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
-  const dynamoDb = createDynamoDbClient()
-  const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient())]
+  // The checks call the SDK themselves, and all of their calls may be repeated.
+  const settings = { maxAttempts: 3 }
+  const dynamoDb = createDynamoDbClient(settings)
+  const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient(settings))]
   if (config === undefined) return general
-  const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
+  const s3 = createS3Client({ ...settings, forcePathStyle: config.s3ForcePathStyle })
   return [
     ...general,
     ...tableChecks(config, dynamoDb),

@@ -1,6 +1,6 @@
 import { createJournal } from '../../journal.ts'
 import type { Log } from '../../logging.ts'
-import { createDeadline } from '../../promotion/deadline.ts'
+import { createRequestDeadline } from '../../promotion/deadline.ts'
 import type { ApiMiddleware } from '../exchange.ts'
 import { VARY } from '../file-shape.ts'
 
@@ -8,12 +8,14 @@ import { VARY } from '../file-shape.ts'
 export function openExchange({ log, now }: { log: Log; now(): number }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
     const requestId = event.requestContext?.requestId ?? context.awsRequestId
+    const startedAtMs = now()
+    const received = { receivedAtMs: event.requestContext?.requestTimeEpoch, nowMs: startedAtMs }
     event.exchange = {
       requestId,
-      deadline: createDeadline(() => context.getRemainingTimeInMillis()),
+      deadline: createRequestDeadline(received, () => context.getRemainingTimeInMillis()),
       log: log.with({ request_id: requestId }),
       journal: createJournal(),
-      startedAtMs: now(),
+      startedAtMs,
       responseHeaders: {},
     }
   }

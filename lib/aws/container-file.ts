@@ -1,0 +1,97 @@
+import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import { ServiceError } from '../errors.ts'
+import type { ContainerFile } from '../promotion/ports.ts'
+import { lookAt } from './copy-requests.ts'
+import { lookForObject } from './missing-object.ts'
+import { send, statusOf } from './send.ts'
+
+const PROBE_TIMEOUT_MS = 3000
+/** S3 user guide, "Working with archived objects": these must be restored before they can be read or copied. */
+const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
+/** Node.js reads and writes headers as Latin-1, the SDK signs them as UTF-8: others are refused by whoever gets them. */
+const PLAIN_ASCII = /^[\x20-\x7e]*$/
+
+export interface SandboxSettings {
+  client: S3Client
+  sandboxBucket: string
+  /** Told when S3 answered 403, not 404, for a key that is not there. */
+  onRefusedMissingKey?(): void
+}
+
+/**
+ * Looks a file of the sandboxes up. Headers that could not be sent again count as missing.
+ * @returns undefined when there is no such file
+ * @throws ServiceError container_file_encrypted, container_file_requester_pays
+ */
+export async function findContainerFile(
+  { client, sandboxBucket, onRefusedMissingKey }: SandboxSettings,
+  objectKey: string,
+  signal: AbortSignal,
+): Promise<ContainerFile | undefined> {
+  const object = { Bucket: sandboxBucket, Key: objectKey }
+  try {
+    const head = await lookForObject(client, object, signal, onRefusedMissingKey)
+    return head && toContainerFile(objectKey, head)
+  } catch (error) {
+    // Answers to HeadObject have no body: why it was refused shows only when it is asked in another way.
+    if (statusOf(error) === 400 && (await isCustomerEncrypted(client, object, signal))) {
+      throw new ServiceError('container_file_encrypted', { cause: error })
+    }
+    if (statusOf(error) === 403 && (await isPaidByRequester(client, object, signal))) {
+      throw new ServiceError('container_file_requester_pays', { cause: error })
+    }
+    throw error
+  }
+}
+
+/** Whether reading needs the key that the file was written with (SSE-C). GetObject is refused as HeadObject is, with a reason. */
+async function isCustomerEncrypted(
+  client: S3Client,
+  object: { Bucket: string; Key: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
+    const { Body } = await send(client, command, { signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
+    await Body?.transformToByteArray()
+    return false
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    return (error as Error).name === 'InvalidRequest'
+  }
+}
+
+/** Whether only the promise to pay was missing (Requester Pays), and not a right of our role. */
+async function isPaidByRequester(
+  client: S3Client,
+  object: { Bucket: string; Key: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await lookAt(client, { ...object, RequestPayer: 'requester' }, signal)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    return false
+  }
+}
+
+function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
+  if (head.ContentLength === undefined || head.ETag === undefined) {
+    throw new Error('S3 answered HeadObject without a length or an ETag')
+  }
+  const isRestored = head.Restore?.includes('ongoing-request="false"') ?? false
+  return {
+    objectKey,
+    sizeBytes: head.ContentLength,
+    etag: head.ETag,
+    contentType: onlyPlain(head.ContentType),
+    contentEncoding: onlyPlain(head.ContentEncoding),
+    contentLanguage: onlyPlain(head.ContentLanguage),
+    isArchived: (head.ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(head.StorageClass ?? '')) && !isRestored,
+  }
+}
+
+function onlyPlain(header: string | undefined): string | undefined {
+  return header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
+}

@@ -1,0 +1,96 @@
+import { HeadObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import { ServiceError } from '../errors.ts'
+import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
+import type { CopySettings } from './copy-plan.ts'
+import { send, statusOf } from './send.ts'
+
+/** What the two ways of copying, whole and in parts, have in common. */
+export interface ObjectCopySettings extends CopySettings {
+  client: S3Client
+  sandboxBucket: string
+  documentsBucket: string
+}
+
+const LOOK_TIMEOUT_MS = 3000
+/** Copying next to nothing. */
+const LEAST_COPY_TIMEOUT_MS = 8000
+/** A fourth of the usual 70 MiB/s. */
+const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
+
+export function copyTimeoutMs(bytes: number): number {
+  return Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
+}
+
+/** The very bytes that were looked up. */
+export function pinnedSource(source: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
+  return { CopySource: encodeCopySource(sandboxBucket, source.objectKey), CopySourceIfMatch: source.etag }
+}
+
+/** The SDK sends CopySource as it is: it must be URL-encoded here, segment by segment (S3 API, CopyObject). */
+function encodeCopySource(bucket: string, key: string): string {
+  const encode = (segment: string) =>
+    encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `${bucket}/${key.split('/').map(encode).join('/')}`
+}
+
+/** What one must know to read the bytes. Other metadata of the sandbox does not travel. */
+export function describingHeaders({ source, mimeType }: CopyRequest) {
+  return {
+    ContentType: mimeType,
+    ContentEncoding: source.contentEncoding,
+    ContentLanguage: source.contentLanguage,
+  }
+}
+
+/** S3 may answer 200 and still have failed; the SDK notices most of these bodies, the missing ETag tells the rest. */
+export function requireEtag(result: { ETag?: string | undefined } | undefined): string {
+  if (result?.ETag !== undefined) return result.ETag
+  const cause = new Error('S3 answered a copy with 200 but without an ETag')
+  throw new ServiceError('service_unavailable', { cause })
+}
+
+/**
+ * For servers that do not heed CopySourceIfMatch: a source that is still what was looked up is what was copied.
+ * @throws ServiceError container_file_changed
+ */
+export async function requireSameSource(
+  source: ContainerFile,
+  { client, sandboxBucket }: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const head = await lookAt(client, { Bucket: sandboxBucket, Key: source.objectKey }, signal)
+  if (head?.ETag !== source.etag) throw new ServiceError('container_file_changed')
+}
+
+/**
+ * The object after a copy or completion that failed with `error`, if it is there all the same: an answer was lost, or an
+ * earlier try was applied that had been answered with an error. Such a call is sent once (send.ts), and nobody else
+ * writes the key: what is there is its work, and nothing of it is still to come.
+ */
+export async function findArrived(
+  error: unknown,
+  request: CopyRequest,
+  { client, documentsBucket }: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<HeadObjectCommandOutput | undefined> {
+  const isUnanswered = error instanceof ServiceError && error.isUnanswered
+  const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
+  if (!isUnanswered && !isUploadGone) return undefined
+  // A look that fails shows nothing: the copy has failed, and why is told by its own error.
+  const head = await lookAt(client, { Bucket: documentsBucket, Key: request.targetKey }, signal).catch(() => undefined)
+  return head?.ContentLength === request.source.sizeBytes ? head : undefined
+}
+
+/** @returns undefined when there is no such object */
+export async function lookAt(
+  client: S3Client,
+  object: { Bucket: string; Key: string; RequestPayer?: 'requester' },
+  signal: AbortSignal,
+): Promise<HeadObjectCommandOutput | undefined> {
+  try {
+    return await send(client, new HeadObjectCommand(object), { signal, requestTimeoutMs: LOOK_TIMEOUT_MS })
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined
+    throw error
+  }
+}

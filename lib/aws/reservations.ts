@@ -1,0 +1,184 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
+import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
+import { isDone } from './conditional-write.ts'
+import { listPages } from './list-pages.ts'
+import { OPENING, send } from './send.ts'
+import { type Attributes, readItem, readItems } from './stored-item.ts'
+
+/** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
+interface ReservationItem {
+  workspace_id: string
+  /** The document id; of a late copy, one of its own, so that it is in no later attempt's way. */
+  reservation_id: string
+  document_id: string
+  attempt_id: string
+  purpose: ReservationPurpose
+  size_bytes: number
+  object_key: string
+  /** ms since 1970. */
+  lease_expires_at: number
+  /** The release that gives its bytes back. */
+  closed_by?: string
+}
+
+const IS_FREE_ROW = 'attribute_not_exists(reservation_id)'
+const IS_OWN_ROW = 'attempt_id = :attempt_id'
+const IS_PROMOTION = 'purpose = :promotion'
+const IS_OPEN = '(attribute_not_exists(closed_by) OR closed_by = :closed_by)'
+
+/** As long as the request lives. */
+const CLOSING_PATIENCE_MS = 60_000
+
+/** The reservations of all workspaces, in the Reservations table. */
+export function createReservations({
+  client,
+  tableName: TableName,
+}: {
+  client: DynamoDBClient
+  tableName: string
+}): Reservations {
+  return {
+    async open(reservation, signal) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(toItem(reservation, 'promotion')),
+        ConditionExpression: IS_FREE_ROW,
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      try {
+        await send(client, command, { signal, ...OPENING })
+        return { outcome: 'opened' }
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
+        return { outcome: 'in_progress', other: toReservation(error.Item) }
+      }
+    },
+
+    async find({ workspaceId, documentId }, signal) {
+      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+      const { Item } = await send(client, command, { signal })
+      return Item && toReservation(Item)
+    },
+
+    async forestall(reservation, signal) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(toItem({ ...reservation, sizeBytes: 0 }, 'fence')),
+        ConditionExpression: IS_FREE_ROW,
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      try {
+        // It opens, too: should it arrive late, nobody would be due to look.
+        await send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS })
+        return 'forestalled'
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
+        return toReservation(error.Item).attemptId === reservation.attemptId ? 'open' : 'occupied'
+      }
+    },
+
+    async close({ workspaceId, documentId, attemptId, releaseId }, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(workspaceId, documentId),
+        UpdateExpression: 'SET closed_by = :closed_by',
+        ConditionExpression: `${IS_OWN_ROW} AND ${IS_PROMOTION} AND ${IS_OPEN}`,
+        ExpressionAttributeValues: marshall({
+          ':attempt_id': attemptId,
+          ':promotion': 'promotion',
+          ':closed_by': releaseId,
+        }),
+        ReturnValues: 'ALL_NEW',
+      })
+      try {
+        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
+        return Attributes && toReservation(Attributes)
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return undefined
+        throw error
+      }
+    },
+
+    remove: (reservation, signal) => remove(reservation, reservation.documentId, signal),
+
+    async watch(reservation, signal) {
+      const Item = marshall(toItem({ ...reservation, sizeBytes: 0 }, 'late_copy'))
+      await send(client, new PutItemCommand({ TableName, Item }), { signal, patienceMs: CLOSING_PATIENCE_MS })
+    },
+
+    removeWatch: (reservation, signal) => remove(reservation, watchIdOf(reservation), signal),
+
+    async *list(workspaceId, signal, onUnreadable) {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+      }
+      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      for await (const items of pages) yield* readItems(items, toReservation, onUnreadable)
+    },
+  }
+
+  async function remove({ workspaceId, attemptId }: Reservation, id: string, signal: AbortSignal): Promise<void> {
+    const command = new DeleteItemCommand({
+      TableName,
+      Key: keyOf(workspaceId, id),
+      ConditionExpression: IS_OWN_ROW,
+      ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
+    })
+    await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+  }
+}
+
+const keyOf = (workspaceId: WorkspaceId, reservationId: string) =>
+  marshall({ workspace_id: workspaceId, reservation_id: reservationId })
+
+const watchIdOf = ({ attemptId }: Reservation) => `late_copy_${attemptId}`
+
+function toItem(reservation: Reservation, purpose: ReservationPurpose): ReservationItem {
+  return {
+    workspace_id: reservation.workspaceId,
+    reservation_id: purpose === 'late_copy' ? watchIdOf(reservation) : reservation.documentId,
+    document_id: reservation.documentId,
+    attempt_id: reservation.attemptId,
+    purpose,
+    size_bytes: reservation.sizeBytes,
+    object_key: reservation.objectKey,
+    lease_expires_at: reservation.leaseExpiresAtMs,
+  }
+}
+
+function toReservation(attributes: Attributes): OpenReservation {
+  const item = readItem<ReservationItem>(
+    attributes,
+    {
+      document_id: 'string',
+      attempt_id: 'string',
+      purpose: 'string',
+      size_bytes: 'number',
+      lease_expires_at: 'number',
+    },
+    ['workspace_id', 'reservation_id'],
+  )
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: item.attempt_id as AttemptId,
+    sizeBytes: item.size_bytes,
+    objectKey: item.object_key,
+    leaseExpiresAtMs: item.lease_expires_at,
+    purpose: item.purpose,
+    closedBy: item.closed_by as ReleaseId | undefined,
+  }
+}

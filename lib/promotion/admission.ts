@@ -1,0 +1,65 @@
+import type { WorkspaceId } from './ids.ts'
+
+/**
+ * What a process remembers of the workspaces whose ledger could not take their load lately, so that it refuses early what
+ * would only be refused late. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
+ * process lets through some more than it has seen accepted, no matter how many there are.
+ */
+export interface Admission {
+  /** Whether to refuse a promotion at once, to try it once, or to be patient with it. */
+  judge(workspaceId: WorkspaceId): 'refuse' | 'one_try' | 'patient'
+  /** To be told how each promotion went: whether it got through to the ledger, or was refused for its load. */
+  note(workspaceId: WorkspaceId, isAccepted: boolean): void
+  /** Grows with the load, and differs from caller to caller. */
+  retryAfterSeconds(workspaceId: WorkspaceId): number
+}
+
+interface Seen {
+  requests: number
+  accepted: number
+  atMs: number
+}
+
+/** Short: what was refused some seconds ago may fit in now. */
+const HALF_LIFE_MS = 2500
+/** Requests let through for each that was accepted: the surplus finds out when there is room again. */
+const SURPLUS = 2
+/** From here on the item is so busy that waiting for it would only make it busier. */
+const HOT = 0.02
+const LONGEST_RETRY_AFTER_SECONDS = 10
+const MOST_WORKSPACES = 1000
+
+export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
+  const seen = new Map<WorkspaceId, Seen>()
+
+  /** As the past counts by now; a workspace that was quiet for a minute has none. */
+  const recall = (workspaceId: WorkspaceId): Seen => {
+    const { requests, accepted, atMs } = seen.get(workspaceId) ?? { requests: 0, accepted: 0, atMs: now() }
+    const decay = 0.5 ** (Math.max(0, now() - atMs) / HALF_LIFE_MS)
+    return { requests: requests * decay, accepted: accepted * decay, atMs: now() }
+  }
+  const refusalProbability = (workspaceId: WorkspaceId) => {
+    const { requests, accepted } = recall(workspaceId)
+    return Math.max(0, (requests - SURPLUS * accepted) / (requests + 1))
+  }
+
+  return {
+    judge(workspaceId) {
+      const probability = refusalProbability(workspaceId)
+      if (random() < probability) return 'refuse'
+      return probability > HOT ? 'one_try' : 'patient'
+    },
+    note(workspaceId, isAccepted) {
+      const { requests, accepted, atMs } = recall(workspaceId)
+      // Put last, so that the first is the one that was not heard of for longest.
+      seen.delete(workspaceId)
+      seen.set(workspaceId, { requests: requests + 1, accepted: accepted + (isAccepted ? 1 : 0), atMs })
+      const [oldest] = seen.keys()
+      if (seen.size > MOST_WORKSPACES && oldest !== undefined) seen.delete(oldest)
+    },
+    retryAfterSeconds(workspaceId) {
+      const seconds = 1 + (LONGEST_RETRY_AFTER_SECONDS - 1) * refusalProbability(workspaceId)
+      return Math.ceil(seconds * (1 + random() / 4))
+    },
+  }
+}

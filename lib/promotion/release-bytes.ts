@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../errors.ts'
+import { newReleaseId } from './ids.ts'
+import type {
+  DocumentRecords,
+  ObjectStore,
+  QuotaLedger,
+  Release,
+  Reservation,
+  Reservations,
+  StorageUsage,
+} from './ports.ts'
+
+export interface ReleaseDependencies {
+  objects: ObjectStore
+  ledger: QuotaLedger
+  reservations: Reservations
+  documents: DocumentRecords
+  /** How long a reservation or a release is left alone; longer than the process can live. */
+  leaseMs: number
+  now(): number
+}
+
+/** Between two tries to mark a release. */
+const PAUSE_MS = 50
+/** Of tries that failed; one that found the ledger crowded is repeated as long as there is time. */
+const MAX_FAILURES = 3
+
+/**
+ * Gives the bytes of an attempt back: those of a reservation, or with the document that it deletes. The release is marked in
+ * the ledger first; so whoever finds the marker can complete it, and exactly one release gets the bytes.
+ *
+ * @returns the usage after it; undefined when another release was faster
+ */
+export async function releaseBytes(
+  { workspaceId, documentId, attemptId, sizeBytes }: Omit<Reservation, 'objectKey' | 'leaseExpiresAtMs'>,
+  purpose: Release['purpose'],
+  deps: ReleaseDependencies,
+  signal: AbortSignal,
+): Promise<{ usage: StorageUsage | undefined } | undefined> {
+  const bytes = { workspaceId, documentId, attemptId, sizeBytes, purpose }
+  return completeRelease(await mark(bytes, deps, signal), deps, signal)
+}
+
+/** Each try has an id of its own: the marker of a failed one, should it arrive after all, finds nothing left to give back. */
+async function mark(
+  bytes: Omit<Release, 'releaseId' | 'leaseExpiresAtMs'>,
+  deps: ReleaseDependencies,
+  signal: AbortSignal,
+): Promise<Release> {
+  for (let failures = 0; ; ) {
+    const release = { ...bytes, releaseId: newReleaseId(), leaseExpiresAtMs: deps.now() + deps.leaseMs }
+    try {
+      if ((await deps.ledger.mark(release, signal)) === 'marked') return release
+    } catch (error) {
+      const isWorthAnother = error instanceof ServiceError && error.reason === 'service_unavailable'
+      if (!isWorthAnother || ++failures === MAX_FAILURES) throw error
+    }
+    const isOver = await sleep(PAUSE_MS * (0.5 + Math.random()), false, { signal }).catch(() => true)
+    if (isOver) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
+  }
+}
+
+/**
+ * Ends a release that is marked: by its own process, or by the resolver after that died. May be repeated, by anybody, at any
+ * time: only the release that closed the reservation, or retired the document, ever gives its bytes back.
+ */
+export async function completeRelease(
+  release: Release,
+  deps: ReleaseDependencies,
+  signal: AbortSignal,
+): Promise<{ usage: StorageUsage | undefined } | undefined> {
+  return release.purpose === 'undo' ? completeUndo(release, deps, signal) : completeDeletion(release, deps, signal)
+}
+
+async function completeUndo(release: Release, { ledger, reservations }: ReleaseDependencies, signal: AbortSignal) {
+  const reservation = await reservations.close(release, signal)
+  if (reservation === undefined) {
+    await ledger.unmark(release, signal)
+    return undefined
+  }
+  const usage = await ledger.release(release, signal)
+  await reservations.remove(reservation, signal)
+  return { usage }
+}
+
+async function completeDeletion(
+  release: Release,
+  { ledger, documents, objects }: ReleaseDependencies,
+  signal: AbortSignal,
+) {
+  const retired = await documents.retire(release, signal)
+  if (retired === undefined) {
+    await ledger.unmark(release, signal)
+    return undefined
+  }
+  await objects.discard(retired.objectKey, signal)
+  // The marker stays until what it proves is no longer needed, so that somebody finds what is left to do.
+  const usage = await ledger.release(release, signal, { keepsMarker: true })
+  await documents.finish(release, signal)
+  await ledger.unmark(release, signal)
+  return { usage }
+}
