@@ -9,6 +9,7 @@ import { addKeysCommands } from './keys-commands.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
 import { createSession, type Run } from './session.ts'
+import { addSmokeCommand } from './smoke-command.ts'
 import { addSwitchCommands } from './switch-commands.ts'
 import { addWorkspacesCommands } from './workspaces-commands.ts'
 
@@ -67,6 +68,7 @@ addKeysCommands(program.command('keys').description('create, list, disable, enab
 addDocumentsCommands(program.command('documents').description('list, show, delete the documents of a workspace'), run)
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
+addSmokeCommand(program.command('smoke'), run)
 addSwitchCommands(program, run)
 
 try {
