@@ -8,6 +8,13 @@ declare module '*/finish-template.mjs' {
   export function finishTemplate(template: Resources): void
 }
 
+declare module '*/account-rules.mjs' {
+  type Settings = Readonly<Record<string, unknown>>
+
+  export function applyAccountRules(template: Resources, settings: Settings): void
+  export function tagsOf(settings: { tags?: string }, names: { service: string; stage: string }): Record<string, string>
+}
+
 declare module '*/existing-tables.mjs' {
   type Settings = Readonly<Record<string, unknown>>
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { applyAccountRules, tagsOf } from './account-rules.mjs'
 import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
@@ -37,9 +38,15 @@ export default class PromotionDeployment {
         const template = service.provider.compiledCloudFormationTemplate
         settleConditions(template)
         useExistingTables(template, service.custom.settings)
+        applyAccountRules(template, service.custom.settings)
         finishTemplate(template)
       },
-      'before:deploy:deploy': () => run('before-deployment.ts', intentionOf(serverless)),
+      'before:deploy:deploy': async () => {
+        const names = { service: service.service, stage: provider().getStage() }
+        // CloudFormation passes a stack's tags on to all of its resources that can have some.
+        service.provider.stackTags = tagsOf(service.custom.settings, names)
+        await run('before-deployment.ts', intentionOf(serverless))
+      },
       'after:deploy:deploy': () =>
         run('after-deployment.ts', {
           stackName: provider().naming.getStackName(),

@@ -81,6 +81,22 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   deploymentPreference: { oneOf: DEPLOYMENT_PREFERENCES },
   reservedConcurrency: { integer: { min: 1, max: 100_000 }, isOptional: true },
   logRetentionDays: { oneOf: RETENTION_DAYS },
+  operationsKmsKeyArn: KMS_KEY,
+  tags: {
+    pattern: /^[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256}(,[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256})*$/,
+    allowed: 'tags as name=value, with a comma between two',
+    isOptional: true,
+  },
+  rolePath: {
+    pattern: /^\/([\w+=,.@-]+\/)*$/,
+    allowed: 'the path of a role, beginning and ending in "/"',
+    isOptional: true,
+  },
+  permissionsBoundaryArn: {
+    pattern: /^arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/,
+    allowed: 'the ARN of an IAM policy (arn:aws:iam::…:policy/…)',
+    isOptional: true,
+  },
   alarmTopicArn: arn('sns', '[A-Za-z0-9_-]{1,256}', 'the ARN of a standard SNS topic (arn:aws:sns:…)'),
   alarmEmail: { pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, allowed: 'an e-mail address', isOptional: true },
   alarmsWithoutReceiver: BOOLEAN,

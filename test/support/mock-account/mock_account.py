@@ -8,6 +8,7 @@ What is added here follows the AWS documentation: "DeletionPolicy attribute", "S
 FAILING is a file: resources whose logical ids it lists, one a line, cannot be created. Listens on 127.0.0.1 only.
 """
 
+import json
 import re
 import sys
 
@@ -18,6 +19,7 @@ from moto.cloudformation import parsing, responses
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
+from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
 
@@ -106,8 +108,6 @@ class BucketPolicy(Placeholder):
 
     @classmethod
     def apply(cls, properties, account_id, region_name):
-        import json
-
         policy = json.dumps(properties["PolicyDocument"]).encode()
         s3_backends[account_id]["aws"].put_bucket_policy(properties["Bucket"], policy)
 
@@ -281,10 +281,31 @@ def execute_change_set(self, change_set_name, stack_name=None):
     except RolledBack as error:
         stack = self.stacks[change_set.stack_id]
         stack.status = "UPDATE_ROLLBACK_COMPLETE"
-        stack._add_stack_event("UPDATE_ROLLBACK_COMPLETE", resource_status_reason=str(error))
+        stack._add_stack_event("UPDATE_ROLLBACK_IN_PROGRESS", resource_status_reason=str(error))
+        stack._add_stack_event("UPDATE_ROLLBACK_COMPLETE")
 
 
 cloudformation.CloudFormationBackend.execute_change_set = execute_change_set
+
+
+# DynamoDB answers UPDATED_NEW with the attributes that the expression sets; moto only with those that have another value now
+
+update_of_moto = DynamoHandler.update_item
+
+
+def update_item(self):
+    if self.body.get("ReturnValues") != "UPDATED_NEW":
+        return update_of_moto(self)
+    self.body["ReturnValues"] = "ALL_NEW"
+    answer = update_of_moto(self)
+    words = set(re.findall(r"[#\w]+", self.body.get("UpdateExpression", "")))
+    names = words | {name for alias, name in self.body.get("ExpressionAttributeNames", {}).items() if alias in words}
+    attributes = answer.result.get("Attributes", {})
+    answer.result["Attributes"] = {name: value for name, value in attributes.items() if name in names}
+    return answer
+
+
+DynamoHandler.update_item = update_item
 
 
 # Termination protection
