@@ -27,7 +27,7 @@ if (!isInstalled)
   console.warn(
     "moto is not installed (pip install 'moto[server]'), so test/e2e/mock-account.test.ts checks nothing here",
   )
-vi.setConfig({ testTimeout: 3 * MINUTES_MS, hookTimeout: 5 * MINUTES_MS })
+vi.setConfig({ testTimeout: 8 * MINUTES_MS, hookTimeout: 5 * MINUTES_MS })
 
 // One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
 describe.runIf(isInstalled)('a stage in an account, from its first deployment to its return', () => {
