@@ -1,43 +1,24 @@
-import { createApiKeyStore } from '../lib/aws/api-key-store.ts'
-import { createDynamoDbClient, createS3Client } from '../lib/aws/clients.ts'
 import { createDocumentRecords } from '../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
-import { createRateLimiter } from '../lib/aws/rate-limiter.ts'
 import { createReservations } from '../lib/aws/reservations.ts'
-import { readConfig } from '../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../lib/http/promote-container-file.ts'
-import { createLog } from '../lib/logging.ts'
-import { createMetrics } from '../lib/metrics.ts'
 import { createAdmission } from '../lib/promotion/admission.ts'
-import { createObjectKeys } from '../lib/promotion/object-keys.ts'
+import { wireApi } from './wiring/wire-api.ts'
 
-const FUNCTION_NAME = 'promote-container-file'
-
-const config = readConfig(process.env)
-const now = Date.now
-const client = createDynamoDbClient({ userAgentAppId: FUNCTION_NAME })
-const log = createLog({ ...config, functionName: FUNCTION_NAME })
+const wired = wireApi('promote-container-file')
+const { config, api } = wired
 
 export const handler = createPromoteContainerFileHandler({
-  apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
-  rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
-  ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable, now }),
-  reservations: createReservations({ client, tableName: config.reservationsTable }),
-  documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-  objects: createObjectStore({
-    ...config,
-    client: createS3Client({ userAgentAppId: FUNCTION_NAME, forcePathStyle: config.s3ForcePathStyle }),
-    // npm run admin -- smoke looks for it.
-    onRefusedMissingKey: () => log.info('S3 refused to look for a missing key, and its listing was asked instead'),
-  }),
-  overview: createLedgerOverview({ ...config, client, tableName: config.workspacesTable }),
-  admission: createAdmission({ now }),
-  objectKeys: createObjectKeys(config.keyTemplates),
+  ...api,
+  ledger: createQuotaLedger(wired.workspacesTable),
+  overview: createLedgerOverview(wired.workspacesTable),
+  reservations: createReservations(wired.reservationsTable),
+  documents: createDocumentRecords(wired.documentsTable),
+  objects: createObjectStore(wired.buckets),
+  admission: createAdmission(api),
+  objectKeys: wired.objectKeys,
   maxFileBytes: config.maxFileBytes,
   leaseMs: config.leaseMs,
-  now,
-  log,
-  metrics: createMetrics(config.serviceName),
 })

@@ -21,6 +21,8 @@ export interface Config {
   rateLimit: RateLimitPolicy
   multipartThresholdBytes: number
   minPartBytes: number
+  /** How long a download URL works. */
+  downloadUrlSeconds: number
   s3ForcePathStyle: boolean
 }
 
@@ -71,6 +73,7 @@ export function readConfig(env: Environment): Config {
       max: 5 * GIB,
     }),
     minPartBytes: read.integer('MIN_PART_BYTES', { default: 32 * MIB, min: 5 * MIB, max: GIB }),
+    downloadUrlSeconds: read.integer('DOWNLOAD_URL_SECONDS', { default: 120, min: 60, max: 300 }),
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
   }
   const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)

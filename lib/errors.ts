@@ -42,12 +42,16 @@ export const REASONS = {
   },
   too_many_promotions: {
     status: 429,
-    detail: 'The workspace has too many promotions under way at once.',
+    detail: 'More promotions of this workspace begin at once than its ledger can take.',
     retryAfterSeconds: 1,
   },
   permission_denied: {
     status: 403,
-    detail: 'This API key lacks the permission files:promote.',
+    detail: 'This API key lacks the permission of the operation.',
+  },
+  workspace_mismatch: {
+    status: 403,
+    detail: 'The request names another workspace than the one that the API key belongs to.',
   },
   invalid_container_id: {
     status: 400,
@@ -69,6 +73,30 @@ export const REASONS = {
     status: 400,
     detail: 'This Idempotency-Key was used for another file: container_id and path tell which.',
   },
+  invalid_limit: {
+    status: 400,
+    detail: 'limit must be a whole number of at least 1.',
+  },
+  invalid_cursor: {
+    status: 400,
+    detail: 'The cursor is none that this list has given out: start again without it.',
+  },
+  invalid_parameter: {
+    status: 400,
+    detail: 'A query parameter has a value that is not allowed.',
+  },
+  unsupported_parameter: {
+    status: 400,
+    detail: 'A query parameter asks for something that this service does not offer.',
+  },
+  document_not_found: {
+    status: 404,
+    detail: 'The workspace has no document with this id.',
+  },
+  file_not_downloadable: {
+    status: 404,
+    detail: 'The document is there, but its content cannot be read.',
+  },
   container_not_found: {
     status: 404,
     detail: 'The workspace has no container with this id.',
@@ -79,7 +107,7 @@ export const REASONS = {
   },
   container_file_archived: {
     status: 404,
-    detail: 'The file was moved to archive storage and must be restored before it can be promoted.',
+    detail: 'The file was moved to archive storage and must be restored before it can be read.',
   },
   container_file_encrypted: {
     status: 404,

@@ -9,9 +9,14 @@ export const METRICS = {
   /** Answers with 5xx, also by `reason`. */
   Failures: 'Count',
   PromotedBytes: 'Bytes',
+  /** Documents deleted by their callers. */
+  Deletions: 'Count',
+  DeletedBytes: 'Bytes',
   /** Promotions that left little of their workspace's quota. */
   QuotaNearlyFull: 'Count',
   PromotionTime: 'Milliseconds',
+  /** Of every other operation, also by `operation`; its sample count says how often. */
+  OperationTime: 'Milliseconds',
   AuthenticateTime: 'Milliseconds',
   LookUpTime: 'Milliseconds',
   ReserveTime: 'Milliseconds',
@@ -35,7 +40,7 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>
 /** A second dimension: the values are published with it and without it. Few values only, each is billed as a metric. */
-export type MetricDetail = { reason: string } | { kind: string }
+export type MetricDetail = { reason: string } | { kind: string } | { operation: string }
 
 export interface Metrics {
   publish(values: MetricValues, detail?: MetricDetail): void

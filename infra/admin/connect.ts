@@ -44,6 +44,7 @@ export function connect(env: Environment) {
   const config = readSettings(env)
   const now = Date.now
   const client = createDynamoDbClient()
+  const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   return {
     config,
@@ -57,7 +58,8 @@ export function connect(env: Environment) {
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-    objects: createObjectStore({ ...config, client: createS3Client({ forcePathStyle: config.s3ForcePathStyle }) }),
+    objects: createObjectStore({ ...config, client: s3 }),
+    s3,
   }
 }
 

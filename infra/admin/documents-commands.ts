@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { ServiceError } from '../../lib/errors.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import type { Stores } from './connect.ts'
+import { getDocument } from './get-document.ts'
 import { bytes, exactBytes, table } from './output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
@@ -25,6 +25,16 @@ export function addDocumentsCommands(group: Command, run: Run): void {
     .argument('<workspace_id>', 'whose', parseWorkspaceId)
     .argument('<document_id>', 'which', parseDocumentId)
     .action((workspace: WorkspaceId, id: DocumentId) => run((session) => show(workspace, id, session)))
+  group
+    .command('get')
+    .description('fetch the content of a document')
+    .argument('<workspace_id>', 'whose', parseWorkspaceId)
+    .argument('<document_id>', 'which', parseDocumentId)
+    .option('--output <file>', 'where to, "-" for the standard output; left out: here, under its own name')
+    .addHelpText('after', '\nA file that is there already is not overwritten.')
+    .action((workspace: WorkspaceId, id: DocumentId, { output }: { output?: string }) =>
+      run((session) => getDocument({ workspaceId: workspace, documentId: id, target: output }, session)),
+    )
   group
     .command('delete')
     .description('delete documents with their objects, and give their bytes back to the workspace')
@@ -85,13 +95,12 @@ async function deleteAll(
     isConfirmed,
     session.signal,
   )
-  let refused = 0
   for (const [number, documentId] of ids.entries()) {
     session.signal.throwIfAborted()
     session.output.progress(`deleting ${number + 1} of ${ids.length}: ${documentId}`)
-    if ((await deleteOne(workspaceId, documentId, stores, session)) === 'in_progress') refused++
+    await deleteOne(workspaceId, documentId, stores, session)
   }
-  return refused === 0 ? 0 : 1
+  return 0
 }
 
 async function deleteOne(
@@ -99,23 +108,19 @@ async function deleteOne(
   documentId: DocumentId,
   stores: Stores,
   { output }: Session,
-): Promise<'deleted' | 'absent' | 'in_progress'> {
-  const tell = <Outcome extends string>(outcome: Outcome, text: string, sizeBytes?: number): Outcome => {
-    output.tell(text, { workspaceId, documentId, outcome, sizeBytes })
-    return outcome
+): Promise<void> {
+  const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
+  if (deleted === undefined) {
+    output.tell(`${documentId}: there is no such document (any more).`, { workspaceId, documentId, outcome: 'absent' })
+    return
   }
-  try {
-    const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
-    if (deleted === undefined) return tell('absent', `${documentId}: there is no such document (any more).`)
-    const { filename, sizeBytes } = deleted.document
-    return tell('deleted', `${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, sizeBytes)
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.reason !== 'promotion_in_progress') throw error
-    return tell(
-      'in_progress',
-      `${documentId}: not deleted: its promotion or another deletion is under way or just ended; try again in some minutes.`,
-    )
-  }
+  const { filename, sizeBytes } = deleted.document
+  output.tell(`${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, {
+    workspaceId,
+    documentId,
+    outcome: 'deleted',
+    sizeBytes,
+  })
 }
 
 function describe(document: WorkspaceDocument, hasObject: boolean): string {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { ApiKeyChange } from '../../lib/auth/api-key-administration.ts'
-import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { changeKey, createKey, listKeys, type NewKey, showKey } from './keys.ts'
+import { changeKey, changePermissions, createKey, listKeys, type NewKey, showKey } from './keys.ts'
 import {
   parseDuration,
   parseExpiry,
@@ -39,6 +39,15 @@ export function addKeysCommands(group: Command, run: Run): void {
     .description('the keys, without their tokens: those are stored nowhere')
     .option('--workspace <id>', 'only of this workspace', parseWorkspaceId)
     .action(({ workspace }: { workspace?: WorkspaceId }) => run((session) => listKeys(workspace, session)))
+  group
+    .command('change')
+    .description('set what a standard key may do, instead of all it might')
+    .argument('<key_id>', 'which key', parseKeyId)
+    .requiredOption('--permission <name>', `repeatable: ${PERMISSIONS.join(', ')}`, parsePermission)
+    .addHelpText('after', AT_ONCE)
+    .action((keyId: string, { permission }: { permission: Permission[] }) =>
+      run((session) => changePermissions(keyId, permission, session)),
+    )
   addChange('disable', 'refuse a key from now on', { isEnabled: false })
   addChange('enable', 'accept a disabled key again', { isEnabled: true })
   group

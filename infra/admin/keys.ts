@@ -96,6 +96,15 @@ export async function changeKey(keyId: string, change: ApiKeyChange, session: Se
   return showKey(keyId, session)
 }
 
+export async function changePermissions(keyId: string, permissions: Permission[], session: Session): Promise<ExitCode> {
+  const { apiKeys } = await session.stores()
+  const { kind } = await findKey(keyId, apiKeys, session.signal)
+  if (kind === 'management') {
+    throw new CommandError('management_key', `${keyId} is a management key: it has every permission. None was changed.`)
+  }
+  return changeKey(keyId, { permissions }, session)
+}
+
 /** @throws CommandError when there is none, or more than one: a key id is only a part of the hash */
 export async function findKey(
   keyId: string,

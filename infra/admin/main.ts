@@ -64,8 +64,14 @@ addWorkspacesCommands(
   program.command('workspaces').description('create, show, list workspaces and set their quota'),
   run,
 )
-addKeysCommands(program.command('keys').description('create, list, disable, enable, rotate, expire API keys'), run)
-addDocumentsCommands(program.command('documents').description('list, show, delete the documents of a workspace'), run)
+addKeysCommands(
+  program.command('keys').description('create, list, change, disable, enable, rotate, expire API keys'),
+  run,
+)
+addDocumentsCommands(
+  program.command('documents').description('list, show, get, delete the documents of a workspace'),
+  run,
+)
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
 addSmokeCommand(program.command('smoke'), run)

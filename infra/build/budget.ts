@@ -3,8 +3,16 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
-/** Of the promote function, zipped. The goal is 200 KB; the budget lies just above what it is, so that growth is noticed. */
-export const ZIP_BUDGET_BYTES = 160_000
+/**
+ * Of a function, zipped. The goal is 200 KB; the budgets lie just above what the functions are, so that growth is noticed.
+ * The promotion brings along what tells the type of a file by its content, which a cold start does not load.
+ */
+const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 180_000 }
+const ZIP_BUDGET_BYTES = 150_000
+
+export function zipBudgetBytes(entryPoint: string): number {
+  return ZIP_BUDGETS_BYTES[entryPoint] ?? ZIP_BUDGET_BYTES
+}
 
 interface BuiltFunctions {
   root: string
@@ -40,9 +48,10 @@ export async function zippedBytes(built: BuiltFunctions): Promise<number> {
 
 /** @throws Error when the function has grown beyond its budget */
 export function requireBudget(entryPoint: string, bytes: number): void {
-  if (bytes > ZIP_BUDGET_BYTES) {
+  const budget = zipBudgetBytes(entryPoint)
+  if (bytes > budget) {
     throw new Error(
-      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${ZIP_BUDGET_BYTES} (infra/build/budget.ts).\n` +
+      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/build/budget.ts).\n` +
         'See what came in by `npm run bench -- zip`; raise the budget only for something that is worth it.',
     )
   }

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { requireBudget, zippedBytes } from './budget.ts'
 import { LEAN_SDK } from './lean-sdk.ts'
@@ -12,7 +12,6 @@ const OPTIONS = {
   splitting: true,
   format: 'esm',
   outExtension: { '.js': '.mjs' },
-  chunkNames: 'chunks/[name]-[hash]',
   platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
@@ -23,15 +22,27 @@ const OPTIONS = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-/** Bundles entries below root into outDir, as ES modules that share their common parts. */
+/**
+ * Bundles entries below root into outDir, as ES modules. Each is on its own, with the chunks that it loads on demand below
+ * its own name: a change of one function is no change of another, and a cold start reads few files.
+ */
 export async function bundle(
   entryPoints: string[],
   { root, outDir }: { root: string; outDir: string },
 ): Promise<Metafile> {
-  const options = { ...OPTIONS, absWorkingDir: root, entryPoints, outdir: outDir, write: false } as const
-  const { metafile, outputFiles } = await build(options)
-  await replaceFiles(outDir, outputFiles)
-  return metafile
+  const builds = entryPoints.map((entryPoint) => {
+    const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
+    const where = { absWorkingDir: root, outdir: outDir, write: false } as const
+    return build({ ...OPTIONS, ...where, entryPoints: [entryPoint], chunkNames })
+  })
+  const built = await Promise.all(builds)
+  await replaceFiles(
+    outDir,
+    built.flatMap(({ outputFiles }) => outputFiles),
+  )
+  const merge = <Part extends 'inputs' | 'outputs'>(part: Part): Metafile[Part] =>
+    Object.assign({}, ...built.map(({ metafile }) => metafile[part]))
+  return { inputs: merge('inputs'), outputs: merge('outputs') }
 }
 
 /** Another process may be running or packaging what is there: what does not change is there at every moment. */
@@ -51,13 +62,15 @@ async function replaceFiles(folder: string, files: { path: string; contents: Uin
 /**
  * Bundles every Lambda entry of functions/ into outDir. What a cold start does not need (the table of media types) ends up
  * in chunks that are loaded on demand.
- * @throws Error when the promote function is larger than its budget
+ * @throws Error when a function is larger than its budget
  * @returns what esbuild knows about inputs and outputs
  */
 export async function buildFunctions(where: { root: string; outDir: string }): Promise<Metafile> {
-  const metafile = await bundle(globSync('functions/*.ts', { cwd: where.root }), where)
-  const promote = { root: where.root, entryPoint: PROMOTE_ENTRY, metafile }
-  requireBudget(PROMOTE_ENTRY, await zippedBytes(promote))
+  const entryPoints = globSync('functions/*.ts', { cwd: where.root })
+  const metafile = await bundle(entryPoints, where)
+  for (const entryPoint of entryPoints) {
+    requireBudget(entryPoint, await zippedBytes({ root: where.root, entryPoint, metafile }))
+  }
   return metafile
 }
 

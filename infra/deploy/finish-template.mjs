@@ -8,9 +8,11 @@ import { tidyDependencies } from './dependencies.mjs'
 export function finishTemplate(template) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
   sendRequestsToAliases(ofType)
+  throttleMethods(template, ofType)
   deployToStage(template, ofType)
   takeFailedVersionsBack(ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
+    showAlarms(Properties.DashboardBody, ofType)
     Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
   }
   tidyDependencies(template)
@@ -40,6 +42,26 @@ function takeFailedVersionsBack(ofType) {
     version.DeletionPolicy = 'RetainExceptOnCreate'
     version.UpdateReplacePolicy = 'Retain'
   }
+}
+
+/** The settings of the stage once more for each method, so that none can use up what is meant for all. */
+function throttleMethods({ Resources }, ofType) {
+  const [, { Properties }] = theOnly(ofType('AWS::ApiGateway::Stage'))
+  const [ofAll] = Properties.MethodSettings
+  const pathOf = ({ Ref: id }) => {
+    const { ParentId, PathPart } = Resources[id].Properties
+    return `${ParentId.Ref ? pathOf(ParentId) : ''}/${PathPart}`
+  }
+  for (const [, { Properties: method }] of ofType('AWS::ApiGateway::Method')) {
+    // API Gateway, "MethodSetting": the slashes of the path are escaped.
+    const ResourcePath = `/${pathOf(method.ResourceId).replaceAll('/', '~1')}`
+    Properties.MethodSettings.push({ ...ofAll, HttpMethod: method.HttpMethod, ResourcePath })
+  }
+}
+
+function showAlarms({ widgets }, ofType) {
+  const alarms = ofType('AWS::CloudWatch::Alarm').map(([id]) => `\${${id}.Arn}`)
+  for (const widget of widgets.filter(({ type }) => type === 'alarm')) widget.properties.alarms = alarms
 }
 
 /** Each alias points to the version that was just published, and the gateway to the alias. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { applyAccountRules, tagsOf } from './account-rules.mjs'
+import { expandApiFunctions } from './api-functions.mjs'
 import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
@@ -36,6 +37,7 @@ export default class PromotionDeployment {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
+        expandApiFunctions(template, service.custom.perApiFunction, service.functions)
         settleConditions(template)
         useExistingTables(template, service.custom.settings)
         applyAccountRules(template, service.custom.settings)

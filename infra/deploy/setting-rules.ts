@@ -61,6 +61,7 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   leaseMs: { environment: 'LEASE_MS' },
   multipartThresholdBytes: { environment: 'MULTIPART_THRESHOLD_BYTES' },
   minPartBytes: { environment: 'MIN_PART_BYTES' },
+  downloadUrlSeconds: { environment: 'DOWNLOAD_URL_SECONDS' },
   s3ForcePathStyle: { environment: 'S3_FORCE_PATH_STYLE' },
   throttleRatePerSecond: { integer: { min: 1, max: 100_000 } },
   throttleBurst: { integer: { min: 1, max: 100_000 } },

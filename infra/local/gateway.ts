@@ -7,6 +7,8 @@ import type { GatewayResponseDefinition } from './service-definition.ts'
 /** API Gateway quotas, "REST API": payload size. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 
+const HOP_BY_HOP = ['connection', 'transfer-encoding']
+
 export interface Gateway {
   port: number
   stop(): Promise<void>
@@ -57,12 +59,15 @@ function forward(incoming: IncomingMessage, body: Buffer, port: number, agent: A
   // serverless-offline decodes path parameters once; a REST API hands them over as they came.
   const url = [path.replaceAll('%', '%25'), ...query].join('?')
   return new Promise((resolve, reject) => {
+    // serverless-offline refuses forms before it looks for the route; no operation reads a body.
+    const isForm = incoming.headers['content-type']?.startsWith('multipart/') ?? false
+    const withheld = isForm ? [...HOP_BY_HOP, 'content-type', 'content-length'] : HOP_BY_HOP
     const outgoing = request({ host: LOOPBACK, port, agent, method: incoming.method, path: url }, resolve)
     for (const [name, values] of Object.entries(incoming.headersDistinct)) {
-      if (!['connection', 'transfer-encoding'].includes(name)) outgoing.setHeader(name, values ?? [])
+      if (!withheld.includes(name)) outgoing.setHeader(name, values ?? [])
     }
     outgoing.on('error', reject)
-    outgoing.end(body)
+    outgoing.end(isForm ? undefined : body)
   })
 }
 

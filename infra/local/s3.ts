@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import S3rver, { type Context, type Store } from '@20minutes/s3rver'
@@ -7,6 +6,7 @@ import S3Error from '@20minutes/s3rver/lib/models/error.js'
 import FilesystemStore from '@20minutes/s3rver/lib/stores/filesystem.js'
 import type { StandIn } from './dynamodb.ts'
 import { close, LOOPBACK, listen } from './listen.ts'
+import { pagedListings } from './s3-listings.ts'
 import { ignoreMissing, joinParts, uploadOperations } from './s3-uploads.ts'
 
 interface Credentials {
@@ -86,32 +86,6 @@ function preciseCopySource(store: Store) {
       }
     }
     return next()
-  }
-}
-
-/** s3rver encrypts its continuation tokens with DES, which today's Node.js does not have: ours is the last key. */
-function pagedListings(store: Store) {
-  const listings = new AsyncLocalStorage<{ isTruncated: boolean }>()
-  const { listObjects } = store
-  store.listObjects = async (bucket, options) => {
-    const result = await listObjects.call(store, bucket, options)
-    const listing = listings.getStore()
-    if (listing === undefined) return result
-    listing.isTruncated = result.isTruncated
-    // So that it makes no token.
-    return { ...result, isTruncated: false }
-  }
-  return async (ctx: Context, next: () => Promise<void>) => {
-    if (ctx.method !== 'GET' || ctx.query['list-type'] !== '2') return next()
-    const { 'continuation-token': token, ...query } = ctx.query
-    if (token) ctx.query = { ...query, 'start-after': Buffer.from(token, 'base64url').toString() }
-    const listing = { isTruncated: false }
-    await listings.run(listing, next)
-    if (!listing.isTruncated) return
-    const { ListBucketResult } = ctx.body as { ListBucketResult: { Contents: { Key: string }[] } }
-    const lastKey = ListBucketResult.Contents.at(-1)?.Key ?? ''
-    const NextContinuationToken = Buffer.from(lastKey).toString('base64url')
-    ctx.body = { ListBucketResult: { ...ListBucketResult, IsTruncated: true, NextContinuationToken } }
   }
 }
 

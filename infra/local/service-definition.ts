@@ -6,14 +6,16 @@ import { promisify } from 'node:util'
 /** The Serverless Framework's command, to be run by the Node.js that runs this. */
 export const SERVERLESS_CLI = serverlessCli()
 
+type KeySchema = { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
+
 export interface TableDefinition {
   TableName: string
   AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[]
-  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
+  KeySchema: KeySchema
   GlobalSecondaryIndexes?: {
     IndexName: string
-    KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[]
-    Projection: { ProjectionType: 'ALL' | 'KEYS_ONLY' }
+    KeySchema: KeySchema
+    Projection: { ProjectionType: 'ALL' | 'INCLUDE' | 'KEYS_ONLY'; NonKeyAttributes?: string[] }
   }[]
   BillingMode: 'PAY_PER_REQUEST'
 }

@@ -36,6 +36,13 @@ declare module '@20minutes/s3rver' {
   }
   type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>
 
+  export interface ListOptions {
+    prefix?: string
+    startAfter?: string
+    delimiter?: string
+    maxKeys?: number
+  }
+
   export interface Store {
     rootDirectory: string
     getResourcePath(bucket: string, key: string | undefined, resource: string): string
@@ -46,7 +53,7 @@ declare module '@20minutes/s3rver' {
       uploadId: string,
       parts: { number: number }[],
     ): Promise<{ size: number; md5: string }>
-    listObjects(bucket: string, options: object): Promise<{ isTruncated: boolean }>
+    listObjects(bucket: string, options: ListOptions): Promise<{ isTruncated: boolean }>
     deleteObject(bucket: string, key: string): Promise<void>
   }
 
@@ -80,4 +87,10 @@ declare module '@20minutes/s3rver/lib/models/error.js' {
 declare module '@20minutes/s3rver/lib/models/account.js' {
   const account: { DUMMY_ACCOUNT: { createKeyPair(accessKeyId: string, secretAccessKey: string): void } }
   export default account
+}
+
+declare module '@20minutes/s3rver/lib/models/object.js' {
+  export default class S3Object {
+    constructor(bucket: string, key: string, content: null, metadata: object)
+  }
 }

@@ -1,5 +1,6 @@
+import { UnreadableItemError } from '../errors.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
 import type {
   DocumentObjectOverview,
   DocumentOverview,
@@ -77,7 +78,8 @@ async function auditLeftovers({ workspaceId, deps, signal, ...audit }: Audit): P
   const resolve = () => {
     // All at once, and once: they hang together.
     isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
-      ({ failed }) => failed === 0,
+      // Without a ledger, nothing can be given back: first it is made (auditUsage).
+      ({ failed }) => failed === 0 && ledger !== undefined,
     )
     return isResolved
   }
@@ -172,11 +174,25 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
   if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
   if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
-  const document = ids && (await deps.documents.find(workspaceId, ids.documentId, signal))
-  if (document?.objectKey === objectKey || !(await deps.objects.hasObject(objectKey, signal))) return
+  const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
+  if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
   // What is not named as we name objects is not ours to remove.
   const repair = ids && (() => deps.objects.discard(objectKey, signal))
   await found({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
+}
+
+/** Of a document that cannot be read, too, as far as anybody knows: that was reported when the documents were listed. */
+async function isObjectOf(
+  documentId: DocumentId,
+  objectKey: string,
+  { workspaceId, deps, signal }: Audit,
+): Promise<boolean> {
+  try {
+    return (await deps.documents.find(workspaceId, documentId, signal))?.objectKey === objectKey
+  } catch (error) {
+    if (error instanceof UnreadableItemError) return true
+    throw error
+  }
 }
 
 /** Adds the documents up again, until nothing changes meanwhile, and compares the sum with what is counted. */

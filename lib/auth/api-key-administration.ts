@@ -1,5 +1,5 @@
 import { hashToken, keyIdOf } from './api-token.ts'
-import type { ApiKey } from './caller.ts'
+import type { ApiKey, Permission } from './caller.ts'
 
 /** An API key as it is stored: everything but its token. */
 export interface ApiKeyRecord extends ApiKey {
@@ -15,6 +15,8 @@ export interface ApiKeyChange {
   isEnabled?: boolean
   /** ms since 1970. */
   expiresAtMs?: number | 'never'
+  /** Instead of all it had. */
+  permissions?: readonly Permission[]
 }
 
 /** What platform teams do with API keys. Authentication sees each change with the next request. */

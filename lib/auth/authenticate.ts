@@ -34,6 +34,9 @@ export async function authenticate(
  */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (caller.kind !== 'management' && !caller.permissions.includes(permission)) {
-    throw new ServiceError('permission_denied', { metadata: { required_permission: permission } })
+    throw new ServiceError('permission_denied', {
+      detail: `This API key lacks the permission ${permission}.`,
+      metadata: { required_permission: permission },
+    })
   }
 }

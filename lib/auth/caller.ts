@@ -1,6 +1,7 @@
 import type { WorkspaceId } from '../promotion/ids.ts'
 
-export const PERMISSIONS = ['files:promote'] as const
+/** What a standard key may be allowed; a management key has them all. docs/security.md says what each lets a thief do. */
+export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 export type KeyKind = 'standard' | 'management'

@@ -69,9 +69,10 @@ function toRecord(item: ApiKeyItem): ApiKeyRecord {
   return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at }
 }
 
-function toUpdate({ isEnabled, expiresAtMs }: ApiKeyChange) {
+function toUpdate({ isEnabled, expiresAtMs, permissions }: ApiKeyChange) {
   const assigned = {
     ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
+    ...(permissions !== undefined && { permissions: [...permissions] }),
     ...(typeof expiresAtMs === 'number' && { expires_at: expiresAtMs }),
   }
   const names = Object.keys(assigned)

@@ -44,6 +44,25 @@ export async function findContainerFile(
   }
 }
 
+/** Tried once: it only tells the type. */
+export async function readStart(
+  { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
+  { objectKey, etag, sizeBytes }: ContainerFile,
+  wantedBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  // S3 refuses any range of an empty object.
+  if (sizeBytes === 0) return new Uint8Array()
+  const command = new GetObjectCommand({
+    Bucket: sandboxBucket,
+    Key: objectKey,
+    IfMatch: etag,
+    Range: `bytes=0-${wantedBytes - 1}`,
+  })
+  const { Body } = await send(client, command, { signal, requestTimeoutMs: PROBE_TIMEOUT_MS, tries: 1 })
+  return (await Body?.transformToByteArray()) ?? new Uint8Array()
+}
+
 /** Whether reading needs the key that the file was written with (SSE-C). GetObject is refused as HeadObject is, with a reason. */
 async function isCustomerEncrypted(
   client: S3Client,
@@ -80,7 +99,6 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
   if (head.ContentLength === undefined || head.ETag === undefined) {
     throw new Error('S3 answered HeadObject without a length or an ETag')
   }
-  const isRestored = head.Restore?.includes('ongoing-request="false"') ?? false
   return {
     objectKey,
     sizeBytes: head.ContentLength,
@@ -88,8 +106,14 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
     contentType: onlyPlain(head.ContentType),
     contentEncoding: onlyPlain(head.ContentEncoding),
     contentLanguage: onlyPlain(head.ContentLanguage),
-    isArchived: (head.ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(head.StorageClass ?? '')) && !isRestored,
+    isArchived: isArchived(head),
+    modifiedAt: head.LastModified ?? new Date(0),
   }
+}
+
+export function isArchived({ ArchiveStatus, StorageClass, Restore }: HeadObjectCommandOutput): boolean {
+  const isRestored = Restore?.includes('ongoing-request="false"') ?? false
+  return (ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(StorageClass ?? '')) && !isRestored
 }
 
 function onlyPlain(header: string | undefined): string | undefined {

@@ -1,5 +1,6 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
 import type { WorkspaceDocument } from '../promotion/ports.ts'
+import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
 /** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
@@ -23,6 +24,8 @@ export interface DocumentItem extends Fenced {
   created_at: string
   container_id: string
   created_by: string
+  /** Its place in the listing index: see listedAt. Documents of before the index lack it. */
+  listed_at?: string
 }
 
 export interface TombstoneItem extends Fenced {
@@ -33,6 +36,8 @@ export interface TombstoneItem extends Fenced {
   attempt_id?: string
   object_key?: string
   retired_by?: string
+  /** Of the document it was: its place in the list, for whoever goes on from there. */
+  created_at?: string
   /**
    * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Not there as long as a deletion has bytes to
    * give back: the tombstone is the proof that they are its own.
@@ -84,6 +89,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
     created_by: document.createdBy,
+    listed_at: listedAt(document),
   }
 }
 

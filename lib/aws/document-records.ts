@@ -26,7 +26,9 @@ const IS_TOMBSTONE = 'record_kind = :tombstone'
 const IS_FINISHED = 'attribute_exists(expires_at)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN})`
+/** Attempts that recorded here, one after the other, have rising ids: an old one that comes late is told by that. */
+const IS_NEWER = '(attribute_not_exists(attempt_id) OR attempt_id < :attempt_id)'
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NEWER})`
 const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
 const IS_RETIRED_BY = 'retired_by = :release_id'
 
@@ -90,7 +92,7 @@ export function createDocumentRecords({
         Key: keyOf(workspaceId, documentId),
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :release_id ' +
-          'REMOVE filename, mime_type, size_bytes, created_at, container_id, created_by',
+          'REMOVE filename, mime_type, size_bytes, listed_at, container_id, created_by',
         ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_RETIRED_BY}`,
         ExpressionAttributeValues: marshall({
           ...TOMBSTONE,

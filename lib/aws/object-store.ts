@@ -7,7 +7,7 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { findContainerFile, type SandboxSettings } from './container-file.ts'
+import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
 import { copyObject } from './object-copy.ts'
@@ -35,6 +35,8 @@ export function createObjectStore(
       const list = await send(client, command, options(signal))
       return (list.Contents?.length ?? 0) > 0
     },
+
+    readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 
     copy: (request, signal) => copyObject(request, settings, signal),
 

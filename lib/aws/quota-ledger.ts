@@ -4,18 +4,32 @@ import {
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
-  type UpdateItemCommandOutput,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../promotion/ids.ts'
 import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
+import {
+  BE_CHECKED,
+  checkValues,
+  EMPTY_MARKER,
+  GIVE_BACK,
+  HAS_ROOM,
+  IS_MARKED,
+  IS_NEW_MARKER,
+  IS_NOT_CROWDED,
+  type LedgerUpdate,
+  MARK,
+  REMOVE_MARKER,
+  TELL_QUOTA,
+  updateLedger,
+} from './ledger-update.ts'
 import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
 import {
-  checkShardOf,
   newWorkspaceItem,
   readWorkspaceItem,
   releaseItem,
+  type TakingItem,
   takingItem,
   usageOf,
   type WorkspaceItem,
@@ -34,6 +48,10 @@ export interface QuotaLedgerSettings {
  * smaller than 1 KB, so that each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
+/** Longer than a taking waits for its turn: older ones are of processes that died or were cut off, and take nobody's place. */
+export const STALE_MS = 10_000
+/** Until their leases are over; with so many the item has 4 KB. */
+export const MAX_STALE_TAKINGS = 60
 /** Releases do not wait for takings. */
 export const MAX_RELEASES = 8
 /** As long as the request lives, and often: until this is through, nobody else finds room. */
@@ -41,38 +59,21 @@ const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
 /** The caller tries again, by rules of its own. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-const HAS_ROOM = 'remaining_bytes >= :size_bytes'
-const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
-const IS_NOT_CROWDED = 'size(#markers) < :most'
-const IS_MARKED = 'attribute_exists(#markers.#marker)'
-
-// The amount comes out of the marker itself, so that it can only ever be what was taken.
-const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
-const MARK = '#markers.#marker = :marker'
-const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
-const REMOVE_MARKER = 'REMOVE #markers.#marker'
-/** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
-const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
-// Set to itself to be among the values returned.
-const TELL_QUOTA = 'quota_bytes = quota_bytes'
-const COUNT_CHANGE = 'ADD version :one'
-
-interface Update {
-  UpdateExpression: string
-  ConditionExpression: string
-  values?: Record<string, unknown>
-  ReturnValues?: 'UPDATED_NEW'
-  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
-}
-
 /** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
 export function createQuotaLedger({ client, tableName: TableName, ...settings }: QuotaLedgerSettings): QuotaLedger {
+  const update = (marker: MarkerId, options: SendOptions, changes: LedgerUpdate) =>
+    updateLedger({ client, tableName: TableName }, marker, options, changes)
+
   return {
     async take(reservation, signal) {
-      const first = await tryTake(reservation, signal)
-      if (first !== 'unprepared') return first
-      await prepare(reservation.workspaceId, signal)
-      const second = await tryTake(reservation, signal)
+      let most = MAX_TAKINGS
+      const onStale = (staleTakings: number) => {
+        most += Math.min(staleTakings, MAX_STALE_TAKINGS)
+      }
+      const first = await tryTake(reservation, most, signal, onStale)
+      if (first === 'unprepared') await prepare(reservation.workspaceId, signal)
+      else if (most === MAX_TAKINGS) return first
+      const second = await tryTake(reservation, most, signal)
       if (second === 'unprepared') throw new Error('the workspace item vanished right after it was made')
       return second
     },
@@ -128,7 +129,12 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     },
   }
 
-  async function tryTake(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome | 'unprepared'> {
+  async function tryTake(
+    reservation: Reservation,
+    most: number,
+    signal: AbortSignal,
+    onStale: (staleTakings: number) => void = () => {},
+  ): Promise<TakeOutcome | 'unprepared'> {
     try {
       const { Attributes = {} } = await update(
         reservation,
@@ -139,7 +145,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           values: {
             ':size_bytes': reservation.sizeBytes,
             ':marker': takingItem(reservation),
-            ':most': MAX_TAKINGS,
+            ':most': most,
             ...checkValues(reservation),
           },
           ReturnValues: 'UPDATED_NEW',
@@ -151,7 +157,12 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       if (isThrottled(error)) return { outcome: 'crowded', isDue: false }
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       const item = error.Item && readWorkspaceItem(error.Item)
-      return item?.takings === undefined ? 'unprepared' : whyRefused(item, reservation)
+      if (item?.takings === undefined) return 'unprepared'
+      const refused = whyRefused(item, reservation)
+      // All leases are of one length: these began earlier.
+      const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
+      if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
+      return refused
     }
   }
 
@@ -202,28 +213,4 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     })
     await send(client, complete, { signal })
   }
-
-  /** Every update has the same key, is about one marker, and counts as a change. */
-  function update(
-    { workspaceId, attemptId, releaseId }: MarkerId,
-    options: SendOptions,
-    { values = {}, ...expressions }: Update,
-  ): Promise<UpdateItemCommandOutput> {
-    const command = new UpdateItemCommand({
-      TableName,
-      Key: marshall({ workspace_id: workspaceId }),
-      ...expressions,
-      UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
-      ExpressionAttributeNames: {
-        '#markers': releaseId === undefined ? 'takings' : 'releases',
-        '#marker': releaseId ?? attemptId,
-      },
-      ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
-    })
-    return send(client, command, options)
-  }
-}
-
-function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }) {
-  return { ':due_at': leaseExpiresAtMs, ':shard': checkShardOf(workspaceId) }
 }

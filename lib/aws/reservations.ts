@@ -166,6 +166,7 @@ function toReservation(attributes: Attributes): OpenReservation {
       document_id: 'string',
       attempt_id: 'string',
       purpose: 'string',
+      object_key: 'string',
       size_bytes: 'number',
       lease_expires_at: 'number',
     },

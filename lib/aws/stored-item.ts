@@ -3,7 +3,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { UnreadableItemError } from '../errors.ts'
 
 export type Attributes = Record<string, AttributeValue>
-type Kind = 'string' | 'number' | 'object'
+type Kinds<Item> = { readonly [Name in keyof Item]?: 'string' | 'number' }
 
 /**
  * Reads an item, and checks the attributes that must be there.
@@ -11,19 +11,43 @@ type Kind = 'string' | 'number' | 'object'
  */
 export function readItem<Item extends object>(
   attributes: Attributes,
-  required: { readonly [Name in keyof Item]?: Kind },
+  required: Kinds<Item>,
   keyNames: readonly string[],
 ): Item {
-  const named = () => keyNames.map((name) => `${name} ${attributes[name]?.S ?? '?'}`).join(', ')
-  let item: Record<string, unknown>
+  const name = `the item of ${keyNames.map((keyName) => `${keyName} ${attributes[keyName]?.S ?? '?'}`).join(', ')}`
+  let item: unknown
   try {
     item = unmarshall(attributes)
   } catch (cause) {
-    throw new UnreadableItemError(`the item of ${named()} cannot be read`, { cause })
+    throw new UnreadableItemError(`${name} cannot be read`, { cause })
   }
-  for (const [name, kind] of Object.entries(required)) {
-    if (typeof item[name] !== kind || item[name] === null) {
-      throw new UnreadableItemError(`the item of ${named()} cannot be read: ${name} is not a ${kind}`)
+  return requireKinds<Item>(item, required, name)
+}
+
+/**
+ * Checks the elements of a map attribute as {@link readItem} does the item.
+ * @param map undefined: empty, as in an item made before it was thought of
+ * @throws UnreadableItemError
+ */
+export function readMap<Element extends object>(
+  map: Record<string, Element> | undefined,
+  required: Kinds<Element>,
+  name: string,
+): [id: string, element: Element][] {
+  if (map === undefined) return []
+  return Object.entries(requireKinds<typeof map>(map, {}, name)).map(([id, element]) => [
+    id,
+    requireKinds<Element>(element, required, `${name}, ${id},`),
+  ])
+}
+
+function requireKinds<Item extends object>(item: unknown, required: Kinds<Item>, name: string): Item {
+  if (typeof item !== 'object' || item === null)
+    throw new UnreadableItemError(`${name} cannot be read: it is not a map`)
+  for (const [attribute, kind] of Object.entries(required)) {
+    const value = (item as Record<string, unknown>)[attribute]
+    if (typeof value !== kind) {
+      throw new UnreadableItemError(`${name} cannot be read: ${attribute} is not a ${kind}`)
     }
   }
   return item as Item

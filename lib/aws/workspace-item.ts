@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
 import type { Release, Reservation, StorageUsage, WorkspaceLedger } from '../promotion/ports.ts'
-import { type Attributes, readItem } from './stored-item.ts'
+import { type Attributes, readItem, readMap } from './stored-item.ts'
 
 /** An item of the Workspaces table: a counter, and the changes of it whose other side is not written yet. */
 export interface WorkspaceItem {
@@ -73,37 +73,37 @@ export function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_byt
   return { quotaBytes: item.quota_bytes, usedBytes: item.quota_bytes - item.remaining_bytes }
 }
 
+const TAKING = { n: 'number', l: 'number' } as const
+const RELEASE = { ...TAKING, purpose: 'string', document_id: 'string', attempt_id: 'string' } as const
+
 /** @throws UnreadableItemError */
 export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
-  const {
-    version,
-    check_due_at,
-    takings = {},
-    releases = {},
-    ...item
-  } = readItem<WorkspaceItem>(attributes, { quota_bytes: 'number', remaining_bytes: 'number', version: 'number' }, [
-    'workspace_id',
-  ])
+  const item = readItem<WorkspaceItem>(
+    attributes,
+    { quota_bytes: 'number', remaining_bytes: 'number', version: 'number' },
+    ['workspace_id'],
+  )
   const workspaceId = item.workspace_id as WorkspaceId
+  const ofWorkspace = `of workspace ${workspaceId}`
   return {
     workspaceId,
     ...usageOf(item),
-    takings: Object.entries(takings).map(([id, { n, l }]) => ({
+    takings: readMap(item.takings, TAKING, `takings ${ofWorkspace}`).map(([id, { n, l }]) => ({
       workspaceId,
       attemptId: id as AttemptId,
       sizeBytes: n,
       leaseExpiresAtMs: l,
     })),
-    releases: Object.entries(releases).map(([id, { purpose, document_id, attempt_id, n, l }]) => ({
+    releases: readMap(item.releases, RELEASE, `releases ${ofWorkspace}`).map(([id, release]) => ({
       workspaceId,
-      documentId: document_id as DocumentId,
-      attemptId: attempt_id as AttemptId,
+      documentId: release.document_id as DocumentId,
+      attemptId: release.attempt_id as AttemptId,
       releaseId: id as ReleaseId,
-      purpose,
-      sizeBytes: n,
-      leaseExpiresAtMs: l,
+      purpose: release.purpose,
+      sizeBytes: release.n,
+      leaseExpiresAtMs: release.l,
     })),
-    version,
-    checkDueAtMs: check_due_at,
+    version: item.version,
+    checkDueAtMs: item.check_due_at,
   }
 }

@@ -22,6 +22,8 @@ export interface Exchange {
     /** Rejects with rate_limited. */
     admitted: Promise<void>
   }
+  /** Its name in log and metrics. */
+  operation: string | undefined
   /** What a success counts. */
   counts?: MetricValues
   /** What a refusal or failure was answered with. */

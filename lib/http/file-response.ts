@@ -1,23 +1,39 @@
-import type { WorkspaceDocument } from '../promotion/ports.ts'
-import type { FileShape } from './file-shape.ts'
+import type { DocumentList } from '../files/list-documents.ts'
+import type { ListedDocument } from '../files/ports.ts'
+import type { DocumentId } from '../promotion/ids.ts'
+import type { Dialect } from './file-shape.ts'
 
-/** The file response of interface.md §2.3, in the wanted shape. */
-export function fileResponse(document: WorkspaceDocument, shape: FileShape): Record<string, unknown> {
+/** Of interface.md §2.3. */
+export const PURPOSES = [
+  'assistants',
+  'batch',
+  'fine-tune',
+  'vision',
+  'user_data',
+  'evals',
+  'assistants_output',
+  'batch_output',
+  'fine-tune-results',
+] as const
+/** What a tool made and the API lets one download, in that vendor's words. */
+export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
+
+/** The file response of interface.md §2.3, in the wanted dialect. */
+export function fileResponse(document: ListedDocument, { shape, label }: Dialect): Record<string, unknown> {
   if (shape === 'compat_b') {
     return {
-      _shape: shape,
+      _shape: label,
       id: document.documentId,
       object: 'file',
       bytes: document.sizeBytes,
       created_at: Math.floor(document.createdAt.getTime() / 1000),
       filename: document.filename,
-      // What a tool made and the API lets one download, in that vendor's words.
-      purpose: 'assistants_output',
+      purpose: PURPOSE,
       status: 'processed',
     }
   }
   return {
-    _shape: shape,
+    _shape: label,
     id: document.documentId,
     type: 'file',
     filename: document.filename,
@@ -26,4 +42,24 @@ export function fileResponse(document: WorkspaceDocument, shape: FileShape): Rec
     created_at: document.createdAt.toISOString(),
     downloadable: true,
   }
+}
+
+/** A page of files, in the envelope that the libraries of the dialect turn over by. */
+export function fileListResponse({ documents, nextCursor }: DocumentList, dialect: Dialect): Record<string, unknown> {
+  const { shape, label } = dialect
+  const page = {
+    _shape: label,
+    data: documents.map((document) => fileResponse(document, dialect)),
+    first_id: documents[0]?.documentId ?? null,
+    last_id: documents.at(-1)?.documentId ?? null,
+    has_more: nextCursor !== undefined,
+  }
+  if (shape === 'compat_b') return { object: 'list', ...page }
+  return shape === 'compat_a' ? { ...page, next_page: nextCursor ?? null } : { ...page, cursor: nextCursor ?? null }
+}
+
+export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): Record<string, unknown> {
+  return shape === 'compat_b'
+    ? { _shape: label, id, object: 'file', deleted: true }
+    : { _shape: label, id, type: 'file_deleted' }
 }

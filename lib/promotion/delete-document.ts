@@ -15,11 +15,10 @@ export async function deleteDocument(
   deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<{ document: WorkspaceDocument; usage: StorageUsage | undefined } | undefined> {
-  const [document, reservation] = await Promise.all([
-    deps.documents.find(workspaceId, documentId, signal),
-    deps.reservations.find({ workspaceId, documentId }, signal),
-  ])
+  const document = await deps.documents.find(workspaceId, documentId, signal)
   if (document === undefined || (objectKey ?? document.objectKey) !== document.objectKey) return undefined
+  // After the document, so that none is missed: a reservation is there from before the record until it is settled.
+  const reservation = await deps.reservations.find({ workspaceId, documentId }, signal)
   if (reservation?.attemptId === document.attemptId) {
     // Recorded, but not settled: while the reservation is there, it would be the document's second claim to its bytes.
     await settle(reservation, deps, signal)

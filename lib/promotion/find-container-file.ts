@@ -9,22 +9,47 @@ interface FileLocation {
   path: FilePath
 }
 
+interface LookUpDependencies {
+  objects: Pick<ObjectStore, 'findContainerFile' | 'hasContainer'>
+  objectKeys: ObjectKeys
+}
+
 /**
- * Looks a container file up in the caller's own workspace. A container of another workspace is not told apart from one
- * that does not exist.
+ * Looks a container file up that is to be read. See {@link lookUpContainerFile}.
  * @throws ServiceError container_not_found, container_file_not_found, container_file_archived
  */
 export async function findContainerFile(
   location: FileLocation,
-  deps: { objects: ObjectStore; objectKeys: ObjectKeys },
+  deps: LookUpDependencies,
+  signal: AbortSignal,
+): Promise<ContainerFile> {
+  const file = await lookUpContainerFile(location, deps, signal)
+  requireReadable(file, location)
+  return file
+}
+
+/**
+ * Looks a container file up in the caller's own workspace. A container of another workspace is not told apart from one
+ * that does not exist.
+ * @throws ServiceError container_not_found, container_file_not_found
+ */
+export async function lookUpContainerFile(
+  location: FileLocation,
+  deps: LookUpDependencies,
   signal: AbortSignal,
 ): Promise<ContainerFile> {
   const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
-  const metadata = { container_id: location.containerId, path: location.path }
-  if (file === undefined) {
-    const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
-    throw new ServiceError(hasContainer ? 'container_file_not_found' : 'container_not_found', { metadata })
-  }
-  if (file.isArchived) throw new ServiceError('container_file_archived', { metadata })
-  return file
+  if (file !== undefined) return file
+  const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
+  const metadata = metadataOf(location)
+  throw new ServiceError(hasContainer ? 'container_file_not_found' : 'container_not_found', { metadata })
+}
+
+/** @throws ServiceError container_file_archived */
+export function requireReadable(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
+  if (file.isArchived) throw new ServiceError('container_file_archived', { metadata: metadataOf(location) })
+}
+
+function metadataOf({ containerId, path }: Pick<FileLocation, 'containerId' | 'path'>) {
+  return { container_id: containerId, path }
 }

@@ -20,6 +20,8 @@ export type ReleaseId = Branded<'ReleaseId'>
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
 const FILE_ID_PREFIX = 'cfile_'
 const DOCUMENT_ID_PREFIX = 'file_'
+/** Base58, some digits more or less than the 128 bits of ours need: other versions may have made other ids. */
+const DOCUMENT_ID = /^file_[1-9A-HJ-NP-Za-km-z]{1,64}$/
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/
@@ -57,6 +59,11 @@ export function parseFileId(text: string | undefined): FilePath {
   return checkPath(decodeUtf8(bytes))
 }
 
+/** The path of an object in a container, when a file id can stand for it; the markers of directories have none. */
+export function filePathOf(text: string): FilePath | undefined {
+  return faultInPath(text) === undefined ? (text as FilePath) : undefined
+}
+
 /** The container file id of a path (interface.md §2.2). */
 export function formatFileId(path: string): string {
   return FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
@@ -72,15 +79,21 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function checkPath(path: string): FilePath {
-  if (CONTROL_CHARACTER.test(path)) refuseFileId('The path encoded in file_id contains a control character.')
-  if (path.startsWith('/') || path.endsWith('/')) {
-    refuseFileId('The path encoded in file_id must be relative and name a file: no "/" at its start or end.')
-  }
-  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    refuseFileId('The path encoded in file_id contains an empty, "." or ".." segment.')
-  }
+  const fault = faultInPath(path)
+  if (fault !== undefined) refuseFileId(`The path encoded in file_id ${fault}.`)
   if (Buffer.byteLength(path) > MAX_OBJECT_KEY_BYTES) refusePathLength()
   return path as FilePath
+}
+
+function faultInPath(path: string): string | undefined {
+  if (CONTROL_CHARACTER.test(path)) return 'contains a control character'
+  if (path.startsWith('/') || path.endsWith('/')) {
+    return 'must be relative and name a file: no "/" at its start or end'
+  }
+  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    return 'contains an empty, "." or ".." segment'
+  }
+  return undefined
 }
 
 function refuseFileId(detail?: string): never {
@@ -90,6 +103,22 @@ function refuseFileId(detail?: string): never {
 /** @throws ServiceError invalid_file_id */
 export function refusePathLength(): never {
   return refuseFileId('The path encoded in file_id is too long to be stored.')
+}
+
+export function isDocumentId(text: string): text is DocumentId {
+  return DOCUMENT_ID.test(text)
+}
+
+/**
+ * A document id out of a request. What is malformed is just as little there as what is unknown.
+ * @throws ServiceError document_not_found
+ */
+export function parseDocumentId(text: string | undefined): DocumentId {
+  if (text !== undefined && isDocumentId(text)) return text
+  if (!text?.startsWith(FILE_ID_PREFIX)) throw new ServiceError('document_not_found')
+  throw new ServiceError('document_not_found', {
+    detail: 'This is the id of a container file, not of a document: ask for it at /containers/{container_id}/files/….',
+  })
 }
 
 /**

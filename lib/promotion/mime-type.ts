@@ -3,14 +3,20 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
 
 /**
- * The media type of a document: what the container stored, unless that says nothing; then by the file's extension.
+ * The media type of a document: what the container stored, unless that says nothing; then by the file's extension; then, for
+ * whoever cares, by how the file begins.
  * @param contentType the Content-Type of the container file, parameters included
+ * @param typeOfContent looks into the file, only where nothing else tells
  */
-export async function resolveMimeType(contentType: string | undefined, path: string): Promise<string> {
+export async function resolveMimeType(
+  contentType: string | undefined,
+  path: string,
+  typeOfContent: () => Promise<string | undefined> = async () => undefined,
+): Promise<string> {
   const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
   // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
   const { default: mime } = await import('mime')
   // The slash makes it a path: mime would take a bare "csv" for an extension.
-  return mime.getType(`/${path}`) ?? UNKNOWN_TYPE
+  return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE
 }

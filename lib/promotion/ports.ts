@@ -11,6 +11,7 @@ export interface ContainerFile {
   contentLanguage: string | undefined
   /** In a storage class that must be restored before it can be read. */
   isArchived: boolean
+  modifiedAt: Date
 }
 
 /** A durable document of a workspace. */
@@ -255,6 +256,8 @@ export interface ObjectStore {
   /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
+  /** The beginning of the very bytes that were looked up; all of a file that is shorter. */
+  readStart(file: ContainerFile, sizeBytes: number, signal: AbortSignal): Promise<Uint8Array>
   /**
    * Copies the very bytes that were looked up. When it fails, parts of the work may be left: {@link ObjectStore.discard}
    * removes them.

@@ -3,16 +3,13 @@ import type { Caller } from '../auth/caller.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
+import { attemptPromotion } from './attempt-promotion.ts'
 import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type IdempotentTask } from './idempotency.ts'
 import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from './ids.ts'
-import { resolveMimeType } from './mime-type.ts'
-import { openReservation } from './open-reservation.ts'
-import type { ContainerFile, Reservation, StorageUsage, WorkspaceDocument } from './ports.ts'
-import { type ReserveDependencies, takeBytes } from './reserve-bytes.ts'
-import { settle } from './take-back.ts'
-import { type Progress, undo } from './undo.ts'
+import type { ContainerFile, StorageUsage, WorkspaceDocument } from './ports.ts'
+import type { ReserveDependencies } from './reserve-bytes.ts'
 
 export interface PromotionRequest {
   caller: Caller
@@ -40,14 +37,7 @@ export interface Promotion {
   usage: StorageUsage | undefined
 }
 
-type PromotionTask = IdempotentTask & { attemptId: AttemptId }
-
-interface Attempt {
-  file: ContainerFile
-  document: WorkspaceDocument
-  reservation: Reservation
-  progress: Progress
-}
+export type PromotionTask = IdempotentTask & { attemptId: AttemptId }
 
 /** A twin takes its bytes this much before its reservation can be seen. */
 const TWIN_HIDDEN_MS = 100
@@ -87,7 +77,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     const file = await lookup
     requirePromotableSize(file, deps.maxFileBytes)
     await admitted
-    return await promoteNew(task, file, request, deps)
+    return await attemptPromotion(task, file, request, deps)
   } catch (error) {
     if (idempotencyKey === undefined || !mayBeForTwin(error)) throw error
     if (error.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
@@ -138,103 +128,4 @@ async function answerReplay(
     return undefined
   })
   return { document, isReplayed: true, usage }
-}
-
-/** Reserve, copy, record, settle. */
-async function promoteNew(
-  task: PromotionTask,
-  file: ContainerFile,
-  request: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<Promotion> {
-  const { workspaceId, documentId, containerId, path } = task
-  const ids = { workspaceId, documentId, attemptId: task.attemptId }
-  const reservation: Reservation = {
-    ...ids,
-    sizeBytes: file.sizeBytes,
-    objectKey: deps.objectKeys.documentObject(ids),
-    leaseExpiresAtMs: deps.now() + deps.leaseMs,
-  }
-  request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
-  const mimeType = await resolveMimeType(file.contentType, path)
-  const usage = await takeBytes(reservation, request, deps)
-
-  const document: WorkspaceDocument = {
-    ...ids,
-    sizeBytes: file.sizeBytes,
-    objectKey: reservation.objectKey,
-    filename: path,
-    mimeType,
-    createdAt: new Date(deps.now()),
-    containerId,
-    createdBy: request.caller.keyId,
-  }
-  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
-  try {
-    await reserveAndCopy({ file, document, reservation, progress }, request, deps)
-    await record(document, request, deps)
-  } catch (error) {
-    if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
-  }
-  await settleQuietly(reservation, progress, request, deps)
-  return { document, isReplayed: false, usage }
-}
-
-/**
- * The bytes are taken, so nothing keeps the copy waiting for the reservation, unless twins may meet at it. When one of them
- * fails, the other one is not broken off: what was answered is easier to undo.
- */
-async function reserveAndCopy(
-  { file, document, reservation, progress }: Attempt,
-  { deadline, journal, idempotencyKey }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<void> {
-  const opening = openReservation(reservation, progress, deps, deadline.signal)
-  progress.unmarked = opening
-    .then(() => deps.ledger.unmark(reservation, deadline.signal))
-    .then(
-      () => true,
-      () => false,
-    )
-  if (idempotencyKey !== undefined) await opening
-  const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-  progress.copy = 'answered'
-  const [opened, copied] = await Promise.allSettled([
-    opening,
-    journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
-  ])
-  if (copied.status === 'rejected') {
-    if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
-    throw copied.reason
-  }
-  if (opened.status === 'rejected') throw opened.reason
-}
-
-async function record(
-  document: WorkspaceDocument,
-  { deadline, journal }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<void> {
-  const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
-  if (outcome !== 'recorded') {
-    throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
-  }
-}
-
-/** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
-async function settleQuietly(
-  reservation: Reservation,
-  { unmarked }: Progress,
-  { deadline, log, journal }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<void> {
-  const signal = deadline.undoSignal()
-  try {
-    await journal.time('settle', async () => {
-      if (await unmarked) await deps.reservations.remove(reservation, signal)
-      else await settle(reservation, deps, signal)
-    })
-  } catch (error) {
-    log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })
-  }
 }

@@ -3,7 +3,7 @@ import { type AttemptId, documentIdOfAttempt, type WorkspaceId } from './ids.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import type { LedgerOverview, OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
 import { completeRelease, type ReleaseDependencies } from './release-bytes.ts'
-import { settle, takeBack } from './take-back.ts'
+import { settle, takeBack, watchForCopy } from './take-back.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
   overview: LedgerOverview
@@ -52,12 +52,17 @@ export async function resolveWorkspace(
 ): Promise<WorkspaceReport> {
   const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
-  // In this order: what is added meanwhile is either seen, or changes the version.
-  const ledger = await deps.overview.read(workspaceId, signal)
-  if (ledger === undefined) return report
+  // By this moment all leases are judged: what ends later may still have been on its way when it was looked for.
+  const startedAtMs = deps.now()
+  const before = await deps.overview.read(workspaceId, signal)
+  if (before === undefined) return report
   const reservations = await readReservations()
+  // Markers as they are after the reservations were read: one that is there says that its other side was not written yet
+  // when that was looked for; one that is gone, that it is done. The version as it was before: what came since is not forgotten.
+  const isQuiet = reservations.length + before.takings.length + before.releases.length === 0
+  const ledger = isQuiet ? before : ((await deps.overview.read(workspaceId, signal)) ?? before)
 
-  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= deps.now()
+  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= startedAtMs
   // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
   const phases = [
     ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, deps)),
@@ -69,7 +74,7 @@ export async function resolveWorkspace(
     if (phase.length > room) report.isComplete = false
     await Promise.all(phase.slice(0, Math.max(0, room)).map(resolveOne))
   }
-  await reschedule(ledger, reservations, report, deps, signal)
+  await reschedule({ ...ledger, version: before.version }, reservations, report, deps, signal)
   return report
 
   async function readReservations(): Promise<OpenReservation[]> {
@@ -108,9 +113,11 @@ function leftTaking(taking: Taking, reservations: OpenReservation[], deps: Resol
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
-      // Only a copy that did not wait for its reservation can be there, and its document id tells where.
+      // Only a copy that did not wait for its reservation can be there, or come yet, and its document id tells where.
       const documentId = documentIdOfAttempt(attemptId)
-      await deps.objects.discard(deps.objectKeys.documentObject({ workspaceId, documentId, attemptId }), signal)
+      const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
+      await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
+      await deps.objects.discard(objectKey, signal)
       await deps.ledger.release(taking, signal)
       return 'released'
     },
@@ -142,7 +149,7 @@ function leftReservation(
   ledger: WorkspaceLedger,
   deps: ResolverDependencies,
 ): Leftover | undefined {
-  const { purpose, closedBy, workspaceId, objectKey } = reservation
+  const { purpose, closedBy, objectKey } = reservation
   if (closedBy && ledger.releases.some(({ releaseId }) => releaseId === closedBy)) return undefined
   return {
     what: 'reservation',
@@ -154,14 +161,12 @@ function leftReservation(
         return 'settled'
       }
       if (closedBy === undefined) {
-        if ((await takeBack(reservation, { mayCopyArrive: false }, deps, signal)) === 'taken_back') return 'released'
+        if ((await takeBack(reservation, { mayCopyArrive: true }, deps, signal)) === 'taken_back') return 'released'
         await settle(reservation, deps, signal)
         return 'settled'
       }
-      // The marker comes before the closing and goes with the bytes: not there any more, so they were given back.
-      const current = await deps.overview.read(workspaceId, signal)
-      const isReleased = !current?.releases.some(({ releaseId }) => releaseId === closedBy)
-      if (isReleased) await deps.reservations.remove(reservation, signal)
+      // The marker comes before the closing and goes with the bytes: it is gone, so they were given back.
+      await deps.reservations.remove(reservation, signal)
       return 'settled'
     },
   }

@@ -3,7 +3,7 @@ import type { Log } from '../logging.ts'
 import type { Deadline } from './deadline.ts'
 import type { Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
-import { takeBack } from './take-back.ts'
+import { takeBack, watchForCopy } from './take-back.ts'
 
 /** How far an attempt got before it failed. */
 export interface Progress {
@@ -36,7 +36,7 @@ export async function undo(
       if (await isOpen(reservation, progress, deps, signal)) {
         return takeBack(reservation, { mayCopyArrive }, deps, signal)
       }
-      if (mayCopyArrive) await deps.reservations.watch(reservation, signal)
+      if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
       if (progress.copy !== 'none') await deps.objects.discard(reservation.objectKey, signal)
       await deps.ledger.release(reservation, signal)
       return 'taken_back'

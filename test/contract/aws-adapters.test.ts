@@ -11,20 +11,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
+import { describeLedgerOverview } from './ledger-overview.contract.ts'
 import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
-import { ADMINISTRATION_LIMITS, describeWorkspaceAdministration } from './workspace-administration.contract.ts'
+import { describeReservations } from './reservations.contract.ts'
+import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
 beforeAll(async () => {
@@ -32,19 +39,22 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-describeQuotaLedger('DynamoDB', () => {
-  const settings = { ...LEDGER_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
-  return { ...createQuotaLedger(settings), ...createLedgerOverview(settings) }
-})
-
-describeWorkspaceAdministration('DynamoDB', () => {
-  const settings = { ...ADMINISTRATION_LIMITS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
+const openLedger = () => {
+  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
   return {
     ...createQuotaLedger(settings),
     ...createLedgerOverview(settings),
     ...createWorkspaceAdministration(settings),
   }
-})
+}
+
+describeQuotaLedger('DynamoDB', openLedger)
+describeLedgerOverview('DynamoDB', openLedger)
+describeWorkspaceAdministration('DynamoDB', openLedger)
+
+describeReservations('DynamoDB', () =>
+  createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),
+)
 
 describeApiKeyAdministration('DynamoDB', () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
@@ -55,23 +65,18 @@ describeDocumentRecords('DynamoDB', () =>
   createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
 )
 
-describe('a document recorded where an attempt was fenced', () => {
-  it('does not inherit the expiry of the tombstone', async () => {
-    const { dynamoDb: client, config } = standIns
-    const records = createDocumentRecords({ client, tableName: config.documentsTable, now: Date.now })
-    const ids = { workspaceId: 'ws_1', documentId: 'file_ttl', objectKey: 'k', sizeBytes: 1 }
-    const names = { filename: 'f', mimeType: 'm', containerId: 'c', createdBy: 'k', createdAt: new Date() }
-    const { signal } = new AbortController()
-    const read = async () => {
-      const Key = marshall({ workspace_id: ids.workspaceId, document_id: ids.documentId })
-      const { Item } = await client.send(new GetItemCommand({ TableName: config.documentsTable, Key }))
-      return Object.keys(Item ?? {})
-    }
-    await records.fence({ ...ids, attemptId: 'one', leaseExpiresAtMs: 0 } as never, signal)
-    expect(await read()).toContain('expires_at')
-    await records.record({ ...ids, ...names, attemptId: 'two' } as never, signal)
-    expect(await read()).not.toContain('expires_at')
-  })
+describeDocumentListing('DynamoDB', () => {
+  const settings = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }
+  return { records: createDocumentRecords(settings), listing: createDocumentListing(settings) }
+})
+
+describeContainerFiles('S3', () => {
+  const { s3: client, config } = standIns
+  return {
+    containerFiles: createContainerFiles({ client, sandboxBucket: config.sandboxBucket }),
+    put: async (Key, Body) =>
+      void (await client.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body }))),
+  }
 })
 
 describeRateLimiter('DynamoDB', (policy, now) =>

@@ -1,149 +1,227 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  type ContainerId,
-  type FilePath,
-  newAttemptId,
-  newDocumentId,
-  type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
-import type { DocumentOverview, DocumentRecords, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { LEASE_END_MS, newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentOverview): void {
   describe(`document records: ${name}`, () => {
     let records: DocumentRecords & DocumentOverview
+    let workspaceId: WorkspaceId
     beforeEach(() => {
       records = make()
+      workspaceId = newWorkspaceId()
     })
-    const document = (ids: Partial<WorkspaceDocument> = {}): WorkspaceDocument => ({
-      workspaceId: 'ws_1' as WorkspaceId,
-      documentId: newDocumentId(),
-      attemptId: newAttemptId(),
-      objectKey: 'documents/ws_1/x/y',
-      filename: 'отчёт/結果 📄.csv' as FilePath,
-      mimeType: 'text/csv; charset=utf-8',
-      sizeBytes: 5 * 1024 ** 3,
-      createdAt: new Date('2026-11-21T09:38:35.556Z'),
-      containerId: 'sess_1' as ContainerId,
-      createdBy: 'key_1',
-      ...ids,
-    })
-    const attempt = (of: WorkspaceDocument): Reservation => ({ ...of, leaseExpiresAtMs: 0 })
-    const find = ({ workspaceId, documentId }: WorkspaceDocument) => records.find(workspaceId, documentId, signal)
+    /** Each of an attempt later than those before. */
+    const document = (documentId?: DocumentId) =>
+      newDocument(newReservation({ workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }))
+    const find = (of: WorkspaceDocument) => records.find(of.workspaceId, of.documentId, signal)
+    const record = (each: WorkspaceDocument) => records.record(each, signal)
+    const recorded = async (each = document()) => {
+      expect(await record(each)).toBe('recorded')
+      return each
+    }
+    const fence = (of: WorkspaceDocument) => records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
+    const deletionOf = (of: WorkspaceDocument) => newRelease(of, 'deletion')
+    const remove = async (each: WorkspaceDocument) => {
+      const deletion = deletionOf(each)
+      expect(await records.retire(deletion, signal)).toEqual({ objectKey: each.objectKey })
+      await records.finish(deletion, signal)
+      return deletion
+    }
 
-    it('finds what was recorded, field by field', async () => {
-      const one = document()
-      expect(await records.record(one, signal)).toBe('recorded')
+    describe('record', () => {
+      it('makes a document that is found, field by field', async () => {
+        const one = await recorded()
+        expect(await find(one)).toEqual(one)
+      })
+
+      it('makes it under this id and in this workspace only', async () => {
+        const one = await recorded()
+        expect(await find(document())).toBeUndefined()
+        expect(await find({ ...one, workspaceId: newWorkspaceId() })).toBeUndefined()
+      })
+
+      it('lets the first of two attempts at a document win', async () => {
+        const one = await recorded()
+        expect(await record(document(one.documentId))).toBe('taken')
+        expect(await find(one)).toEqual(one)
+      })
+
+      it('lets one of ten at once win', async () => {
+        const first = document()
+        const twins = [first, ...Array.from({ length: 9 }, () => document(first.documentId))]
+        const outcomes = await Promise.all(twins.map(record))
+        expect(outcomes.toSorted()).toEqual(['recorded', ...Array(9).fill('taken')])
+        expect(await find(first)).toEqual(twins[outcomes.indexOf('recorded')])
+      })
+
+      it('makes a document anew where one was deleted', async () => {
+        const one = await recorded()
+        await remove(one)
+        const fresh = await recorded(document(one.documentId))
+        expect(await find(one)).toEqual(fresh)
+      })
+
+      it('does not bring the deleted document of its own attempt back', async () => {
+        const one = await recorded()
+        await remove(one)
+        expect(await record(one)).toBe('fenced')
+        expect(await find(one)).toBeUndefined()
+      })
+
+      it('waits until a deletion has given its bytes back', async () => {
+        const one = await recorded()
+        const deletion = deletionOf(one)
+        await records.retire(deletion, signal)
+        expect(await record(document(one.documentId))).toBe('fenced')
+        await records.finish(deletion, signal)
+        await recorded(document(one.documentId))
+      })
+    })
+
+    describe('fence', () => {
+      it('keeps the late record of an attempt out, for good', async () => {
+        const late = document()
+        for (let times = 0; times < 2; times++) expect(await fence(late)).toBe('fenced')
+        expect(await record(late)).toBe('fenced')
+        expect(await find(late)).toBeUndefined()
+      })
+
+      it('finds that the attempt has recorded, and leaves its document', async () => {
+        const one = await recorded()
+        expect(await fence(one)).toBe('recorded')
+        expect(await find(one)).toEqual(one)
+      })
+
+      it('finds that the attempt has recorded a document that was deleted since', async () => {
+        const one = await recorded()
+        const deletion = deletionOf(one)
+        await records.retire(deletion, signal)
+        expect(await fence(one)).toBe('recorded')
+        await records.finish(deletion, signal)
+        expect(await fence(one)).toBe('recorded')
+      })
+
+      it('keeps out all attempts up to the one it fences, and none later', async () => {
+        const [first, second, third] = [document(), document(), document()]
+        const at = (each: WorkspaceDocument) => ({ ...each, documentId: first.documentId })
+        expect(await fence(at(second))).toBe('fenced')
+        for (const early of [first, second]) expect(await record(at(early))).toBe('fenced')
+        await recorded(at(third))
+      })
+
+      it.each([
+        ['the earlier first', [0, 1]],
+        ['the later first', [1, 0]],
+      ])('keeps two attempts out, %s', async (_, order) => {
+        const first = document()
+        const both = [first, document(first.documentId)]
+        for (const index of order) expect(await fence(both[index] as WorkspaceDocument)).toBe('fenced')
+        for (const each of both) expect(await record(each)).toBe('fenced')
+        await recorded(document(first.documentId))
+      })
+
+      it('keeps an attempt out beside the document of another, and after that was deleted', async () => {
+        const late = document()
+        const other = await recorded(document(late.documentId))
+        const later = document(late.documentId)
+        for (const each of [late, later]) expect(await fence(each)).toBe('fenced')
+        expect(await find(other)).toEqual(other)
+        const deletion = deletionOf(other)
+        await records.retire(deletion, signal)
+        for (const each of [late, later]) expect(await record(each)).toBe('fenced')
+        await records.finish(deletion, signal)
+        for (const each of [late, later]) expect(await record(each)).toBe('fenced')
+        await recorded(document(late.documentId))
+      })
+
+      it('keeps an attempt out that it met while the document was being deleted', async () => {
+        const one = await recorded()
+        const late = document(one.documentId)
+        const deletion = deletionOf(one)
+        await records.retire(deletion, signal)
+        expect(await fence(late)).toBe('fenced')
+        expect(await records.retire(deletion, signal)).toEqual({ objectKey: one.objectKey })
+        await records.finish(deletion, signal)
+        expect(await record(late)).toBe('fenced')
+      })
+
+      it('lets a later attempt record where an earlier one was fenced, and still keeps that one out', async () => {
+        const late = document()
+        await fence(late)
+        const other = await recorded(document(late.documentId))
+        expect(await record(late)).toBe('taken')
+        await remove(other)
+        expect(await record(late)).toBe('fenced')
+      })
+    })
+
+    describe('retire', () => {
+      it('takes a document away for the one deletion that comes first, however often it comes', async () => {
+        const one = await recorded()
+        const [first, second] = [deletionOf(one), deletionOf(one)]
+        for (let times = 0; times < 2; times++) {
+          expect(await records.retire(first, signal)).toEqual({ objectKey: one.objectKey })
+          expect(await find(one)).toBeUndefined()
+        }
+        expect(await records.retire(second, signal)).toBeUndefined()
+        expect(await records.isRetiredBy(first, signal)).toBe(true)
+        expect(await records.isRetiredBy(second, signal)).toBe(false)
+        await records.finish(first, signal)
+        expect(await records.retire(first, signal)).toEqual({ objectKey: one.objectKey })
+        expect(await records.retire(second, signal)).toBeUndefined()
+      })
+
+      it('takes a document away for one of ten at once', async () => {
+        const one = await recorded()
+        const deletions = Array.from({ length: 10 }, () => deletionOf(one))
+        const retired = await Promise.all(deletions.map((each) => records.retire(each, signal)))
+        expect(retired.filter((each) => each !== undefined)).toEqual([{ objectKey: one.objectKey }])
+      })
+
+      it('takes nothing away where there is no document, or one of another attempt', async () => {
+        const one = document()
+        const deletion = deletionOf(one)
+        expect(await records.retire(deletion, signal)).toBeUndefined()
+        const other = await recorded(document(one.documentId))
+        expect(await records.retire(deletion, signal)).toBeUndefined()
+        expect(await records.isRetiredBy(deletion, signal)).toBe(false)
+        expect(await find(other)).toEqual(other)
+      })
+
+      it('finds nothing of its own any more where a new document was made', async () => {
+        const one = await recorded()
+        const deletion = await remove(one)
+        const fresh = await recorded(document(one.documentId))
+        expect(await records.retire(deletion, signal)).toBeUndefined()
+        await records.finish(deletion, signal)
+        expect(await find(fresh)).toEqual(fresh)
+      })
+    })
+
+    it('finishes nothing for a deletion that retired nothing', async () => {
+      const one = await recorded()
+      await records.finish(deletionOf(one), signal)
       expect(await find(one)).toEqual(one)
-    })
-
-    it('finds nothing under an unknown id or in another workspace', async () => {
-      const one = document()
-      await records.record(one, signal)
-      expect(await find(document())).toBeUndefined()
-      expect(await find({ ...one, workspaceId: 'ws_2' as WorkspaceId })).toBeUndefined()
-    })
-
-    it('takes a repeated record for the same one', async () => {
-      const one = document()
-      await records.record(one, signal)
-      expect(await records.record(one, signal)).toBe('recorded')
-    })
-
-    it('lets the first of two attempts at a document win', async () => {
-      const one = document()
-      await records.record(one, signal)
-      const other = document({ documentId: one.documentId })
-      expect(await records.record(other, signal)).toBe('taken')
-      expect(await find(one)).toEqual(one)
-    })
-
-    it('fences an attempt before it records: its late record is refused, for good', async () => {
-      const late = document()
-      expect(await records.fence(attempt(late), signal)).toBe('fenced')
-      expect(await records.fence(attempt(late), signal)).toBe('fenced')
-      expect(await records.record(late, signal)).toBe('fenced')
-      expect(await find(late)).toBeUndefined()
-    })
-
-    it('finds on fencing that the attempt has recorded, and leaves its document', async () => {
-      const one = document()
-      await records.record(one, signal)
-      expect(await records.fence(attempt(one), signal)).toBe('recorded')
-      expect(await find(one)).toEqual(one)
-    })
-
-    it('lets a new attempt record where an old one was fenced, and keeps the old one out', async () => {
-      const [first, second] = [document(), document()]
-      const old = [first, { ...second, documentId: first.documentId }] as const
-      for (const each of old) await records.fence(attempt(each), signal)
-      for (const each of old) expect(await records.record(each, signal)).toBe('fenced')
-      const fresh = document({ documentId: first.documentId })
-      expect(await records.record(fresh, signal)).toBe('recorded')
-      expect(await records.record(first, signal)).toBe('taken')
-      expect(await records.fence(attempt(first), signal)).toBe('fenced')
-      expect(await find(fresh)).toEqual(fresh)
-    })
-
-    const deletion = (of: WorkspaceDocument): Reservation => ({ ...of, attemptId: newAttemptId(), leaseExpiresAtMs: 0 })
-
-    it('retires a document for the one deletion that comes first, however often it comes', async () => {
-      const one = document()
-      await records.record(one, signal)
-      const [first, second] = [deletion(one), deletion(one)]
-      expect(await records.retire(first, signal)).toBe('retired')
-      expect(await find(one)).toBeUndefined()
-      expect(await records.retire(second, signal)).toBe('absent')
-      expect(await records.isRetiredBy(first, signal)).toBe(true)
-      expect(await records.isRetiredBy(second, signal)).toBe(false)
-      expect(await records.retire(first, signal)).toBe('retired')
-    })
-
-    it('retires nothing where there is no document, or one with another object', async () => {
-      const one = document()
-      expect(await records.retire(deletion(one), signal)).toBe('absent')
-      await records.record(one, signal)
-      expect(await records.retire(deletion({ ...one, objectKey: 'documents/ws_1/x/z' }), signal)).toBe('absent')
-      expect(await find(one)).toEqual(one)
-    })
-
-    it('does not bring a retired document back by a late repetition of its record, but lets a new attempt make it anew', async () => {
-      const one = document()
-      await records.record(one, signal)
-      await records.retire(deletion(one), signal)
-      expect(await records.record(one, signal)).toBe('fenced')
-      expect(await find(one)).toBeUndefined()
-      const fresh = document({ documentId: one.documentId })
-      expect(await records.record(fresh, signal)).toBe('recorded')
-      expect(await find(fresh)).toEqual(fresh)
-    })
-
-    it('keeps a fenced attempt out even after another one has recorded there and was deleted', async () => {
-      const late = document()
-      await records.fence(attempt(late), signal)
-      const other = document({ documentId: late.documentId })
-      await records.record(other, signal)
-      await records.retire(deletion(other), signal)
-      expect(await records.record(late, signal)).toBe('fenced')
-      const later = document({ documentId: late.documentId })
-      await records.record(later, signal)
-      const beside = document({ documentId: late.documentId })
-      expect(await records.fence(attempt(beside), signal)).toBe('fenced')
-      await records.retire(deletion(later), signal)
-      for (const each of [late, other, later, beside]) expect(await records.record(each, signal)).toBe('fenced')
-      expect(await find(late)).toBeUndefined()
+      await records.retire(deletionOf(one), signal)
+      await records.finish(deletionOf(one), signal)
+      expect(await record(document(one.documentId))).toBe('fenced')
+      await records.finish(deletionOf(document()), signal)
     })
 
     it('lists the documents of one workspace by ascending id, without tombstones', async () => {
-      const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
-      const documents = Array.from({ length: 5 }, () => document({ workspaceId }))
-      for (const each of documents.toReversed()) await records.record(each, signal)
-      await records.fence(attempt(document({ workspaceId })), signal)
-      await records.retire(deletion(documents[2] as WorkspaceDocument), signal)
+      const documents = Array.from({ length: 5 }, () => document())
+      for (const each of documents.toReversed()) await recorded(each)
+      await recorded(newDocument(newReservation({ workspaceId: newWorkspaceId() })))
+      await fence(document())
+      const [, , third, fourth] = documents
+      await remove(third as WorkspaceDocument)
+      await records.retire(deletionOf(fourth as WorkspaceDocument), signal)
       const listed = []
       for await (const each of records.list(workspaceId, signal)) listed.push(each)
-      expect(listed).toEqual(documents.toSpliced(2, 1))
+      expect(listed).toEqual(documents.toSpliced(2, 2))
     })
   })
 }

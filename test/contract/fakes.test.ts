@@ -1,23 +1,46 @@
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { createFakeReservations } from '../fakes/reservations.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
+import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
+import { describeLedgerOverview } from './ledger-overview.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger, LEDGER_LIMITS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
-import { ADMINISTRATION_LIMITS, describeWorkspaceAdministration } from './workspace-administration.contract.ts'
+import { describeReservations } from './reservations.contract.ts'
+import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
-describeQuotaLedger('in-memory fake', () => createFakeQuotaLedger(LEDGER_LIMITS))
-describeWorkspaceAdministration('in-memory fake', () => createFakeQuotaLedger(ADMINISTRATION_LIMITS))
+const newLedger = () =>
+  createFakeQuotaLedger({ ...LEDGER_SETTINGS, maxTakings: MAX_TAKINGS, maxReleases: MAX_RELEASES })
+
+describeQuotaLedger('in-memory fake', newLedger)
+describeLedgerOverview('in-memory fake', newLedger)
+describeWorkspaceAdministration('in-memory fake', newLedger)
+describeReservations('in-memory fake', createFakeReservations)
 describeApiKeyAdministration('in-memory fake', () => {
   const store = createFakeApiKeyStore()
   return { administration: store.administration, store }
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeDocumentListing('in-memory fake', () => {
+  const records = createFakeDocumentRecords()
+  return { records, listing: createFakeDocumentListing(records) }
+})
+describeContainerFiles('in-memory fake', () => {
+  const store = createFakeObjectStore()
+  return {
+    containerFiles: store,
+    put: async (key, bytes) => void store.sandbox.set(key, { bytes, contentType: undefined }),
+  }
+})
 describeRateLimiter('in-memory fake', createFakeRateLimiter)
 describeApiKeyStore('in-memory fake', () => {
   const store = createFakeApiKeyStore()

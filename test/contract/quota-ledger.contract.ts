@@ -1,311 +1,273 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { LedgerOverview, QuotaLedger, Reservation } from '../../lib/promotion/ports.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
+import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { LedgerOverview, QuotaLedger, Release, Reservation } from '../../lib/promotion/ports.ts'
+import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-export const LEDGER_LIMITS = { defaultQuotaBytes: 1000, maxReservations: 3 }
-const signal = AbortSignal.timeout(60_000)
+export const LEDGER_NOW_MS = 1_800_000_000_000
+export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_MS }
+const { signal } = new AbortController()
 
+/** @param make has room for {@link MAX_TAKINGS} takings and {@link MAX_RELEASES} releases in a workspace */
 export function describeQuotaLedger(name: string, make: () => QuotaLedger & LedgerOverview): void {
   describe(`quota ledger: ${name}`, () => {
     let ledger: QuotaLedger & LedgerOverview
     let workspaceId: WorkspaceId
-    const reservation = (sizeBytes: number, ids: Partial<Reservation> = {}): Reservation => ({
-      workspaceId,
-      documentId: newDocumentId(),
-      attemptId: newAttemptId(),
-      sizeBytes,
-      objectKey: 'documents/some/key',
-      leaseExpiresAtMs: 1_800_000_000_000,
-      ...ids,
-    })
-    /** What a reservation of nothing reports. */
-    const usage = async () => {
-      const probe = reservation(0)
-      const reserved = await ledger.reserve(probe, signal)
-      await ledger.release(probe, signal)
-      return 'usage' in reserved ? reserved.usage : reserved
+    const reservation = (sizeBytes: number, change: Partial<Reservation> = {}) =>
+      newReservation({ workspaceId, sizeBytes, ...change })
+    const take = (one: Reservation) => ledger.take(one, signal)
+    const usage = () => ledger.usage(workspaceId, signal)
+    const read = () => ledger.read(workspaceId, signal)
+
+    /** Bytes that are counted, without a marker. */
+    const count = async (sizeBytes: number) => {
+      const one = reservation(sizeBytes)
+      await take(one)
+      await ledger.unmark(one, signal)
+      return one
+    }
+    const mark = async (of: Reservation, purpose: Release['purpose'] = 'undo') => {
+      const release = newRelease(of, purpose)
+      expect(await ledger.mark(release, signal)).toBe('marked')
+      return release
     }
 
     beforeEach(() => {
       ledger = make()
-      workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+      workspaceId = newWorkspaceId()
     })
 
-    it('starts an unknown workspace with the default quota', async () => {
-      expect(await ledger.reserve(reservation(400), signal)).toEqual({
-        outcome: 'reserved',
-        usage: { quotaBytes: 1000, usedBytes: 400 },
-        mayRepeat: false,
-      })
-    })
-
-    it('reserves up to the last byte and not one more', async () => {
-      await ledger.reserve(reservation(400), signal)
-      const full = { quotaBytes: 1000, usedBytes: 1000 }
-      expect(await ledger.reserve(reservation(601), signal)).toMatchObject({
-        outcome: 'quota_exceeded',
-        usage: { quotaBytes: 1000, usedBytes: 400 },
-      })
-      expect(await ledger.reserve(reservation(600), signal)).toMatchObject({ outcome: 'reserved', usage: full })
-      expect(await ledger.reserve(reservation(1), signal)).toMatchObject({ outcome: 'quota_exceeded', usage: full })
-      expect(await ledger.reserve(reservation(0), signal)).toMatchObject({ outcome: 'reserved', usage: full })
-    })
-
-    it('takes a repeated reserve for the same one', async () => {
-      const one = reservation(700)
-      await ledger.reserve(one, signal)
-      expect(await ledger.reserve(one, signal)).toEqual({
-        outcome: 'reserved',
-        usage: { quotaBytes: 1000, usedBytes: 700 },
-        mayRepeat: true,
-      })
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })
-    })
-
-    it('refuses a second attempt at a document whose first is open', async () => {
-      const one = reservation(100)
-      await ledger.reserve(one, signal)
-      const other = reservation(100, { documentId: one.documentId })
-      expect(await ledger.reserve(other, signal)).toMatchObject({ outcome: 'in_progress' })
-      await ledger.release(other, signal)
-      await ledger.settle(other, signal)
-      expect(await ledger.reserve(other, signal)).toMatchObject({ outcome: 'in_progress' })
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 100 })
-    })
-
-    it('keeps the bytes counted when a reservation is settled, once or twice', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.settle(one, signal)
-      await ledger.settle(one, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
-    })
-
-    it('gives the bytes back when a reservation is released, and only once', async () => {
-      const [kept, one] = [reservation(300), reservation(500)]
-      await ledger.reserve(kept, signal)
-      await ledger.reserve(one, signal)
-      await ledger.release(one, signal)
-      await ledger.release(one, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
-    })
-
-    it('gives nothing back for a settled reservation', async () => {
-      const one = reservation(500)
-      await ledger.reserve(one, signal)
-      await ledger.settle(one, signal)
-      await ledger.release(one, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 500 })
-    })
-
-    it('gives back what was reserved, whatever the caller says it was', async () => {
-      const one = reservation(500)
-      await ledger.reserve(one, signal)
-      await ledger.release({ ...one, sizeBytes: 900 }, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-    })
-
-    it('settles and releases nothing in a workspace it has never seen', async () => {
-      await ledger.settle(reservation(1), signal)
-      await ledger.release(reservation(1), signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-    })
-
-    it('refuses more open reservations than its item can hold, and takes them again later', async () => {
-      const open = [reservation(1), reservation(1), reservation(1)]
-      for (const each of open) await ledger.reserve(each, signal)
-      expect(await ledger.reserve(reservation(1), signal)).toMatchObject({ outcome: 'too_many_reservations' })
-      expect(await ledger.reserve(open[0] as Reservation, signal)).toMatchObject({ outcome: 'reserved' })
-      await ledger.settle(open[0] as Reservation, signal)
-      expect(await ledger.reserve(reservation(1), signal)).toMatchObject({ outcome: 'reserved' })
-    })
-
-    it('names the quota when both it and the number of reservations stand in the way', async () => {
-      for (let i = 0; i < 3; i++) await ledger.reserve(reservation(300), signal)
-      expect(await ledger.reserve(reservation(300), signal)).toMatchObject({ outcome: 'quota_exceeded' })
-    })
-
-    it('lets exactly as many of simultaneous reservations in as fit', async () => {
-      const outcomes = await Promise.all(Array.from({ length: 20 }, () => ledger.reserve(reservation(400), signal)))
-      expect(outcomes.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(2)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 800 })
-    })
-
-    it('keeps workspaces apart', async () => {
-      await ledger.reserve(reservation(1000), signal)
-      const other = reservation(1000, { workspaceId: `ws_${newAttemptId()}` as WorkspaceId })
-      expect(await ledger.reserve(other, signal)).toMatchObject({ outcome: 'reserved' })
-    })
-
-    it.each(['settle', 'release'] as const)(
-      'does not take a late repetition of a reserve for a new one, after %s',
-      async (close) => {
-        const one = reservation(300)
-        await ledger.reserve(one, signal)
-        await ledger[close]({ ...one, mayRepeat: true }, signal)
-        const used = close === 'settle' ? 300 : 0
-        // The repetition arrives: it finds the closed reservation, and changes nothing.
-        await ledger.reserve(one, signal)
-        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: used })
-        const [closed] = (await ledger.read(workspaceId, signal))?.reservations ?? []
-        expect(closed).toEqual({ ...one, sizeBytes: 0, purpose: 'closed' })
-        await ledger.settle({ ...one }, signal)
-        expect((await ledger.read(workspaceId, signal))?.reservations).toEqual([])
-        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: used })
-      },
-    )
-
-    it('gives the bytes back and keeps watch over a copy that may arrive late', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.releaseAndWatch(one, signal)
-      await ledger.releaseAndWatch(one, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-      const [watch, ...others] = (await ledger.read(workspaceId, signal))?.reservations ?? []
-      expect(others).toEqual([])
-      expect(watch).toEqual({ ...one, documentId: `late_copy_${one.attemptId}`, sizeBytes: 0, purpose: 'late_copy' })
-      expect(await ledger.reserve({ ...one, attemptId: newAttemptId() }, signal)).toMatchObject({ outcome: 'reserved' })
-    })
-
-    it('watches for a late copy even when somebody else has released the reservation', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.release(one, signal)
-      await ledger.releaseAndWatch(one, signal)
-      expect((await ledger.read(workspaceId, signal))?.reservations).toMatchObject([
-        { purpose: 'late_copy', sizeBytes: 0 },
-      ])
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-    })
-
-    it('watches for a late copy even when a new attempt at the document has begun', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.release(one, signal)
-      const next = { ...one, attemptId: newAttemptId() }
-      await ledger.reserve(next, signal)
-      await ledger.releaseAndWatch(one, signal)
-      const open = (await ledger.read(workspaceId, signal))?.reservations ?? []
-      expect(open.map(({ purpose, attemptId }) => [purpose, attemptId]).toSorted()).toEqual([
-        ['late_copy', one.attemptId],
-        ['promotion', next.attemptId],
-      ])
-      expect((await ledger.usage(workspaceId, signal))?.usedBytes).toBe(300)
-    })
-
-    it('tells whether a document is being worked on', async () => {
-      const one = reservation(300)
-      expect(await ledger.isReserved(one, signal)).toBe(false)
-      await ledger.reserve(one, signal)
-      expect(await ledger.isReserved(one, signal)).toBe(true)
-      expect(await ledger.isReserved(reservation(1), signal)).toBe(false)
-      await ledger.settle(one, signal)
-      expect(await ledger.isReserved(one, signal)).toBe(false)
-    })
-
-    it('opens one deletion of a document at a time, which changes no bytes until it is released', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.settle(one, signal)
-      const deletion = { ...one, attemptId: newAttemptId() }
-      expect(await ledger.beginDeletion(deletion, signal)).toEqual({ outcome: 'begun', mayRepeat: false })
-      expect(await ledger.beginDeletion(deletion, signal)).toEqual({ outcome: 'begun', mayRepeat: true })
-      expect(await ledger.beginDeletion({ ...one, attemptId: newAttemptId() }, signal)).toEqual({
-        outcome: 'in_progress',
-      })
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
-      await ledger.release(deletion, signal)
-      await ledger.release(deletion, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-    })
-
-    it('does not take a late repetition of a deletion for a new one', async () => {
-      const one = reservation(300)
-      await ledger.reserve(one, signal)
-      await ledger.settle(one, signal)
-      const deletion = { ...one, attemptId: newAttemptId() }
-      await ledger.beginDeletion(deletion, signal)
-      await ledger.release({ ...deletion, mayRepeat: true }, signal)
-      await ledger.beginDeletion(deletion, signal)
-      await ledger.release(deletion, signal)
-      expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-    })
-
-    it('opens no deletion in a workspace it has never seen', async () => {
-      expect(await ledger.beginDeletion(reservation(1), signal)).toEqual({ outcome: 'in_progress' })
-    })
-
-    it('tells the usage, and nothing of a workspace it has never seen', async () => {
-      expect(await ledger.usage(workspaceId, signal)).toBeUndefined()
-      await ledger.reserve(reservation(300), signal)
-      expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
-    })
-
-    it('names the open reservations in every refusal', async () => {
-      const open = [reservation(300), reservation(300), reservation(300)]
-      for (const each of open) await ledger.reserve(each, signal)
-      const expected = expect.arrayContaining(open.map((each) => ({ ...each, purpose: 'promotion' })))
-      expect(await ledger.reserve(reservation(101), signal)).toMatchObject({
-        outcome: 'quota_exceeded',
-        open: expected,
-      })
-      expect(await ledger.reserve(reservation(1), signal)).toMatchObject({
-        outcome: 'too_many_reservations',
-        open: expected,
-      })
-      const twin = { ...(open[0] as Reservation), attemptId: newAttemptId() }
-      expect(await ledger.reserve(twin, signal)).toMatchObject({ outcome: 'in_progress', open: expected })
-    })
-
-    describe('overview', () => {
-      const list = async (onlyWithReservations: boolean) => {
-        const found = []
-        for await (const ledgerOfOne of ledger.list({ onlyWithReservations }, signal)) found.push(ledgerOfOne)
-        return found
-      }
-
-      it('reads a workspace as it is, its version growing with every change', async () => {
-        expect(await ledger.read(workspaceId, signal)).toBeUndefined()
-        const one = reservation(300)
-        await ledger.reserve(one, signal)
-        const open = await ledger.read(workspaceId, signal)
-        expect(open).toMatchObject({
-          workspaceId,
-          quotaBytes: 1000,
-          usedBytes: 300,
-          reservations: [{ ...one, purpose: 'promotion' }],
+    describe('take', () => {
+      it('starts an unknown workspace with the default quota', async () => {
+        expect(await usage()).toBeUndefined()
+        expect(await take(reservation(400))).toEqual({
+          outcome: 'taken',
+          usage: { quotaBytes: 1000, usedBytes: 400 },
         })
-        await ledger.settle(one, signal)
-        const settled = await ledger.read(workspaceId, signal)
-        expect(settled).toMatchObject({ usedBytes: 300, reservations: [] })
-        expect(settled?.version).toBeGreaterThan(open?.version ?? 0)
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 400 })
       })
 
-      it('lists all workspaces, or those with reservations', async () => {
+      it('takes up to the last byte and not one more', async () => {
+        await take(reservation(400))
+        const [some, full] = [400, 1000].map((usedBytes) => ({ quotaBytes: 1000, usedBytes }))
+        expect(await take(reservation(601))).toEqual({ outcome: 'quota_exceeded', usage: some, isDue: false })
+        expect(await take(reservation(600))).toEqual({ outcome: 'taken', usage: full })
+        expect(await take(reservation(1))).toEqual({ outcome: 'quota_exceeded', usage: full, isDue: false })
+        expect(await take(reservation(0))).toEqual({ outcome: 'taken', usage: full })
+      })
+
+      it('marks what it took, to the byte and with its lease', async () => {
         const one = reservation(300)
-        await ledger.reserve(one, signal)
-        expect(await list(true)).toContainEqual(await ledger.read(workspaceId, signal))
-        await ledger.settle(one, signal)
-        expect((await list(true)).map((each) => each.workspaceId)).not.toContain(workspaceId)
-        expect(await list(false)).toContainEqual(await ledger.read(workspaceId, signal))
+        await take(one)
+        const { attemptId, sizeBytes, leaseExpiresAtMs } = one
+        expect((await read())?.takings).toEqual([{ workspaceId, attemptId, sizeBytes, leaseExpiresAtMs }])
       })
 
-      it('corrects the used bytes, unless something has changed since', async () => {
+      it('takes nothing twice for one attempt', async () => {
         const one = reservation(300)
-        await ledger.reserve(one, signal)
-        const version = (await ledger.read(workspaceId, signal))?.version
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version }, signal)).toBe(true)
-        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
-        expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
-        expect(await ledger.correct(workspaceId, { usedBytes: 1, version: undefined }, signal)).toBe(false)
-        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+        await take(one)
+        expect(await take({ ...one, sizeBytes: 200 })).toEqual({ outcome: 'crowded', isDue: false })
+        expect(await read()).toMatchObject({ usedBytes: 300, takings: [{ sizeBytes: 300 }] })
       })
 
-      it('makes the ledger of a workspace that has lost it', async () => {
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: 1 }, signal)).toBe(false)
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: undefined }, signal)).toBe(true)
-        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+      it('refuses more takings than its item may hold, and takes again when one has gone', async () => {
+        const taken = Array.from({ length: MAX_TAKINGS }, () => reservation(1))
+        for (const each of taken) expect(await take(each)).toMatchObject({ outcome: 'taken' })
+        expect(await take(reservation(1))).toEqual({ outcome: 'crowded', isDue: false })
+        await ledger.unmark(taken[7] as Reservation, signal)
+        expect(await take(reservation(1))).toMatchObject({ outcome: 'taken' })
+        expect((await usage())?.usedBytes).toBe(MAX_TAKINGS + 1)
       })
+
+      it('does not let takings of dead processes, 10 s older and more, take the place of others', async () => {
+        const takeAll = async (count: number, leaseExpiresAtMs: number) => {
+          const outcomes = []
+          for (let i = 0; i < count; i++) outcomes.push((await take(reservation(1, { leaseExpiresAtMs }))).outcome)
+          return outcomes.filter((outcome) => outcome === 'taken').length
+        }
+        expect(await takeAll(5, LEASE_END_MS - 10_001)).toBe(5)
+        expect(await takeAll(MAX_TAKINGS, LEASE_END_MS - 10_000)).toBe(MAX_TAKINGS - 5)
+        expect(await takeAll(MAX_TAKINGS, LEASE_END_MS)).toBe(5)
+        expect((await read())?.takings).toHaveLength(MAX_TAKINGS + 5)
+      })
+
+      it('holds no more than 60 of these: the item has its bounds', async () => {
+        for (let generation = 0; generation < 5; generation++) {
+          for (let i = 0; i < MAX_TAKINGS; i++) {
+            await take(reservation(1, { leaseExpiresAtMs: LEASE_END_MS + generation * 10_001 }))
+          }
+        }
+        expect((await read())?.takings).toHaveLength(MAX_TAKINGS + 60)
+      })
+
+      it('names the quota when both it and the number of takings stand in the way', async () => {
+        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(50))
+        expect(await take(reservation(1))).toMatchObject({ outcome: 'quota_exceeded' })
+      })
+
+      it('lets exactly as many of simultaneous takes in as fit', async () => {
+        await count(0)
+        const outcomes = await Promise.all(Array.from({ length: 20 }, () => take(reservation(400))))
+        expect(outcomes.filter(({ outcome }) => outcome === 'taken')).toHaveLength(2)
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 800 })
+      })
+
+      it('makes one ledger when simultaneous takes are the first', async () => {
+        const outcomes = await Promise.all(Array.from({ length: 10 }, () => take(reservation(100))))
+        expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(10).fill('taken'))
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 1000 })
+      })
+
+      it('keeps workspaces apart', async () => {
+        await take(reservation(1000))
+        const other = newReservation({ workspaceId: newWorkspaceId(), sizeBytes: 1000 })
+        expect(await take(other)).toMatchObject({ outcome: 'taken' })
+      })
+
+      it.each([
+        ['says that expired reservations may be in the way', LEDGER_NOW_MS, true],
+        ['says that none is in the way, as all leases run', LEDGER_NOW_MS + 1, false],
+      ])('%s, in every refusal', async (_, leaseExpiresAtMs, isDue) => {
+        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(1, { leaseExpiresAtMs }))
+        expect(await take(reservation(1000))).toMatchObject({ outcome: 'quota_exceeded', isDue })
+        expect(await take(reservation(1, { leaseExpiresAtMs }))).toEqual({ outcome: 'crowded', isDue })
+      })
+    })
+
+    describe('mark', () => {
+      it('announces a release, to the byte, and changes no bytes', async () => {
+        const release = await mark(await count(300), 'deletion')
+        expect(await read()).toMatchObject({ usedBytes: 300, releases: [release] })
+      })
+
+      it('marks several releases of the same bytes, each under its id', async () => {
+        const one = await count(300)
+        const releases = [await mark(one), await mark(one)]
+        expect((await read())?.releases).toEqual(expect.arrayContaining(releases))
+      })
+
+      it('leaves a marker that is there as it is', async () => {
+        const release = await mark(await count(300))
+        await ledger.release(release, signal, { keepsMarker: true })
+        expect(await ledger.mark(release, signal)).toBe('crowded')
+        expect((await read())?.releases).toEqual([{ ...release, sizeBytes: 0 }])
+      })
+
+      it('refuses more releases than the item may hold, and marks again when one has gone', async () => {
+        const one = await count(300)
+        const releases: Release[] = []
+        while (releases.length < MAX_RELEASES) releases.push(await mark(one))
+        expect(await ledger.mark(newRelease(one, 'undo'), signal)).toBe('crowded')
+        await ledger.unmark(releases[3] as Release, signal)
+        await mark(one)
+      })
+
+      it('does not wait for takings, nor they for it', async () => {
+        const one = await count(300)
+        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(1))
+        for (let i = 0; i < MAX_RELEASES; i++) await mark(one)
+        expect(await take(reservation(1))).toMatchObject({ outcome: 'crowded' })
+        expect((await usage())?.usedBytes).toBe(300 + MAX_TAKINGS)
+      })
+
+      it('makes no ledger: one made now would give back what it never counted', async () => {
+        await expect(ledger.mark(newRelease(reservation(1), 'undo'), signal)).rejects.toThrow('has no ledger')
+        expect(await read()).toBeUndefined()
+      })
+    })
+
+    describe('unmark', () => {
+      it.each(['taking', 'release'])('takes a %s away, once or twice; the bytes stay counted', async (what) => {
+        const one = what === 'taking' ? reservation(300) : await count(300)
+        if (what === 'taking') await take(one)
+        const marker = what === 'taking' ? one : await mark(one)
+        for (let times = 0; times < 2; times++) {
+          await ledger.unmark(marker, signal)
+          expect(await read()).toMatchObject({ usedBytes: 300, takings: [], releases: [] })
+        }
+      })
+
+      it('leaves the other markers alone, of the same attempt, too', async () => {
+        const [one, other] = [reservation(300), reservation(200)]
+        for (const each of [one, other]) await take(each)
+        const [release, second] = [await mark(one), await mark(one)]
+        await ledger.unmark(release, signal)
+        expect((await read())?.releases).toEqual([second])
+        await ledger.unmark(one, signal)
+        expect(await read()).toMatchObject({ takings: [{ attemptId: other.attemptId }], releases: [second] })
+      })
+    })
+
+    describe('release', () => {
+      it('gives back what was taken, and only once', async () => {
+        await count(300)
+        const one = reservation(500)
+        await take(one)
+        expect(await ledger.release(one, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+        expect(await ledger.release(one, signal)).toBeUndefined()
+        expect(await read()).toMatchObject({ usedBytes: 300, takings: [] })
+      })
+
+      it('gives back what the marker says, whatever the caller says it was', async () => {
+        const one = reservation(500)
+        await take(one)
+        await ledger.release({ ...one, sizeBytes: 900 } as Reservation, signal)
+        expect((await usage())?.usedBytes).toBe(0)
+      })
+
+      it('gives nothing back for a taking whose marker has gone', async () => {
+        const one = await count(500)
+        expect(await ledger.release(one, signal)).toBeUndefined()
+        expect((await usage())?.usedBytes).toBe(500)
+      })
+
+      it('gives back what was marked, once, for the one release that it is', async () => {
+        const one = await count(300)
+        const [release, other] = [await mark(one), await mark(one)]
+        expect(await ledger.release(release, signal)).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+        expect(await ledger.release(release, signal)).toBeUndefined()
+        expect(await read()).toMatchObject({ usedBytes: 0, releases: [other] })
+      })
+
+      it('can keep the marker, without bytes: repeated, it gives nothing more', async () => {
+        await count(400)
+        const release = await mark(await count(300), 'deletion')
+        for (let times = 0; times < 2; times++) {
+          const after = await ledger.release(release, signal, { keepsMarker: true })
+          expect(after).toEqual({ quotaBytes: 1000, usedBytes: 400 })
+          expect((await read())?.releases).toEqual([{ ...release, sizeBytes: 0 }])
+        }
+        await ledger.unmark(release, signal)
+        expect(await ledger.release(release, signal, { keepsMarker: true })).toBeUndefined()
+        expect(await read()).toMatchObject({ usedBytes: 400, releases: [] })
+      })
+
+      it('tells takings and releases of one attempt apart', async () => {
+        const one = reservation(300)
+        await take(one)
+        const release = await mark(one)
+        await ledger.release(one, signal)
+        expect(await read()).toMatchObject({ usedBytes: 0, takings: [], releases: [release] })
+      })
+
+      it('gives the bytes back once when ten release them at once', async () => {
+        await count(300)
+        const one = reservation(500)
+        await take(one)
+        const released = await Promise.all(Array.from({ length: 10 }, () => ledger.release(one, signal)))
+        expect(released.filter((after) => after !== undefined)).toEqual([{ quotaBytes: 1000, usedBytes: 300 }])
+        expect((await usage())?.usedBytes).toBe(300)
+      })
+    })
+
+    it('closes nothing in a workspace it has never seen, and makes no ledger', async () => {
+      for (const releaseId of [undefined, newReleaseId()]) {
+        const marker = { workspaceId, attemptId: newAttemptId(), ...(releaseId && { releaseId }) }
+        await ledger.unmark(marker, signal)
+        expect(await ledger.release(marker, signal)).toBeUndefined()
+        expect(await ledger.release(marker, signal, { keepsMarker: true })).toBeUndefined()
+      }
+      expect(await read()).toBeUndefined()
     })
   })
 }

@@ -1,34 +1,27 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceAdministration } from '../../lib/promotion/ports.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { LedgerOverview, QuotaLedger, WorkspaceAdministration } from '../../lib/promotion/ports.ts'
+import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 type Ledger = QuotaLedger & LedgerOverview & WorkspaceAdministration
 
-export const ADMINISTRATION_LIMITS = { defaultQuotaBytes: 1000, maxReservations: 100 }
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
   describe(`workspace administration: ${name}`, () => {
     let ledger: Ledger
     let workspaceId: WorkspaceId
-    const reservation = (sizeBytes: number): Reservation => ({
-      workspaceId,
-      documentId: newDocumentId(),
-      attemptId: newAttemptId(),
-      sizeBytes,
-      objectKey: 'documents/some/key',
-      leaseExpiresAtMs: 1_800_000_000_000,
-    })
+    const reservation = (sizeBytes: number) => newReservation({ workspaceId, sizeBytes })
 
     beforeEach(() => {
       ledger = make()
-      workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+      workspaceId = newWorkspaceId()
     })
 
     it('makes a workspace once, and tells what is there the second time', async () => {
       const usage = { quotaBytes: 500, usedBytes: 0 }
       expect(await ledger.create(workspaceId, 500, signal)).toEqual({ isNew: true, usage })
-      await ledger.reserve(reservation(400), signal)
+      await ledger.take(reservation(400), signal)
       expect(await ledger.create(workspaceId, 900, signal)).toEqual({
         isNew: false,
         usage: { quotaBytes: 500, usedBytes: 400 },
@@ -38,8 +31,8 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
 
     it('makes a workspace that promotions count in', async () => {
       await ledger.create(workspaceId, 500, signal)
-      expect(await ledger.reserve(reservation(501), signal)).toMatchObject({ outcome: 'quota_exceeded' })
-      expect(await ledger.reserve(reservation(500), signal)).toMatchObject({ outcome: 'reserved' })
+      expect(await ledger.take(reservation(501), signal)).toMatchObject({ outcome: 'quota_exceeded' })
+      expect(await ledger.take(reservation(500), signal)).toMatchObject({ outcome: 'taken' })
     })
 
     it('sets the quota of no workspace it has never seen', async () => {
@@ -54,11 +47,13 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       ['below what is used', 10],
       ['to nothing', 0],
       ['to what it was', 1000],
-    ])('sets the quota %s and leaves used bytes and reservations alone', async (_, quotaBytes) => {
+    ])('sets the quota %s and leaves used bytes and markers alone', async (_, quotaBytes) => {
       const [kept, open] = [reservation(400), reservation(200)]
-      await ledger.reserve(kept, signal)
-      await ledger.settle(kept, signal)
-      await ledger.reserve(open, signal)
+      await ledger.take(kept, signal)
+      await ledger.unmark(kept, signal)
+      await ledger.take(open, signal)
+      const release = newRelease(kept, 'deletion')
+      await ledger.mark(release, signal)
       expect(await ledger.setQuota(workspaceId, quotaBytes, signal)).toEqual({
         previousQuotaBytes: 1000,
         usage: { quotaBytes, usedBytes: 600 },
@@ -66,28 +61,29 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       expect(await ledger.read(workspaceId, signal)).toMatchObject({
         quotaBytes,
         usedBytes: 600,
-        reservations: [{ ...open, purpose: 'promotion' }],
+        takings: [{ attemptId: open.attemptId, sizeBytes: 200 }],
+        releases: [release],
       })
     })
 
     it('lets nothing in while the quota is below what is used, and just what fits afterwards', async () => {
       const [large, small] = [reservation(600), reservation(300)]
-      for (const each of [large, small]) await ledger.reserve(each, signal)
+      for (const each of [large, small]) await ledger.take(each, signal)
       await ledger.setQuota(workspaceId, 500, signal)
-      expect(await ledger.reserve(reservation(0), signal)).toMatchObject({
+      expect(await ledger.take(reservation(0), signal)).toMatchObject({
         outcome: 'quota_exceeded',
         usage: { quotaBytes: 500, usedBytes: 900 },
       })
       await ledger.release(large, signal)
-      expect(await ledger.reserve(reservation(201), signal)).toMatchObject({ outcome: 'quota_exceeded' })
-      expect(await ledger.reserve(reservation(200), signal)).toMatchObject({
-        outcome: 'reserved',
+      expect(await ledger.take(reservation(201), signal)).toMatchObject({ outcome: 'quota_exceeded' })
+      expect(await ledger.take(reservation(200), signal)).toMatchObject({
+        outcome: 'taken',
         usage: { quotaBytes: 500, usedBytes: 500 },
       })
     })
 
     it('counts as a change: an audit that added up before does not correct by it', async () => {
-      await ledger.reserve(reservation(300), signal)
+      await ledger.take(reservation(300), signal)
       const version = (await ledger.read(workspaceId, signal))?.version
       await ledger.setQuota(workspaceId, 400, signal)
       expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
@@ -98,9 +94,14 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       let settledBytes = 0
       const promotions = Array.from({ length: 50 }, async (_, number) => {
         const one = reservation(number + 1)
-        if ((await ledger.reserve(one, signal)).outcome !== 'reserved') return
-        if (number % 3 === 0) return ledger.release(one, signal)
-        await ledger.settle(one, signal)
+        let { outcome } = await ledger.take(one, signal)
+        while (outcome === 'crowded') ({ outcome } = await ledger.take(one, signal))
+        if (outcome !== 'taken') return
+        if (number % 3 === 0) {
+          await ledger.release(one, signal)
+          return
+        }
+        await ledger.unmark(one, signal)
         settledBytes += one.sizeBytes
       })
       const administrators = [1, 2, 3].map(async (administrator) => {
@@ -113,7 +114,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       expect(await ledger.read(workspaceId, signal)).toMatchObject({
         quotaBytes: 123,
         usedBytes: settledBytes,
-        reservations: [],
+        takings: [],
       })
     })
   })

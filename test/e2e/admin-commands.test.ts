@@ -68,8 +68,8 @@ describe('npm run admin -- workspaces', () => {
     expect([same.code, jsonLines(same)]).toEqual([0, [{ ...usage, is_new: false }]])
     expect(other).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('2 MiB (2097152 bytes)') })
     expect(jsonLines(shown)).toEqual([{ ...usage, documents: 0, reservations: [] }])
-    expect(list.stdout).toMatch(/^WORKSPACE +QUOTA +USED +REMAINING +RESERVATIONS$/m)
-    expect(list.stdout).toMatch(/^ws_made +2 MiB +0 B +2 MiB +0$/m)
+    expect(list.stdout).toMatch(/^WORKSPACE +QUOTA +USED +REMAINING$/m)
+    expect(list.stdout).toMatch(/^ws_made +2 MiB +0 B +2 MiB$/m)
   })
 
   it('sets a quota below what is used: promotions are refused until it is raised again', async () => {
@@ -245,17 +245,15 @@ describe('npm run admin -- documents', () => {
     expect(await world.stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
   })
 
-  it('leaves a document alone whose promotion is under way, and deletes the others: exit code 1', async () => {
-    const workspace = await workspaceWithDocument('ws_busy')
-    const [first, second] = [workspace.documentId, await promoted(workspace)]
-    const reservation = { workspaceId: workspace.workspaceId, documentId: first, attemptId: 'other', sizeBytes: 0 }
-    const leaseExpiresAtMs = Date.now() + 60_000
-    await lane.deps.ledger.reserve(
-      { ...reservation, objectKey: 'k', leaseExpiresAtMs } as never,
-      AbortSignal.timeout(5000),
-    )
-    const deleted = await admin('documents', 'delete', 'ws_busy', first, second, '--yes')
-    expect(deleted.code).toBe(1)
-    expect(deleted.stdout).toMatch(new RegExp(`^${first}: not deleted: .*\n${second}: deleted, 1000 bytes given back`))
+  it('deletes a document whose promotion is not settled yet, and gives its bytes back once', async () => {
+    const workspace = await workspaceWithDocument('ws_unsettled')
+    const { workspaceId, documentId } = workspace
+    const signal = AbortSignal.timeout(60_000)
+    const document = await lane.deps.documents.find(workspaceId, documentId as never, signal)
+    if (!document) throw new Error('the document is not there')
+    await lane.deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, signal)
+    const deleted = await admin('documents', 'delete', 'ws_unsettled', documentId, '--yes')
+    expect(deleted).toMatchObject({ code: 0, stdout: expect.stringContaining('deleted, 1000 bytes given back') })
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, reservations: 0 })
   })
 })

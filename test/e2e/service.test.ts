@@ -205,7 +205,8 @@ describe('100 parallel promotions into a workspace with room for exactly 30', ()
       workspace_id: workspaceId,
       quota_bytes: quotaBytes,
       remaining_bytes: quotaBytes,
-      reservations: {},
+      takings: {},
+      releases: {},
     }
     await dynamoDb.send(new PutItemCommand({ TableName: demo.workspaces_table, Item: marshall(workspace) }))
     await s3.send(
@@ -222,7 +223,12 @@ describe('100 parallel promotions into a workspace with room for exactly 30', ()
     expect(
       new Set(refused.map(({ body }) => (body as { error: { metadata: { reason: string } } }).error.metadata.reason)),
     ).toEqual(new Set(['storage_quota_exceeded']))
-    expect(await workspaceItem(workspaceId)).toMatchObject({ ...workspace, remaining_bytes: 999, reservations: {} })
+    expect(await workspaceItem(workspaceId)).toMatchObject({
+      ...workspace,
+      remaining_bytes: 999,
+      takings: {},
+      releases: {},
+    })
     const documents = await documentsOf(workspaceId)
     expect(documents.map(({ document_id }) => document_id).toSorted()).toEqual(
       succeeded.map(({ body }) => (body as { id: string }).id).toSorted(),
@@ -249,7 +255,7 @@ describe('100 simultaneous promotions with one Idempotency-Key', () => {
     expect(new Set(responses.map(({ body }) => (body as { id: string }).id)).size).toBe(1)
     const after = await workspaceItem(full.workspace_id)
     expect(before.remaining_bytes - after.remaining_bytes).toBe(full.files[0]?.size_bytes)
-    expect(after.reservations).toEqual({})
+    expect(after).toMatchObject({ takings: {}, releases: {} })
   })
 })
 

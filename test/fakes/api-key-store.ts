@@ -20,12 +20,13 @@ export function createFakeApiKeyStore(): FakeApiKeyStore {
         if ((keyId ?? key.keyId) === key.keyId && (workspaceId ?? key.workspaceId) === key.workspaceId) yield key
       }
     },
-    async change(tokenHash, { isEnabled, expiresAtMs }) {
+    async change(tokenHash, { isEnabled, expiresAtMs, permissions }) {
       const key = records.get(tokenHash)
       if (!key) return false
       records.set(tokenHash, {
         ...key,
         isEnabled: isEnabled ?? key.isEnabled,
+        permissions: permissions ?? key.permissions,
         expiresAtMs: expiresAtMs === 'never' ? undefined : (expiresAtMs ?? key.expiresAtMs),
       })
       return true

@@ -3,6 +3,8 @@ import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../..
 interface Tombstone {
   attemptId?: string
   objectKey?: string
+  /** Of the document that was there. */
+  createdAt?: Date
   retiredBy?: string
   isFinished: boolean
 }
@@ -27,7 +29,8 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       const tombstone = tombstones.get(key)
       if (tombstone) {
         const isFenced = (fencedThrough.get(key) ?? '') >= document.attemptId
-        if (isFenced || !tombstone.isFinished || tombstone.attemptId === document.attemptId) return 'fenced'
+        const isNewer = (tombstone.attemptId ?? '') < document.attemptId
+        if (isFenced || !tombstone.isFinished || !isNewer) return 'fenced'
       }
       documents.set(key, document)
       tombstones.delete(key)
@@ -47,7 +50,13 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       const document = documents.get(key)
       if (document?.attemptId === attemptId) {
         documents.delete(key)
-        tombstones.set(key, { attemptId, objectKey: document.objectKey, retiredBy: releaseId, isFinished: false })
+        tombstones.set(key, {
+          attemptId,
+          objectKey: document.objectKey,
+          createdAt: document.createdAt,
+          retiredBy: releaseId,
+          isFinished: false,
+        })
       }
       return isRetiredBy(key, releaseId) ? { objectKey: tombstones.get(key)?.objectKey ?? '' } : undefined
     },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../lib/errors.ts'
+import type { ContainerFiles, DocumentObjects } from '../../lib/files/ports.ts'
 import type { ContainerFile, DocumentObjectOverview, ObjectStore, UnfinishedUpload } from '../../lib/promotion/ports.ts'
 
 export interface StoredObject {
@@ -7,9 +8,10 @@ export interface StoredObject {
   contentType: string | undefined
   contentEncoding?: string | undefined
   storageClass?: string | undefined
+  modifiedAt?: Date
 }
 
-export interface FakeObjectStore extends ObjectStore, DocumentObjectOverview {
+export interface FakeObjectStore extends ObjectStore, DocumentObjectOverview, ContainerFiles, DocumentObjects {
   uploads: UnfinishedUpload[]
   sandbox: Map<string, StoredObject>
   documents: Map<string, StoredObject>
@@ -29,6 +31,7 @@ export function createFakeObjectStore(): FakeObjectStore {
       contentEncoding: object.contentEncoding,
       contentLanguage: undefined,
       isArchived: object.storageClass === 'GLACIER',
+      modifiedAt: object.modifiedAt ?? new Date('2026-11-21T09:38:35.000Z'),
     }
   }
   const uploads: UnfinishedUpload[] = []
@@ -38,6 +41,19 @@ export function createFakeObjectStore(): FakeObjectStore {
     documents,
     findContainerFile: async (objectKey) => lookUp(objectKey),
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
+    readStart: async ({ objectKey }, sizeBytes) =>
+      sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
+    async *listContainerFiles({ keyPrefix, afterKey }) {
+      for (const objectKey of [...sandbox.keys()].toSorted(compareBytes)) {
+        const file = lookUp(objectKey)
+        const isBehind = afterKey === undefined || compareBytes(objectKey, afterKey) > 0
+        if (file && isBehind && objectKey.startsWith(keyPrefix)) yield file
+      }
+    },
+    async findDocumentObject(objectKey) {
+      const object = documents.get(objectKey)
+      return object && { isArchived: object.storageClass === 'GLACIER' }
+    },
     async copy({ source, targetKey, mimeType }) {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
@@ -68,4 +84,9 @@ export function createFakeObjectStore(): FakeObjectStore {
     },
     hasObject: async (objectKey) => documents.has(objectKey),
   }
+}
+
+/** As S3 orders keys. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

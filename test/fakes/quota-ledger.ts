@@ -10,6 +10,9 @@ import type {
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
 
+const STALE_MS = 10_000
+const MAX_STALE_TAKINGS = 60
+
 interface Workspace {
   quotaBytes: number
   remainingBytes: number
@@ -27,8 +30,9 @@ export function createFakeQuotaLedger(options: {
   defaultQuotaBytes: number
   now(): number
   maxTakings?: number
+  maxReleases?: number
 }): FakeQuotaLedger {
-  const { maxTakings = Number.POSITIVE_INFINITY } = options
+  const { maxTakings = Number.POSITIVE_INFINITY, maxReleases = Number.POSITIVE_INFINITY } = options
   const workspaces: FakeQuotaLedger['workspaces'] = new Map()
   const newWorkspace = (usedBytes = 0, quotaBytes = options.defaultQuotaBytes): Workspace => ({
     quotaBytes,
@@ -64,7 +68,10 @@ export function createFakeQuotaLedger(options: {
       workspaces.set(workspaceId, workspace)
       const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
       if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
-      if (workspace.takings.size >= maxTakings) return { outcome: 'crowded', isDue }
+      const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
+      const stale = [...workspace.takings.values()].filter(isStale).length
+      const most = maxTakings + Math.min(stale, MAX_STALE_TAKINGS)
+      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded', isDue }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs
@@ -73,8 +80,9 @@ export function createFakeQuotaLedger(options: {
     },
     async mark(release) {
       const workspace = workspaces.get(release.workspaceId)
-      if (workspace === undefined) throw new Error('the workspace has no ledger')
-      if (workspace.releases.has(release.releaseId)) return 'crowded'
+      if (workspace === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger`)
+      const isCrowded = workspace.releases.size >= maxReleases || workspace.releases.has(release.releaseId)
+      if (isCrowded) return 'crowded'
       workspace.releases.set(release.releaseId, release)
       workspace.checkDueAtMs ??= release.leaseExpiresAtMs
       workspace.version++

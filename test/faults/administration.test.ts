@@ -10,7 +10,8 @@ import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { type AwsCall, type Fault, type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 
-const signal = AbortSignal.timeout(60_000)
+// Never, on however busy a machine.
+const signal = AbortSignal.timeout(900_000)
 let standIns: StandIns
 let proxy: FaultProxy
 let client: ReturnType<typeof createDynamoDbClient>

@@ -96,6 +96,7 @@ async function recordSteps(scenario: Scenario): Promise<Step[]> {
 async function runWithFaults(scenario: Scenario, faults: PlannedFault[], lane: Lane) {
   const workspace = await begin(scenario, lane)
   const seen = new Map<string, number>()
+  if (faults.some(({ fault }) => fault.kind === 'hang' || fault.kind === 'late')) lane.beImpatient()
   lane.breakCalls(({ name }) => {
     seen.set(name, (seen.get(name) ?? 0) + 1)
     return faults.find(({ call, occurrence }) => call === name && occurrence === seen.get(name))?.fault
@@ -114,7 +115,7 @@ async function runWithFaults(scenario: Scenario, faults: PlannedFault[], lane: L
 async function expectHealed(lane: Lane, { workspaceId }: TestWorkspace, isAudit: boolean): Promise<void> {
   await lane.deliverLate()
   lane.setClock(LATER_MS)
-  await lane.resolveWorkspace(workspaceId)
+  expect(await lane.resolveWorkspace(workspaceId)).toMatchObject({ failed: 0, isComplete: true })
   if (isAudit) await lane.audit(workspaceId, true)
   expect(await lane.audit(workspaceId, false)).toEqual([])
   const state = await createWorld(standIns).stateOf({ workspaceId, token: '' })

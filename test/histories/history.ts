@@ -82,8 +82,8 @@ export class History {
       await this.#settle()
     }
     await this.#check()
-    // One run resolves; the next finds nothing, and takes the workspace out of the index.
-    for (const run of [1, 2]) {
+    // One run resolves and leaves watches; the next looks after these; the last takes the workspace out of the index.
+    for (const run of [1, 2, 3]) {
       this.#nowMs += HOUR_MS
       await resolveExpiredReservations({ maxResolutions: 1000, timeoutEachMs: 1000 }, this.dependencies(), signal)
       await this.#check()

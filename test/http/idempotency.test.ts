@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import { formatFileId, newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { Reservation } from '../../lib/promotion/ports.ts'
+import { type ContainerId, type FilePath, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { newDocument, newReservation } from '../support/ledger-values.ts'
+import { LEASE_MS, type Step } from '../support/ports.ts'
 import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
 
 const WORKSPACE = 'ws_1' as WorkspaceId
@@ -9,39 +10,35 @@ const KEY = 'order-4711'
 const withKey = (key = KEY) => ({ headers: { 'Idempotency-Key': key } })
 const idOf = ({ body }: { body: unknown }) => (body as { id: string }).id
 
-/** What an attempt with the key left behind when its process died: its reservation, its object, perhaps its document. */
-async function leaveBehind(api: ReturnType<typeof createTestApi>, leaseExpiresAtMs: number, isRecorded: boolean) {
+/** What an attempt with the key, begun so long ago, left behind when its process died: its object, perhaps its document. */
+async function leaveBehind(
+  api: ReturnType<typeof createTestApi>,
+  ageMs: number,
+  steps: Step[] = ['take', 'open', 'unmark'],
+) {
   const documentId = documentIdOfKey(WORKSPACE, KEY)
-  const attemptId = newAttemptId()
-  const objectKey = `documents/ws_1/${documentId}/${attemptId}`
-  const reservation: Reservation = {
-    workspaceId: WORKSPACE,
-    documentId,
-    attemptId,
-    sizeBytes: 8,
-    objectKey,
-    leaseExpiresAtMs,
-  }
+  const one = newReservation({ documentId, sizeBytes: 8, leaseExpiresAtMs: NOW_MS + LEASE_MS - ageMs })
   const { signal } = new AbortController()
-  await api.ledger.reserve(reservation, signal)
-  api.objects.documents.set(objectKey, { bytes: CSV, contentType: 'text/csv' })
-  const names = {
-    filename: PATH,
-    containerId: CONTAINER,
-    mimeType: 'text/csv',
-    createdBy: 'key_1',
-    createdAt: new Date(NOW_MS),
-  }
-  if (isRecorded) await api.documents.record({ ...reservation, ...names } as never, signal)
-  return reservation
+  await api.ledger.take(one, signal)
+  await api.reservations.open(one, signal)
+  if (steps.includes('unmark')) await api.ledger.unmark(one, signal)
+  api.objects.documents.set(one.objectKey, { bytes: CSV, contentType: 'text/csv' })
+  const names = { filename: PATH as FilePath, containerId: CONTAINER as ContainerId }
+  if (steps.includes('record')) await api.documents.record({ ...newDocument(one), ...names }, signal)
+  return one
 }
 
-function expectOneDocument({ documents, objects, ledger }: ReturnType<typeof createTestApi>) {
+const promotionsOf = ({ reservations }: ReturnType<typeof createTestApi>) =>
+  [...reservations.items.values()].filter(({ purpose }) => purpose === 'promotion')
+
+function expectOneDocument(api: ReturnType<typeof createTestApi>) {
+  const { documents, objects, ledger } = api
   expect(documents.documents.size).toBe(1)
   expect(objects.documents.size).toBe(1)
   const workspace = ledger.workspaces.get(WORKSPACE)
   expect(workspace?.remainingBytes).toBe((workspace?.quotaBytes ?? 0) - CSV.length)
-  expect(workspace?.reservations.size).toBe(0)
+  expect([workspace?.takings.size, workspace?.releases.size]).toEqual([0, 0])
+  expect(promotionsOf(api)).toEqual([])
 }
 
 describe('POST …/promote with an Idempotency-Key', () => {
@@ -120,16 +117,25 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expectOneDocument(api)
   })
 
-  it('is 503 with Retry-After while the first request is still running', async () => {
-    const api = createTestApi()
-    await leaveBehind(api, NOW_MS + 1, false)
-    expect(await api.promote(withKey())).toMatchObject({
-      status: 503,
-      headers: { 'retry-after': '1' },
-      body: { error: { metadata: { reason: 'promotion_in_progress' } } },
-    })
-    expect(api.ledger.workspaces.get(WORKSPACE)?.reservations.size).toBe(1)
-  })
+  it.each([
+    [0, '1'],
+    [5000, '5'],
+    [30_000, '10'],
+    [39_999, '1'],
+  ])(
+    'is 503 while the first request, begun %d ms ago, may be running; Retry-After tells when it must be over',
+    async (ageMs, retryAfter) => {
+      const api = createTestApi()
+      await leaveBehind(api, ageMs)
+      expect(await api.promote(withKey())).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': retryAfter },
+        body: { error: { metadata: { reason: 'promotion_in_progress' } } },
+      })
+      expect(promotionsOf(api)).toHaveLength(1)
+      expect(api.ledger.workspaces.get(WORKSPACE)).toMatchObject({ remainingBytes: 992 })
+    },
+  )
 
   it.each<[string, (api: ReturnType<typeof createTestApi>) => void]>([
     ['the file has gone', (api) => api.objects.sandbox.clear()],
@@ -140,7 +146,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     ],
   ])('is 503 and no final refusal while the first one runs and %s meanwhile', async (_, change) => {
     const api = createTestApi()
-    await leaveBehind(api, NOW_MS + 1, false)
+    await leaveBehind(api, 1000)
     change(api)
     expect(await api.promote(withKey())).toMatchObject({
       status: 503,
@@ -148,23 +154,32 @@ describe('POST …/promote with an Idempotency-Key', () => {
     })
   })
 
-  it('takes over once the lease of a dead first request is over, and clears up after it', async () => {
+  it.each<[string, number, Step[]]>([
+    ['40 s after it began, when nothing lives so long', 40_000, ['take', 'open', 'unmark']],
+    ['as soon, whatever of its marker is left', 40_000, ['take', 'open']],
+    ['once its lease is over, too', LEASE_MS, ['take', 'open', 'unmark']],
+  ])('mended: takes the place of a dead first request %s, and clears up after it', async (_, ageMs, steps) => {
     const api = createTestApi()
-    const dead = await leaveBehind(api, NOW_MS, false)
+    const dead = await leaveBehind(api, ageMs, steps)
     const response = await api.promote(withKey())
     expect(response.status).toBe(200)
     expect(response.headers).not.toHaveProperty('idempotency-replayed')
     expect(api.objects.documents.has(dead.objectKey)).toBe(false)
     expectOneDocument(api)
+    // Its copy may arrive late.
+    expect([...api.reservations.items.values()]).toMatchObject([{ purpose: 'late_copy', attemptId: dead.attemptId }])
   })
 
-  it('replays the document of a first request that died between record and settle', async () => {
-    const api = createTestApi()
-    const dead = await leaveBehind(api, NOW_MS, true)
-    const response = await api.promote(withKey())
-    expect([response.status, idOf(response)]).toEqual([200, dead.documentId])
-    expect(response.headers['idempotency-replayed']).toBe('true')
-  })
+  it.each([1000, 40_000, LEASE_MS])(
+    'replays the document of a first request that died between record and settle, %d ms after it began',
+    async (ageMs) => {
+      const api = createTestApi()
+      const dead = await leaveBehind(api, ageMs, ['take', 'open', 'unmark', 'record'])
+      const response = await api.promote(withKey())
+      expect([response.status, idOf(response)]).toEqual([200, dead.documentId])
+      expect(response.headers['idempotency-replayed']).toBe('true')
+    },
+  )
 
   it.each([
     [

@@ -26,7 +26,8 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect(api.objects.documents.get(document?.objectKey ?? '')).toEqual({ bytes: CSV, contentType: 'text/csv' })
     expect(document?.objectKey).toBe(`documents/ws_1/${document?.documentId}/${document?.attemptId}`)
     const workspace = api.ledger.workspaces.get('ws_1' as WorkspaceId)
-    expect(workspace).toEqual({ quotaBytes: 1000, remainingBytes: 992, reservations: new Map(), version: 2 })
+    expect(workspace).toMatchObject({ quotaBytes: 1000, remainingBytes: 992, version: 2 })
+    expect([workspace?.takings.size, workspace?.releases.size, api.reservations.items.size]).toEqual([0, 0, 0])
   })
 
   it('makes a new document each time, and counts each', async () => {
@@ -75,6 +76,24 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     const api = createTestApi()
     api.putFile('max.bin', Buffer.alloc(500))
     expect((await api.promote({ path: 'max.bin' })).status).toBe(200)
+  })
+
+  it('tells the type by the content when neither the container nor the name does', async () => {
+    const api = createTestApi()
+    api.putFile('figure', Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex'))
+    const { body } = await api.promote({ path: 'figure' })
+    expect(body).toMatchObject({ mime_type: 'image/png' })
+    expect([...api.objects.documents.values()][0]?.contentType).toBe('image/png')
+  })
+
+  it('promotes a file whose beginning cannot be read', async () => {
+    const api = createTestApi()
+    api.putFile('figure', Buffer.from('x'))
+    api.objects.readStart = () => Promise.reject(new Error('S3 is on fire'))
+    expect(await api.promote({ path: 'figure' })).toMatchObject({
+      status: 200,
+      body: { mime_type: 'application/octet-stream' },
+    })
   })
 
   it('tells the type by the extension when the container stored none, and stores it with the copy', async () => {

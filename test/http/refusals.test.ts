@@ -1,10 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApiKey } from '../../lib/auth/caller.ts'
-import { ServiceError } from '../../lib/errors.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { REASONS, ServiceError } from '../../lib/errors.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
 
 describe('POST …/promote: 401', () => {
   it.each([
@@ -199,18 +200,20 @@ describe('POST …/promote: 429', () => {
     expectUntouched(api)
   })
 
-  it('when the workspace has too many promotions under way', async () => {
-    const api = createTestApi()
-    vi.spyOn(api.ledger, 'reserve').mockResolvedValue({ outcome: 'too_many_reservations', open: [], mayRepeat: false })
+  it('when more promotions of a workspace begin than its ledger can take: Retry-After grows with their number', async () => {
+    // Hot, so that it is tried once.
+    const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
+    vi.spyOn(api.ledger, 'take').mockResolvedValue({ outcome: 'crowded', isDue: false })
+    for (let i = 0; i < 9; i++) api.dependencies.admission.note('ws_1' as WorkspaceId, false)
     const response = await api.promote({})
-    const detail = 'The workspace has too many promotions under way at once.'
+    const { detail } = REASONS.too_many_promotions
     expectRefusal(
       response,
       429,
       'Rate limit exceeded',
       { reason: 'too_many_promotions', detail },
       {
-        headers: { ...RATE_HEADERS, 'retry-after': '1' },
+        headers: { ...RATE_HEADERS, 'retry-after': '12' },
       },
     )
     expectUntouched(api)
@@ -251,7 +254,7 @@ describe('POST …/promote: 500 and 503', () => {
 
   it('is 503 when the quota cannot be read: nothing is kept uncounted', async () => {
     const api = createTestApi()
-    vi.spyOn(api.ledger, 'reserve').mockRejectedValue(new ServiceError('service_unavailable'))
+    vi.spyOn(api.ledger, 'take').mockRejectedValue(new ServiceError('service_unavailable'))
     expect(await api.promote({})).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     expectUntouched(api)
   })

@@ -23,6 +23,7 @@ describe('the log line of a request', () => {
       {
         level: 'info',
         message: 'request answered',
+        operation: 'promote_container_file',
         request_id: expect.any(String),
         key_id: 'key_1',
         workspace_id: 'ws_1',

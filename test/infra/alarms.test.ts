@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
 import { NAMESPACE } from '../support/metric-names.ts'
 import {
+  API_FUNCTIONS,
   EXISTING,
   PACKAGING_TIMEOUT_MS,
   type Packaged,
@@ -43,7 +44,7 @@ describe('alarms', () => {
     expect(alarms.length).toBeGreaterThanOrEqual(14)
     for (const { Properties } of alarms) {
       const slug = /Runbook: docs\/operations\.md#([a-z-]+)$/.exec(Properties.AlarmDescription)?.[1]
-      expect(Properties.AlarmName).toBe(`container-file-promotion-prod-${slug}`)
+      expect(Properties.AlarmName).toMatch(new RegExp(`^container-file-promotion-prod-${slug}(-[a-z-]+)?$`))
       const heading = RUNBOOK.split('\n').find((line) => /^#+ /.test(line) && slugOf(line) === slug)
       expect(heading, slug).toBeDefined()
     }
@@ -105,11 +106,11 @@ describe('what callers notice', () => {
     })
   })
 
-  it('throttles: of the function and of the ledger', () => {
-    expect(alarm('FunctionThrottles')).toMatchObject({
-      MetricName: 'Throttles',
-      Dimensions: [functionNamed('promote-container-file')],
-    })
+  it('throttles: of each function and of the ledger', () => {
+    for (const id of API_FUNCTIONS) {
+      const slug = id.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+      expect(alarm(`${id}Throttles`)).toMatchObject({ MetricName: 'Throttles', Dimensions: [functionNamed(slug)] })
+    }
     expect(alarm('LedgerThrottles')).toMatchObject({
       MetricName: 'WriteThrottleEvents',
       Dimensions: [{ Name: 'TableName', Value: 'container-file-promotion-prod-workspaces' }],

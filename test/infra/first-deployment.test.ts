@@ -58,7 +58,7 @@ describe('a deployment to a second region', () => {
 
 describe('a deployment without changes', () => {
   it('has no time in its ids', () => {
-    for (const id of Object.keys(prod.resources)) expect(id).not.toMatch(/\d{10}/)
+    for (const id of Object.keys(prod.resources)) expect(id).not.toMatch(/[g-zG-Z]\d{13}$/)
   })
 
   it('has the same ids, however the framework calls the deployment of the API', () => {
@@ -66,17 +66,18 @@ describe('a deployment without changes', () => {
   })
 
   it.each([
-    ['a route', { Type: 'AWS::ApiGateway::Method', Properties: { HttpMethod: 'GET' } }],
+    ['a route', { Type: 'AWS::ApiGateway::Method', Properties: { HttpMethod: 'GET', ResourceId: { Ref: 'Path' } } }],
     ['an answer of the gateway', { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { StatusCode: '418' } }],
   ])('differs from one that changes %s, which must reach the stage', (_, changed) => {
     expect(deploymentId('ApiGatewayDeployment1', { Changed: changed })).not.toBe(deploymentId('ApiGatewayDeployment1'))
   })
 
   function deploymentId(id: string, changes: object = {}): string {
-    const stage = { Type: 'AWS::ApiGateway::Stage', Properties: { DeploymentId: { Ref: '' } } }
+    const stage = { Type: 'AWS::ApiGateway::Stage', Properties: { DeploymentId: { Ref: '' }, MethodSettings: [{}] } }
     const template = {
       Resources: {
         Api: { Type: 'AWS::ApiGateway::RestApi', Properties: { Name: 'api' } },
+        Path: { Type: 'AWS::ApiGateway::Resource', Properties: { PathPart: 'v1', ParentId: {} } },
         Stage: stage,
         [id]: { Type: 'AWS::ApiGateway::Deployment', Properties: { RestApiId: { Ref: 'Api' }, StageName: 'dev' } },
         ...changes,

@@ -22,14 +22,27 @@ beforeAll(async () => {
   ])
 }, PACKAGING_TIMEOUT_MS)
 
+function pathOf(resourceId: string): string {
+  const { ParentId, PathPart } = dev.resource(resourceId).Properties
+  return `${ParentId.Ref ? pathOf(ParentId.Ref) : ''}/${PathPart}`
+}
+
 describe('the API', () => {
-  it('has a regional REST API with the one route and no authorizer of its own', () => {
+  it('has a regional REST API without an authorizer of its own', () => {
     expect(dev.resource('ApiGatewayRestApi').Properties.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] })
-    const paths = dev.ofType('AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart)
-    expect(paths.toSorted()).toEqual(['containers', 'files', 'promote', 'v1', '{container_id}', '{file_id}'])
-    expect(dev.ofType('AWS::ApiGateway::Method').map(({ Properties }) => Properties)).toEqual([
-      expect.objectContaining({ HttpMethod: 'POST', AuthorizationType: 'NONE', ApiKeyRequired: false }),
-    ])
+    for (const { Properties } of dev.ofType('AWS::ApiGateway::Method')) {
+      expect(Properties).toMatchObject({ AuthorizationType: 'NONE', ApiKeyRequired: false })
+    }
+  })
+
+  it('has the routes of docs/openapi.yaml, and no other', () => {
+    const routes = dev
+      .ofType('AWS::ApiGateway::Method')
+      .map(({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref)}`)
+    const documented = Object.entries(OPENAPI.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} /v1${path}`),
+    )
+    expect(routes.toSorted()).toEqual(documented.toSorted())
   })
 
   it('neither converts bodies from and to binary nor compresses them', () => {
@@ -57,19 +70,24 @@ describe('the stage', () => {
     expect(dev.resource(deploymentId ?? '').Properties).not.toHaveProperty('StageName')
   })
 
-  it.each([
-    ['the stage', '*', '/*'],
-    ['the method', 'POST', '/~1v1~1containers~1{container_id}~1files~1{file_id}~1promote'],
-  ])('throttles %s, by parameters', (_, HttpMethod, ResourcePath) => {
-    const settings = (service: Packaged) =>
-      service
-        .resource('GatewayStage')
-        .Properties.MethodSettings.find((each: Record<string, unknown>) => each.HttpMethod === HttpMethod)
-    expect(settings(dev)).toMatchObject({ ResourcePath, ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000' })
-    expect(settings(prod)).toMatchObject({
-      ThrottlingRateLimit: THRESHOLDS.throttleRatePerSecond,
-      ThrottlingBurstLimit: THRESHOLDS.throttleBurst,
-    })
+  it('throttles the stage and each method, by parameters', () => {
+    const settings = (service: Packaged) => service.resource('GatewayStage').Properties.MethodSettings
+    const methods = dev.ofType('AWS::ApiGateway::Method').map(({ Properties }) => ({
+      HttpMethod: Properties.HttpMethod,
+      ResourcePath: `/${pathOf(Properties.ResourceId.Ref).replaceAll('/', '~1')}`,
+    }))
+    expect(methods).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
+    const limited = [{ HttpMethod: '*', ResourcePath: '/*' }, ...methods]
+    expect(settings(dev)).toMatchObject(
+      limited.map((each) => ({ ...each, ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000' })),
+    )
+    expect(settings(prod)).toMatchObject(
+      limited.map((each) => ({
+        ...each,
+        ThrottlingRateLimit: THRESHOLDS.throttleRatePerSecond,
+        ThrottlingBurstLimit: THRESHOLDS.throttleBurst,
+      })),
+    )
   })
 
   it('writes access logs in JSON, without any header but the user agent, kept for a while', () => {

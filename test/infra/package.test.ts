@@ -11,7 +11,14 @@ import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '
 import { lambdaContext, restEvent } from '../support/rest-event.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FUNCTIONS = ['promoteContainerFile', 'resolveReservations', 'auditWorkspaces']
+const FUNCTIONS = [
+  'promoteContainerFile',
+  'readDocuments',
+  'deleteDocument',
+  'readContainerFiles',
+  'resolveReservations',
+  'auditWorkspaces',
+]
 /** Cold starts load it. */
 const MAX_ARTIFACT_BYTES = 200 * 1024
 
@@ -48,13 +55,13 @@ describe('the packaged artifact', () => {
     const source = join(ROOT, `${entry.replace('dist', 'functions')}.ts`)
     expect(files.some(([name]) => name === `${entry}.mjs`)).toBe(existsSync(source))
     for (const [name, bytes] of files) {
-      expect(name.startsWith('dist/chunks/') || name === `${entry}.mjs`, name).toBe(true)
+      expect(name.startsWith(`${entry.replace('dist', 'dist/chunks')}/`) || name === `${entry}.mjs`, name).toBe(true)
       expect(Buffer.from(bytes).equals(await readFile(join(ROOT, name))), name).toBe(true)
     }
   })
 
-  it('of the promotion is small', async () => {
-    expect((await dev.artifact('promoteContainerFile')).byteLength).toBeLessThan(MAX_ARTIFACT_BYTES)
+  it.each(FUNCTIONS)('of %s is small', async (functionName) => {
+    expect((await dev.artifact(functionName)).byteLength).toBeLessThan(MAX_ARTIFACT_BYTES)
   })
 
   it('runs on its own, with the environment of the template, and answers as documented', async () => {
@@ -75,7 +82,7 @@ describe('the packaged artifact', () => {
 })
 
 describe('the functions', () => {
-  it('are three, on the production version of Node.js', () => {
+  it('are six, on the production version of Node.js', () => {
     expect(dev.ofType('AWS::Lambda::Function')).toHaveLength(FUNCTIONS.length)
     for (const name of FUNCTIONS) {
       expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
@@ -95,8 +102,8 @@ describe('the functions', () => {
     expect(lambda(name).FunctionName).toBe(`container-file-promotion-dev-${kebab(name)}`)
   })
 
-  it('promote gives up before the gateway does, at a concurrency that may be reserved', () => {
-    expect(lambda('promoteContainerFile').Timeout).toBe(28)
+  it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
+    for (const name of FUNCTIONS.slice(0, 4)) expect(lambda(name).Timeout).toBe(28)
     expect(lambda('promoteContainerFile')).not.toHaveProperty('ReservedConcurrentExecutions')
     const { ReservedConcurrentExecutions } = lambda('promoteContainerFile', broughtAlong)
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
@@ -120,8 +127,8 @@ describe('the functions', () => {
   it('keep their logs for as long as it is set', () => {
     const days = (service: Packaged) =>
       service.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays)
-    expect(days(dev)).toEqual(['30', '30', '30', '30'])
-    expect(days(broughtAlong)).toEqual(['90', '90', '90', '90'])
+    expect(days(dev)).toEqual(Array(FUNCTIONS.length + 1).fill('30'))
+    expect(days(broughtAlong)).toEqual(Array(FUNCTIONS.length + 1).fill('90'))
   })
 })
 
@@ -130,7 +137,8 @@ describe('the outputs', () => {
     const names = Object.keys(dev.outputs).filter((name) => !/^Serv|Arn$/.test(name))
     expect(names).toEqual([
       'BaseUrl',
-      ...['PromoteFunction', 'ResolverFunction', 'AuditFunction'],
+      ...['PromoteFunction', 'ReadDocumentsFunction', 'DeleteDocumentFunction', 'ReadContainerFilesFunction'],
+      ...['ResolverFunction', 'AuditFunction'],
       ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
       ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'Dashboard'],
     ])

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { textOf } from '../support/intrinsics.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 interface Statement {
-  Sid: string
+  Sid: string | undefined
   Action: string | string[]
   Resource: unknown
   Condition?: { StringLike: { 's3:prefix': unknown } }
@@ -15,17 +15,24 @@ beforeAll(async () => {
   ;[dev, broughtAlong] = await Promise.all([packagedService('dev'), packagedService('broughtAlong')])
 }, PACKAGING_TIMEOUT_MS)
 
-const statementsOf = (service: Packaged, role: string): Statement[] =>
-  service
-    .resource(role)
-    .Properties.Policies.flatMap(
-      (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
-    )
+/** Of a role's own policies and of those that are attached to it. */
+const statementsOf = (service: Packaged, role: string): Statement[] => {
+  const attached = service
+    .ofType('AWS::IAM::RolePolicy')
+    .map(({ Properties }) => Properties)
+    .filter(({ RoleName }) => RoleName.Ref === role)
+  return [...service.resource(role).Properties.Policies, ...attached].flatMap(
+    (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
+  )
+}
 
 const LOG_AND_TRACE = 'logs:CreateLogStream logs:PutLogEvents xray:PutTraceSegments xray:PutTelemetryRecords'
 const ACTIONS = {
-  PromoteContainerFileRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem s3:GetObject s3:ListBucket s3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
-  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:UpdateItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
+  PromoteContainerFileRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem dynamodb:Query s3:GetObject s3:ListBucket s3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
+  ReadDocumentsRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:BatchGetItem dynamodb:Query s3:GetObject s3:ListBucket`,
+  DeleteDocumentRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
+  ReadContainerFilesRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem s3:GetObject s3:ListBucket`,
+  ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
   // Those of AWSCodeDeployRoleForLambdaLimited but for its hooks.
   TrafficShiftRole:
@@ -39,19 +46,24 @@ describe('roles', () => {
     const statements = statementsOf(dev, role)
     expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(new Set(expected.split(' ')))
     for (const { Sid, Resource } of statements) {
-      if (!ANYWHERE.includes(Sid)) expect([Resource].flat(), Sid).not.toContain('*')
+      if (!ANYWHERE.includes(Sid ?? '')) expect([Resource].flat(), Sid).not.toContain('*')
     }
   })
 
   it('gives every function a role of its own, and has no other but those of the gateway and the traffic shift', () => {
     const used = dev.ofType('AWS::Lambda::Function').map(({ Properties }) => Properties.Role['Fn::GetAtt'][0])
     expect(new Set([...used, 'TrafficShiftRole', 'GatewayLogRole'])).toEqual(new Set(dev.idsOfType('AWS::IAM::Role')))
-    expect(new Set(used).size).toBe(3)
+    expect(new Set(used).size).toBe(6)
   })
 
   it.each([
     ['dev', 'PromoteContainerFileRole', 'ReadSandboxes', '<SandboxBucket>/sandboxes/*/*/*'],
     ['dev', 'PromoteContainerFileRole', 'WriteDocuments', '<DocumentsBucket>/documents/*/*/*'],
+    ['dev', 'ReadDocumentsRole', 'ReadDocuments', '<DocumentsBucket>/documents/*/*/*'],
+    ['dev', 'DeleteDocumentRole', 'DiscardObjects', '<DocumentsBucket>/documents/*/*/*'],
+    ['dev', 'ReadContainerFilesRole', 'ReadSandboxes', '<SandboxBucket>/sandboxes/*/*/*'],
+    ['broughtAlong', 'ReadDocumentsRole', 'ReadDocuments', 'platform-documents/*/files/*/*'],
+    ['broughtAlong', 'ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['dev', 'ResolveReservationsRole', 'DiscardObjects', '<DocumentsBucket>/documents/*/*/*'],
     ['dev', 'AuditWorkspacesRole', 'LookAtObjects', '<DocumentsBucket>/documents/*'],
     ['broughtAlong', 'PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
@@ -73,13 +85,33 @@ describe('roles', () => {
     expect(prefixes).toEqual([
       ['TellMissingSandboxFiles', 'sandboxes/*/*/*'],
       ['TellMissingDocuments', 'documents/*/*/*'],
+      ['TellLostDocuments', 'documents/*/*/*'],
+      ['ListSandboxes', 'sandboxes/*/*/*'],
       ['ListObjects', 'documents/*'],
     ])
   })
 
-  it('lets the audit change nothing', () => {
-    const actions = statementsOf(dev, 'AuditWorkspacesRole').flatMap(({ Action }) => Action)
-    const changes = actions.filter((action) => !/^(logs|xray):|:(Get|List|Query|Scan)/.test(action))
-    expect(changes).toEqual([])
+  /** But the rate limit of the caller. */
+  const changesOf = (role: string) =>
+    statementsOf(dev, role)
+      .filter(({ Sid }) => Sid !== 'CountRequests')
+      .flatMap(({ Action }) => Action)
+      .filter((action) => !/^(logs|xray):|:(Get|BatchGet|List|Query|Scan)/.test(action))
+
+  it.each(['AuditWorkspacesRole', 'ReadDocumentsRole', 'ReadContainerFilesRole'])('lets %s change nothing', (role) => {
+    expect(changesOf(role)).toEqual([])
+  })
+
+  it('lets the deletion read no content', () => {
+    const actions = statementsOf(dev, 'DeleteDocumentRole').flatMap(({ Action }) => Action)
+    expect(actions).not.toContain('s3:GetObject')
+  })
+
+  it.each([
+    ['ReadDocumentsRole', EXISTING.documentsKmsKeyArn],
+    ['ReadContainerFilesRole', EXISTING.sandboxKmsKeyArn],
+  ])('lets %s decrypt what it signs, and nothing else', (role, key) => {
+    const decrypting = statementsOf(broughtAlong, role).filter(({ Action }) => [Action].flat().includes('kms:Decrypt'))
+    expect(decrypting.map(({ Resource }) => Resource)).toEqual([key])
   })
 })

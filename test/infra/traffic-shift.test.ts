@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { textOf } from '../support/intrinsics.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { API_FUNCTIONS, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 
 let dev: Packaged
 let prod: Packaged
@@ -9,53 +9,70 @@ beforeAll(async () => {
 }, PACKAGING_TIMEOUT_MS)
 
 describe('a deployment', () => {
-  it('publishes a version of the promotion, and of nothing else, and points the alias to it', () => {
-    const versions = prod.idsOfType('AWS::Lambda::Version')
-    expect(versions).toHaveLength(1)
-    expect(prod.resource('PromoteContainerFileAlias').Properties).toEqual({
+  it.each(API_FUNCTIONS)('publishes a version of %s and points its alias to it', (id) => {
+    const [version] = prod
+      .idsOfType('AWS::Lambda::Version')
+      .filter((each) => prod.resource(each).Properties.FunctionName.Ref === `${id}LambdaFunction`)
+    expect(prod.resource(`${id}Alias`).Properties).toEqual({
       Name: 'live',
-      FunctionName: { Ref: 'PromoteContainerFileLambdaFunction' },
-      FunctionVersion: { 'Fn::GetAtt': [versions[0], 'Version'] },
+      FunctionName: { Ref: `${id}LambdaFunction` },
+      FunctionVersion: { 'Fn::GetAtt': [version, 'Version'] },
     })
   })
 
-  it('sends the requests of the gateway to the alias, which it may invoke', () => {
-    const [method] = prod.ofType('AWS::ApiGateway::Method')
-    expect(textOf(method?.Properties.Integration.Uri)).toContain('/functions/<PromoteContainerFileAlias>/invocations')
+  it('publishes a version of nothing else', () => {
+    expect(prod.idsOfType('AWS::Lambda::Version')).toHaveLength(API_FUNCTIONS.length)
+    expect(prod.idsOfType('AWS::Lambda::Alias')).toEqual(API_FUNCTIONS.map((id) => `${id}Alias`))
+  })
+
+  it('sends the requests of the gateway to the aliases, which it may invoke', () => {
+    const uris = prod.ofType('AWS::ApiGateway::Method').map(({ Properties }) => textOf(Properties.Integration.Uri))
+    for (const uri of uris) expect(uri).toMatch(/\/functions\/<\w+Alias>\/invocations/)
     const permissions = prod.ofType('AWS::Lambda::Permission').map(({ Properties }) => Properties)
     const byGateway = permissions.filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
-    expect(byGateway.map(({ FunctionName }) => FunctionName)).toEqual([{ Ref: 'PromoteContainerFileAlias' }])
+    const invoked = byGateway.map(({ FunctionName }) => FunctionName.Ref)
+    expect(new Set(invoked)).toEqual(new Set(API_FUNCTIONS.map((id) => `${id}Alias`)))
   })
 
-  it('shifts the traffic step by step in production', () => {
-    expect(prod.resource('PromoteContainerFileAlias').UpdatePolicy).toEqual({
+  it.each(API_FUNCTIONS)('shifts the traffic of %s step by step in production', (id) => {
+    expect(prod.resource(`${id}Alias`).UpdatePolicy).toEqual({
       CodeDeployLambdaAliasUpdate: {
         ApplicationName: { Ref: 'TrafficShiftApplication' },
-        DeploymentGroupName: { Ref: 'TrafficShift' },
+        DeploymentGroupName: { Ref: `${id}TrafficShift` },
       },
     })
-    expect(prod.resource('TrafficShift').Properties).toMatchObject({
+    expect(prod.resource(`${id}TrafficShift`).Properties).toMatchObject({
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
       DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
     })
   })
 
-  it('takes the traffic back when an alarm goes off meanwhile', () => {
-    const { AlarmConfiguration, AutoRollbackConfiguration } = prod.resource('TrafficShift').Properties
+  it.each(API_FUNCTIONS)('takes the traffic of %s back when an alarm goes off meanwhile', (id) => {
+    const { AlarmConfiguration, AutoRollbackConfiguration } = prod.resource(`${id}TrafficShift`).Properties
     expect(AutoRollbackConfiguration.Events).toContain('DEPLOYMENT_STOP_ON_ALARM')
     expect(AlarmConfiguration.Enabled).toBe(true)
     const alarms = AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref)
-    expect(alarms).toEqual(['FunctionErrorsAlarm', 'FailuresAlarm', 'ServerErrorRateAlarm'])
-    for (const id of alarms) expect(prod.resource(id).Type).toBe('AWS::CloudWatch::Alarm')
-    expect(prod.resource('FunctionErrorsAlarm').Properties.Dimensions).toContainEqual({
-      Name: 'Resource',
-      Value: 'container-file-promotion-prod-promote-container-file:live',
-    })
+    expect(alarms).toEqual([`${id}ErrorsAlarm`, 'FailuresAlarm', 'ServerErrorRateAlarm'])
+    for (const alarm of alarms) expect(prod.resource(alarm).Type).toBe('AWS::CloudWatch::Alarm')
+    const slug = id.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+    expect(prod.resource(`${id}ErrorsAlarm`).Properties.Dimensions).toEqual([
+      { Name: 'FunctionName', Value: `container-file-promotion-prod-${slug}` },
+      { Name: 'Resource', Value: `container-file-promotion-prod-${slug}:live` },
+    ])
+  })
+
+  it.each(API_FUNCTIONS)('may shift the alias of %s, once it is allowed to', (id) => {
+    expect(prod.resource(`${id}TrafficShift`).DependsOn).toEqual([`${id}ShiftPolicy`])
+    const { RoleName, PolicyDocument } = prod.resource(`${id}ShiftPolicy`).Properties
+    expect(RoleName).toEqual({ Ref: 'TrafficShiftRole' })
+    expect(textOf(PolicyDocument.Statement[0].Resource[1])).toBe(`<${id}LambdaFunction.Arn>:*`)
   })
 
   it('shifts everything at once, whatever the alarms say, where it is told so', () => {
-    const { DeploymentConfigName, AlarmConfiguration } = dev.resource('TrafficShift').Properties
-    expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce')
-    expect(AlarmConfiguration.Enabled).toBe(false)
+    for (const id of API_FUNCTIONS) {
+      const { DeploymentConfigName, AlarmConfiguration } = dev.resource(`${id}TrafficShift`).Properties
+      expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce')
+      expect(AlarmConfiguration.Enabled).toBe(false)
+    }
   })
 })

@@ -9,6 +9,9 @@ import { type Packaged, packagedService } from '../support/packages.ts'
 /** Functions by the name that their clients put into the user agent. */
 const ROLES = {
   'promote-container-file': 'PromoteContainerFileRole',
+  'read-documents': 'ReadDocumentsRole',
+  'delete-document': 'DeleteDocumentRole',
+  'read-container-files': 'ReadContainerFilesRole',
   'resolve-reservations': 'ResolveReservationsRole',
   'audit-workspaces': 'AuditWorkspacesRole',
 } as const

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { type Access, accessesOf } from './iam-accesses.ts'
 
 const directory = process.env.RECORD_AWS_CALLS_IN
-const APP_ID = /\bapp\/(promote-container-file|resolve-reservations|audit-workspaces)\b/
+const APP_ID =
+  /\bapp\/(promote-container-file|read-documents|delete-document|read-container-files|resolve-reservations|audit-workspaces)\b/
 const seen = new Set<string>()
 
 export type RecordedAccess = Access & { functionId: string }

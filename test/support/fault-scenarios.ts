@@ -44,7 +44,8 @@ const killAfter = async (lane: Lane, workspace: TestWorkspace, call: string): Pr
 }
 
 const documentIdOf = async (lane: Lane, { workspaceId }: TestWorkspace) => {
-  for await (const { documentId } of lane.deps.documents.list(workspaceId, AbortSignal.timeout(5000))) return documentId
+  for await (const { documentId } of lane.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
+    return documentId
   throw new Error('the workspace has no document')
 }
 
@@ -140,7 +141,7 @@ export const SCENARIOS: Scenario[] = [
       await promote(lane, workspace)
       const lost = await documentIdOf(lane, workspace)
       await promote(lane, workspace)
-      const signal = AbortSignal.timeout(5000)
+      const signal = AbortSignal.timeout(60_000)
       const document = await lane.deps.documents.find(workspaceId, lost, signal)
       await lane.deps.objects.discard(document?.objectKey ?? '', signal)
       const source = await lane.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)

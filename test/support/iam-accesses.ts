@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** One thing that IAM must allow: an action on a resource, in a context. */
 export interface Access {
   action: string
-  /** As in an ARN, without partition, region and account: `table/NAME`, `BUCKET`, `BUCKET/KEY`. */
+  /** As in an ARN, without partition, region and account: `table/NAME`, `table/NAME/index/NAME`, `BUCKET`, `BUCKET/KEY`. */
   resource: string
   /** Condition keys and their values. */
   context?: Record<string, string>
@@ -21,7 +21,14 @@ export function accessesOf(
 ): Access[] {
   const target = headers['x-amz-target']
   if (typeof target === 'string') {
-    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${JSON.parse(body).TableName}` }]
+    const { RequestItems = {}, ...request } = JSON.parse(body) as {
+      TableName?: string
+      IndexName?: string
+      RequestItems?: object
+    }
+    const { TableName = Object.keys(RequestItems)[0], IndexName } = request
+    const index = IndexName === undefined ? '' : `/index/${IndexName}`
+    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
   }
   return s3Accesses(method, url, headers, status)
 }

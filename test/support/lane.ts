@@ -3,13 +3,20 @@ import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
+import { createDocumentObjects } from '../../lib/aws/document-objects.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createDownloadSigner } from '../../lib/aws/download-signer.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createDeleteDocumentHandler } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
+import { createReadContainerFilesHandler } from '../../lib/http/read-container-files.ts'
+import { createReadDocumentsHandler } from '../../lib/http/read-documents.ts'
 import type { Log } from '../../lib/logging.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
@@ -26,7 +33,8 @@ import {
   startFaultProxy,
 } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
-import { lambdaContext, restEvent } from './rest-event.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
+import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 import { CREDENTIALS, type StandIns } from './stand-ins.ts'
 import type { TestWorkspace } from './world.ts'
 
@@ -34,9 +42,11 @@ export type Killed = { kind: 'kill_before' } | { kind: 'kill_after' }
 export type LaneFault = Fault | Killed
 
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+/** Never, on however busy a machine. */
+const PATIENT_MS = 20_000
 /** Shorter than the product's, so that a call that hangs is repeated within the test's patience. */
-const DYNAMODB_REQUEST_TIMEOUT_MS = 400
-const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 2000 }
+const IMPATIENT_MS = 400
+const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 20_000 }
 
 /**
  * One process of the service on shared stand-ins: every function with its real adapters and SDK clients, whose calls can be
@@ -56,11 +66,8 @@ export async function startLane(standIns: StandIns) {
     })
   }
   const common = { region: 'us-east-1', credentials: CREDENTIALS, userAgentAppId: async () => functionId }
-  const client = createDynamoDbClient({
-    ...common,
-    endpoint: dynamoDbProxy.endpoint,
-    requestHandler: new NodeHttpHandler({ requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS, throwOnRequestTimeout: true }),
-  })
+  const requestHandler = new NodeHttpHandler({ requestTimeout: PATIENT_MS, throwOnRequestTimeout: true })
+  const client = createDynamoDbClient({ ...common, endpoint: dynamoDbProxy.endpoint, requestHandler })
   const s3 = createS3Client({ ...common, endpoint: s3Proxy.endpoint })
   let clockOffsetMs = 0
   let isDead = false
@@ -83,11 +90,32 @@ export async function startLane(standIns: StandIns) {
     metrics: { publish() {} },
   }
   const handler = createPromoteContainerFileHandler(deps)
+  const buckets = { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds }
+  const fileDeps = {
+    ...deps,
+    listing: createDocumentListing({ client, tableName: config.documentsTable }),
+    documentObjects: createDocumentObjects(buckets),
+    downloads: createDownloadSigner(buckets),
+    containerFiles: createContainerFiles(buckets),
+  }
+  const readDocuments = ['read-documents', createReadDocumentsHandler(fileDeps)] as const
+  const readContainerFiles = ['read-container-files', createReadContainerFilesHandler(fileDeps)] as const
+  const handlers = {
+    list_documents: readDocuments,
+    retrieve_document: readDocuments,
+    download_document: readDocuments,
+    delete_document: ['delete-document', createDeleteDocumentHandler(fileDeps)],
+    list_container_files: readContainerFiles,
+    retrieve_container_file: readContainerFiles,
+    download_container_file: readContainerFiles,
+  } as const satisfies Record<OperationName, readonly [string, typeof handler]>
   const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
 
   return {
     deps,
     isDead: () => isDead,
+    /** Until the next revival, calls of DynamoDB that hang are given up early. */
+    beImpatient: () => requestHandler.updateHttpClientConfig('requestTimeout', IMPATIENT_MS),
     /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
     breakCalls(decide: (call: AwsCall) => LaneFault | undefined): void {
       const fault = (call: AwsCall): Fault | undefined => {
@@ -101,6 +129,7 @@ export async function startLane(standIns: StandIns) {
     },
     revive(): void {
       isDead = false
+      requestHandler.updateHttpClientConfig('requestTimeout', PATIENT_MS)
       for (const proxy of proxies) proxy.fault = () => undefined
     },
     takeCalls: () => proxies.flatMap((proxy) => proxy.calls.splice(0).map(({ name }) => name)),
@@ -133,15 +162,28 @@ export async function startLane(standIns: StandIns) {
       if (!isDead) expectDocumented(response)
       return response
     },
+    /** Any of the other operations. */
+    async call(
+      name: OperationName,
+      { token }: TestWorkspace,
+      request: Omit<RouteRequest, 'headers'> & { remainingMs: number },
+    ): Promise<AnyResponse> {
+      const event = routeEvent(OPERATIONS[name], { ...request, headers: { authorization: `Bearer ${token}` } })
+      const [id, operation] = handlers[name]
+      const answer = await actAs(id, () => operation(event as never, lambdaContext(request.remainingMs)))
+      const headers = Object.fromEntries(
+        Object.entries(answer.headers ?? {}).map(([header, value]) => [header, String(value)]),
+      )
+      const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
+      if (!isDead) expectDocumented(response, OPERATIONS[name])
+      return response
+    },
     resolve: (timeoutMs = 5000) =>
       actAs('resolve-reservations', () => resolveExpiredReservations(RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
     /** Resolves this workspace's reservations only: others may be other lanes'. */
-    async resolveWorkspace(workspaceId: WorkspaceId, timeoutMs = 5000): Promise<void> {
-      await actAs('resolve-reservations', () =>
-        resolveWorkspace(workspaceId, RESOLVER_BOUNDS, deps, bounded(timeoutMs)),
-      )
-    },
-    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 5000): Promise<Finding[]> {
+    resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = 30_000) =>
+      actAs('resolve-reservations', () => resolveWorkspace(workspaceId, RESOLVER_BOUNDS, deps, bounded(timeoutMs))),
+    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = 30_000): Promise<Finding[]> {
       const findings: Finding[] = []
       // The function of that name only reads; repairs are the command line's.
       await actAs(repair ? 'admin' : 'audit-workspaces', () =>

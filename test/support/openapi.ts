@@ -9,8 +9,17 @@ interface ResponseDescription {
   headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>
 }
 
+/** An operation of docs/openapi.yaml. */
+export interface DocumentedOperation {
+  method: 'get' | 'post' | 'delete'
+  path: string
+}
+
 const ID = 'openapi'
-const PROMOTE = '/containers/{container_id}/files/{file_id}/promote'
+const PROMOTE: DocumentedOperation = {
+  method: 'post',
+  path: '/containers/{container_id}/files/{file_id}/promote',
+}
 export const OPENAPI = parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.yaml'), 'utf8'))
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
@@ -27,13 +36,17 @@ export interface AnyResponse {
 }
 
 /** Fails when docs/openapi.yaml does not describe the response: its status, each of its headers, its body. */
-export function expectDocumented({ status, headers, body }: AnyResponse): void {
-  const responses = OPENAPI.paths[PROMOTE].post.responses as Record<string, ResponseDescription>
-  const description = responses[status]
-  expect(description, `status ${status} is not documented`).toBeDefined()
-  const pointer = `#/paths/${PROMOTE.replaceAll('/', '~1')}/post/responses/${status}/content/application~1json/schema`
-  expectValid({ $ref: `${ID}${encodeURI(pointer)}` }, body, `the body of ${status}`)
-  for (const [name, header] of Object.entries(description?.headers ?? {})) {
+export function expectDocumented(
+  { status, headers, body }: AnyResponse,
+  { method, path }: DocumentedOperation = PROMOTE,
+): void {
+  const pointer = `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}`
+  const reference: { $ref?: string } | undefined = OPENAPI.paths[path]?.[method]?.responses[status]
+  expect(reference, `status ${status} of ${method} ${path} is not documented`).toBeDefined()
+  const description: ResponseDescription = reference?.$ref ? resolve(reference.$ref) : (reference ?? {})
+  const content = `${reference?.$ref ?? pointer}/content/application~1json/schema`
+  expectValid({ $ref: `${ID}${encodeURI(content)}` }, body, `the body of ${status}`)
+  for (const [name, header] of Object.entries(description.headers ?? {})) {
     const { required, schema } = header.$ref ? resolve(header.$ref) : header
     const value = headers[name.toLowerCase()]
     if (required) expect(value, `${status} lacks ${name}`).toBeDefined()

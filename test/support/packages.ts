@@ -75,6 +75,9 @@ export interface Packaged {
   artifact(functionName: string): Promise<Buffer>
 }
 
+/** Functions with a route, by their logical ids. */
+export const API_FUNCTIONS = ['PromoteContainerFile', 'ReadDocuments', 'DeleteDocument', 'ReadContainerFiles']
+
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {
   const directory = join(inject('packagesDirectory'), variant)

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
+import { VARY } from '../../lib/http/file-shape.ts'
 import type { AnyResponse } from './openapi.ts'
 import type { createTestApi } from './test-api.ts'
 
 export const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/)
-export const VARY = 'File-Shape, Anthropic-Version, User-Agent, OpenAI-Organization, OpenAI-Project, OpenAI-Beta'
+export { VARY }
 export const COMMON_HEADERS = {
   'content-type': 'application/json',
   'cache-control': 'no-store',

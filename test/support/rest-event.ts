@@ -1,31 +1,64 @@
 import { randomUUID } from 'node:crypto'
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda'
+import type { DocumentedOperation } from './openapi.ts'
+
+type Values = Record<string, string | string[]>
 
 interface RestRequest {
   containerId?: string | undefined
   fileId?: string | undefined
-  headers?: Record<string, string | string[]>
+  headers?: Values
+}
+
+export interface RouteRequest {
+  /** Path parameters are as they came, encoded. */
+  parameters?: Record<string, string | undefined>
+  query?: Values
+  headers?: Values
 }
 
 /** The event that a REST API hands to the function for the promote route; path parameters are as they came, encoded. */
 export function restEvent({ containerId, fileId, headers = {} }: RestRequest): APIGatewayProxyEvent {
-  const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat()]))
-  const path = `/v1/containers/${containerId}/files/${fileId}/promote`
+  const path = '/containers/{container_id}/files/{file_id}/promote'
+  return routeEvent({ method: 'post', path }, { parameters: { container_id: containerId, file_id: fileId }, headers })
+}
+
+/** The event that a REST API hands to the function of any route. */
+export function routeEvent(
+  { method, path }: DocumentedOperation,
+  { parameters = {}, query = {}, headers = {} }: RouteRequest,
+): APIGatewayProxyEvent {
+  const resource = `/v1${path}`
   return {
-    resource: '/v1/containers/{container_id}/files/{file_id}/promote',
-    path,
-    httpMethod: 'POST',
-    headers: Object.fromEntries(Object.entries(multiValueHeaders).map(([name, values]) => [name, values.at(-1)])),
-    multiValueHeaders,
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    pathParameters: { container_id: containerId, file_id: fileId },
+    resource,
+    path: resource.replace(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
+    httpMethod: method.toUpperCase(),
+    ...asHeaders(headers),
+    ...asQuery(query),
+    pathParameters: Object.keys(parameters).length === 0 ? null : parameters,
     stageVariables: null,
     body: null,
     isBase64Encoded: false,
     requestContext: { requestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
   }
 }
+
+function asHeaders(values: Values) {
+  return { headers: lastOf(values), multiValueHeaders: allOf(values) }
+}
+
+function asQuery(values: Values) {
+  const isEmpty = Object.keys(values).length === 0
+  return {
+    queryStringParameters: isEmpty ? null : lastOf(values),
+    multiValueQueryStringParameters: isEmpty ? null : allOf(values),
+  }
+}
+
+const allOf = (values: Values): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()]))
+const lastOf = (values: Values): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
 /** @param remainingMs how long the process has from now on */
 export function lambdaContext(remainingMs = 28_000): Context {

@@ -1,17 +1,27 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { createDeleteDocumentHandler, type DeleteDocumentHttpDependencies } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler, type HttpDependencies } from '../../lib/http/promote-container-file.ts'
+import {
+  createReadContainerFilesHandler,
+  type ReadContainerFilesDependencies,
+} from '../../lib/http/read-container-files.ts'
+import { createReadDocumentsHandler, type ReadDocumentsDependencies } from '../../lib/http/read-documents.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { formatFileId } from '../../lib/promotion/ids.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
-import { type AnyResponse, expectDocumented } from './openapi.ts'
-import { lambdaContext, restEvent } from './rest-event.ts'
+import { type AnyResponse, type DocumentedOperation, expectDocumented } from './openapi.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
+import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const CONTAINER = 'sess_1'
@@ -23,8 +33,13 @@ export interface LogLine extends LogFields {
   message: string
 }
 
+type Dependencies = HttpDependencies &
+  ReadDocumentsDependencies &
+  DeleteDocumentHttpDependencies &
+  ReadContainerFilesDependencies
+
 /** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
-export function createTestApi(change: Partial<HttpDependencies> = {}) {
+export function createTestApi(change: Partial<Dependencies> = {}) {
   const now = () => NOW_MS
   const apiKeys = createFakeApiKeyStore()
   const objects = createFakeObjectStore()
@@ -37,8 +52,8 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
   })
   const logged: LogLine[] = []
-  const published: (MetricValues & Partial<Record<'reason' | 'kind', string>>)[] = []
-  const dependencies: HttpDependencies = {
+  const published: (MetricValues & Partial<Record<'reason' | 'kind' | 'operation', string>>)[] = []
+  const dependencies: Dependencies = {
     apiKeys,
     objects,
     ledger,
@@ -46,6 +61,10 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     reservations,
     admission: createAdmission({ now }),
     documents,
+    listing: createFakeDocumentListing(documents),
+    containerFiles: objects,
+    documentObjects: objects,
+    downloads: createFakeDownloadSigner(),
     rateLimiter,
     objectKeys,
     maxFileBytes: 500,
@@ -56,7 +75,19 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
     ...change,
   }
   const handler = createPromoteContainerFileHandler(dependencies)
+  const readDocuments = createReadDocumentsHandler(dependencies)
+  const readContainerFiles = createReadContainerFilesHandler(dependencies)
+  const handlers: Record<OperationName, typeof handler> = {
+    list_documents: readDocuments,
+    retrieve_document: readDocuments,
+    download_document: readDocuments,
+    delete_document: createDeleteDocumentHandler(dependencies),
+    list_container_files: readContainerFiles,
+    retrieve_container_file: readContainerFiles,
+    download_container_file: readContainerFiles,
+  }
   const token = apiKeys.add()
+  const managementToken = apiKeys.add({ kind: 'management', keyId: 'key_all' })
   const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
     objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, { bytes, contentType })
   putFile(PATH, CSV, 'text/csv')
@@ -73,19 +104,45 @@ export function createTestApi(change: Partial<HttpDependencies> = {}) {
       fileId: 'fileId' in request ? request.fileId : formatFileId(request.path ?? PATH),
       headers: { Authorization: `Bearer ${token}`, ...request.headers },
     })
-    const answer = await handler(event as never, lambdaContext(request.remainingMs))
+    return toResponse(await handler(event as never, lambdaContext(request.remainingMs)))
+  }
+
+  /** Any of the other operations, with a key that may do everything unless the request has another. */
+  async function call(name: OperationName, { headers, ...request }: RouteRequest = {}): Promise<AnyResponse> {
+    const event = routeEvent(OPERATIONS[name], {
+      ...request,
+      headers: { Authorization: `Bearer ${managementToken}`, ...headers },
+    })
+    return toResponse(await handlers[name](event as never, lambdaContext()), OPERATIONS[name])
+  }
+
+  function toResponse(answer: APIGatewayProxyResult, operation?: DocumentedOperation): AnyResponse {
     const headers = Object.fromEntries(
       Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
     )
     const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
-    expectDocumented(response)
+    expectDocumented(response, operation)
     return response
   }
 
-  return { promote, token, putFile, apiKeys, objects, ledger, reservations, documents, logged, published, dependencies }
+  return {
+    promote,
+    call,
+    token,
+    managementToken,
+    putFile,
+    apiKeys,
+    objects,
+    ledger,
+    reservations,
+    documents,
+    logged,
+    published,
+    dependencies,
+  }
 }
 
-function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
   const write =
     (level: string) =>
     (message: string, more: LogFields = {}) => {

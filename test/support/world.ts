@@ -32,7 +32,7 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
   const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
   const listReservations = async (workspaceId: WorkspaceId) => {
     const all: OpenReservation[] = []
-    for await (const open of reservations.list(workspaceId, AbortSignal.timeout(5000))) all.push(open)
+    for await (const open of reservations.list(workspaceId, AbortSignal.timeout(60_000))) all.push(open)
     return all
   }
   const newIds = (workspaceId: WorkspaceId) => {
@@ -86,7 +86,7 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
         now: Date.now,
       })
       const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
-      const signal = AbortSignal.timeout(5000)
+      const signal = AbortSignal.timeout(60_000)
       expect((await ledger.take(reservation, signal)).outcome).toBe('taken')
       expect(await reservations.open(reservation, signal)).toEqual({ outcome: 'opened' })
       await ledger.unmark(reservation, signal)

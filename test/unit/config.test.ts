@@ -4,6 +4,7 @@ import { readConfig } from '../../lib/config.ts'
 const REQUIRED = {
   KEYS_TABLE: 'keys',
   WORKSPACES_TABLE: 'workspaces',
+  RESERVATIONS_TABLE: 'reservations',
   DOCUMENTS_TABLE: 'documents',
   RATE_LIMITS_TABLE: 'rate-limits',
   SANDBOX_BUCKET: 'sandboxes-bucket',
@@ -16,6 +17,7 @@ describe('readConfig', () => {
       serviceName: 'container-file-promotion',
       keysTable: 'keys',
       workspacesTable: 'workspaces',
+      reservationsTable: 'reservations',
       documentsTable: 'documents',
       rateLimitsTable: 'rate-limits',
       sandboxBucket: 'sandboxes-bucket',
@@ -26,11 +28,11 @@ describe('readConfig', () => {
       },
       maxFileBytes: 5 * 1024 ** 3,
       defaultQuotaBytes: 10 * 1024 ** 3,
-      maxReservations: 500,
       leaseMs: 120_000,
       rateLimit: { requestsPerMinute: 600, burst: 100 },
       multipartThresholdBytes: 64 * 1024 ** 2,
       minPartBytes: 32 * 1024 ** 2,
+      downloadUrlSeconds: 120,
       s3ForcePathStyle: false,
     })
   })
@@ -44,6 +46,7 @@ describe('readConfig', () => {
 
   it.each([
     [{ KEYS_TABLE: '' }, 'KEYS_TABLE is empty'],
+    [{ RESERVATIONS_TABLE: undefined }, 'RESERVATIONS_TABLE is not set'],
     [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
     [{ MAX_FILE_BYTES: '' }, 'MAX_FILE_BYTES is empty'],
     [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],

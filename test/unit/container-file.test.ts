@@ -6,7 +6,7 @@ import { isSignedFor } from '../support/signature.ts'
 let s3: Awaited<ReturnType<typeof startScriptedS3>>
 afterEach(() => s3.stop())
 
-const signal = AbortSignal.timeout(10_000)
+const signal = AbortSignal.timeout(900_000)
 /** As Node.js sends and receives the bytes of UTF-8. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 

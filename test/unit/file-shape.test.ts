@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { chooseFileShape } from '../../lib/http/file-shape.ts'
+import { chooseDialect } from '../../lib/http/file-shape.ts'
 
 const choose = (headers: Record<string, string>) =>
-  chooseFileShape({
+  chooseDialect({
     headers,
     multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
   })
 
-describe('chooseFileShape', () => {
+describe('chooseDialect', () => {
   it.each([
     ['nothing known', {}, 'native'],
     ['curl', { 'User-Agent': 'curl/8.5.0' }, 'native'],
@@ -22,10 +22,34 @@ describe('chooseFileShape', () => {
     ['openai-organization', { 'OpenAI-Organization': 'org' }, 'compat_b'],
     ['openai-project', { 'OpenAI-Project': 'proj' }, 'compat_b'],
     ['openai-beta', { 'OpenAI-Beta': 'assistants=v2' }, 'compat_b'],
-    ['x-stainless headers alone', { 'x-stainless-lang': 'js', 'x-stainless-package-version': '6.49.0' }, 'native'],
-    ['the promoting library', { 'user-agent': 'speakeasy-sdk/typescript 1.3.19' }, 'native'],
+    [
+      'x-stainless headers alone: a subclass, a browser',
+      { 'x-stainless-lang': 'js', 'user-agent': 't/JS 7.57.0' },
+      'compat_b',
+    ],
+    [
+      'x-stainless headers of the first vendor',
+      { 'x-stainless-lang': 'js', 'anthropic-version': '2026-10-21' },
+      'compat_a',
+    ],
+    [
+      'another library of the same generator',
+      { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 x @other/sdk' },
+      'native',
+    ],
   ])('%s: %s', (_, headers, shape) => {
-    expect(choose(headers)).toBe(shape)
+    expect(choose(headers)).toEqual({ shape, label: shape })
+  })
+
+  const OPENROUTER = 'speakeasy-sdk/typescript 1.3.19 2.918.3 1.0.0 @openrouter/sdk'
+
+  it.each([
+    ['by itself', {}, 'native', 'openrouter'],
+    ['with a header of the first vendor', { 'anthropic-version': '2026-10-21' }, 'compat_a', 'anthropic'],
+    ['with a header of the second vendor', { 'openai-project': 'proj' }, 'compat_b', 'openai'],
+    ['when it names a shape, as interface.md does', { 'file-shape': 'native' }, 'native', 'native'],
+  ])('speaks to @openrouter/sdk in the words it knows, %s', (_, headers, shape, label) => {
+    expect(choose({ ...headers, 'user-agent': OPENROUTER })).toEqual({ shape, label })
   })
 
   it.each(['', 'Native', 'compat', 'native, compat_a', 'openai'])('refuses File-Shape %j', (value) => {

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
+  documentIdFromHash,
+  documentIdOfAttempt,
   formatFileId,
   isWorkspaceId,
   newAttemptId,
-  newDocumentId,
+  newReleaseId,
   parseContainerId,
   parseFileId,
 } from '../../lib/promotion/ids.ts'
@@ -62,7 +64,7 @@ describe('parseFileId', () => {
     ['an empty one', '', '"cfile_"'],
     ['another prefix', 'file-abc', '"cfile_"'],
     ['the prefix in capitals', `CFILE_${encode('a').slice(6)}`, '"cfile_"'],
-    ['the id of a document', newDocumentId(), 'id of a document'],
+    ['the id of a document', documentIdOfAttempt(newAttemptId()), 'id of a document'],
     ['the prefix alone', 'cfile_', '"cfile_"'],
     ['padding', 'cfile_YQ==', '"cfile_"'],
     ['the other base64 alphabet', 'cfile_Pz8/', '"cfile_"'],
@@ -112,19 +114,40 @@ describe('parseFileId', () => {
 })
 
 describe('new ids', () => {
-  it('sort by the time they were made', async () => {
+  it.each([
+    ['attempts', newAttemptId],
+    ['releases', newReleaseId],
+  ])('of %s sort by the time they were made', (_, make) => {
+    // As they are compared: "fenced through" an attempt means all that began before it.
+    vi.useFakeTimers({ toFake: ['Date'] })
     const ids: string[] = []
-    for (let i = 0; i < 50; i++) {
-      ids.push(newDocumentId())
-      if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    for (const ms of [0, 1, 10, 1000, 60_000, 86_400_000, 31_536_000_000, 315_360_000_000]) {
+      vi.setSystemTime(Date.parse('2026-11-21T09:38:35.556Z') + ms)
+      for (let i = 0; i < 20; i++) ids.push(make())
     }
+    vi.useRealTimers()
     expect(ids.toSorted()).toEqual(ids)
-    expect(new Set(ids).size).toBe(50)
-    expect(ids.every((id) => /^file_[1-9A-HJ-NP-Za-km-z]{21,22}$/.test(id))).toBe(true)
+    expect(new Set(ids.map((id) => id.length)).size).toBe(1)
+    expect(ids.every((id) => /^[1-9A-HJ-NP-Za-km-z]{21,22}$/.test(id))).toBe(true)
   })
 
-  it('never repeat an attempt', () => {
-    expect(new Set(Array.from({ length: 1000 }, newAttemptId)).size).toBe(1000)
+  it('never repeat', () => {
+    const ids = Array.from({ length: 1000 }, () => [newAttemptId(), newReleaseId()]).flat()
+    expect(new Set(ids).size).toBe(2000)
+  })
+})
+
+describe('document ids', () => {
+  it('tell the attempt of a plain promotion', () => {
+    const attemptId = newAttemptId()
+    expect(documentIdOfAttempt(attemptId)).toBe(`file_${attemptId}`)
+  })
+
+  it('follow from a text, as no attempt’s does', () => {
+    const id = documentIdFromHash('ws_1\nkey')
+    expect(documentIdFromHash('ws_1\nkey')).toBe(id)
+    expect(documentIdFromHash('ws_1\nkey2')).not.toBe(id)
+    expect(id).toMatch(/^file_[1-9A-HJ-NP-Za-km-z]{1,22}$/)
   })
 })
 

@@ -24,13 +24,14 @@ const LARGE: ContainerFile = {
   contentEncoding: undefined,
   contentLanguage: undefined,
   isArchived: false,
+  modifiedAt: new Date(0),
 }
 const SMALL = { ...LARGE, sizeBytes: 5 }
 
 let s3: Awaited<ReturnType<typeof startScriptedS3>>
 afterEach(() => s3.stop())
 
-async function copy(source: ContainerFile, script: Script, signal = AbortSignal.timeout(10_000)) {
+async function copy(source: ContainerFile, script: Script, signal = AbortSignal.timeout(900_000)) {
   s3 = await startScriptedS3(script)
   return s3.store.copy({ source, targetKey: 'd', mimeType: 'text/plain' }, signal)
 }

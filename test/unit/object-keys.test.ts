@@ -49,6 +49,23 @@ describe('createObjectKeys', () => {
   })
 })
 
+describe('idsOf and workspaceIdOf', () => {
+  const keys = createObjectKeys(TEMPLATES)
+  const ids = { documentId: 'file_1' as DocumentId, attemptId: 'att1' as AttemptId }
+
+  it('read back what was put into a key', () => {
+    expect(keys.idsOf(keys.documentObject({ workspaceId, ...ids }))).toEqual(ids)
+    expect(keys.workspaceIdOf(keys.workspacePrefix(workspaceId))).toBe(workspaceId)
+  })
+
+  it.each(['documents/ws_1/README.md', 'documents/ws_1/file_1/att1/x', 'sandboxes/ws_1/file_1/att1', ''])(
+    'know %j for no object of a document',
+    (key) => {
+      expect(keys.idsOf(key)).toBeUndefined()
+    },
+  )
+})
+
 describe('faultsInTemplates', () => {
   const faults = (change: Partial<typeof TEMPLATES>, sameBucket = false) =>
     faultsInTemplates({ ...TEMPLATES, ...change }, sameBucket)

@@ -1,16 +1,25 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { createTestApi } from '../support/test-api.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { createTestApi, NOW_MS } from '../support/test-api.ts'
 
-const LOST = new ServiceError('service_unavailable', { cause: new Error('lost') })
+// Nobody waits.
+vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+afterEach(() => vi.restoreAllMocks())
+
+const LOST = new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })
+const WORKSPACE = 'ws_1' as WorkspaceId
+const LATER_MS = 20 * 60_000
 
 type Api = ReturnType<typeof createTestApi>
-type Port = 'objects' | 'ledger' | 'documents'
+type Port = 'objects' | 'ledger' | 'documents' | 'reservations'
+type Method = (...args: unknown[]) => Promise<unknown>
 
 /** Makes one method of a port fail: before it does anything, or after it did everything. */
-function fail(api: Api, port: Port, method: string, when: 'before' | 'after'): void {
-  const target = api[port] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+function fail(api: Api, step: string, when: 'before' | 'after'): void {
+  const [port, method] = step.split('.') as [Port, string]
+  const target = api[port] as unknown as Record<string, Method>
   const original = target[method]?.bind(target)
   if (!original) throw new Error(`${port} has no ${method}`)
   vi.spyOn(target, method).mockImplementation(async (...args) => {
@@ -20,63 +29,101 @@ function fail(api: Api, port: Port, method: string, when: 'before' | 'after'): v
 }
 
 const state = (api: Api) => {
-  const workspace = api.ledger.workspaces.get('ws_1' as WorkspaceId)
+  const workspace = api.ledger.workspaces.get(WORKSPACE)
   return {
     documents: api.documents.documents.size,
     objects: api.objects.documents.size,
     used: (workspace?.quotaBytes ?? 0) - (workspace?.remainingBytes ?? 0),
-    reservations: workspace?.reservations.size ?? 0,
+    markers: (workspace?.takings.size ?? 0) + (workspace?.releases.size ?? 0),
+    reservations: api.reservations.items.size,
   }
 }
-const NOTHING = { documents: 0, objects: 0, used: 0, reservations: 0 }
-const ONE_DOCUMENT = { documents: 1, objects: 1, used: 8, reservations: 0 }
+const NOTHING = { documents: 0, objects: 0, used: 0, markers: 0, reservations: 0 }
+const ONE_DOCUMENT = { documents: 1, objects: 1, used: 8, markers: 0, reservations: 0 }
 
-describe('a promotion whose step fails', () => {
-  it.each<[Port, string, 'before' | 'after']>([
-    ['objects', 'findContainerFile', 'before'],
-    ['ledger', 'reserve', 'before'],
-    ['ledger', 'reserve', 'after'],
-    ['objects', 'copy', 'before'],
-    ['objects', 'copy', 'after'],
-    ['documents', 'record', 'before'],
-  ])('%s.%s, %s it was applied: 503 and nothing is left', async (port, method, when) => {
+/** What is left to the resolver, and what is left then. */
+async function resolveLater(api: Api) {
+  vi.restoreAllMocks()
+  for (let looks = 1; looks <= 3; looks++) {
+    const deps = { ...api.dependencies, now: () => NOW_MS + looks * LATER_MS }
+    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, deps, new AbortController().signal)
+  }
+}
+
+describe.each([
+  ['plain', {}],
+  ['with an Idempotency-Key', { 'Idempotency-Key': 'order-4711' }],
+])('a promotion whose step fails, %s', (_, headers) => {
+  it.each<[string, 'before' | 'after']>([
+    ['objects.findContainerFile', 'before'],
+    ['ledger.take', 'before'],
+    ['ledger.take', 'after'],
+    ['reservations.open', 'after'],
+    ['objects.copy', 'before'],
+    ['objects.copy', 'after'],
+    ['documents.record', 'before'],
+  ])('%s, %s it was applied: 503, nothing is counted, and nothing is left', async (step, when) => {
     const api = createTestApi()
-    fail(api, port, method, when)
-    expect((await api.promote({})).status).toBe(503)
+    fail(api, step, when)
+    expect((await api.promote({ headers })).status).toBe(503)
+    const { reservations, ...left } = state(api)
+    expect({ ...left, reservations: 0 }).toEqual(NOTHING)
+    // Watches for a copy that may arrive late.
+    expect(reservations).toBeLessThanOrEqual(1)
+    await resolveLater(api)
+    expect(state(api)).toEqual(NOTHING)
+  })
+
+  it('reservations.open before it was applied: 503, nothing is counted, and the late opening is kept out', async () => {
+    const api = createTestApi()
+    const open = vi.spyOn(api.reservations, 'open').mockRejectedValue(LOST)
+    expect((await api.promote({ headers })).status).toBe(503)
+    expect(state(api)).toEqual({ ...NOTHING, reservations: 1 })
+    const [late] = open.mock.calls[0] ?? []
+    open.mockRestore()
+    if (late) await api.reservations.open(late, new AbortController().signal)
+    await resolveLater(api)
     expect(state(api)).toEqual(NOTHING)
   })
 
   it('documents.record after it was applied: 200, the document is there', async () => {
     const api = createTestApi()
-    fail(api, 'documents', 'record', 'after')
-    expect((await api.promote({})).status).toBe(200)
+    fail(api, 'documents.record', 'after')
+    expect((await api.promote({ headers })).status).toBe(200)
     expect(state(api)).toEqual(ONE_DOCUMENT)
   })
 
-  it.each<['before' | 'after', object]>([
-    ['before', { ...ONE_DOCUMENT, reservations: 1 }],
-    ['after', ONE_DOCUMENT],
-  ])("ledger.settle, %s it was applied: 200, and a reservation left is the resolver's", async (when, expected) => {
+  it.each<[string, 'before' | 'after', object]>([
+    ['ledger.unmark', 'before', { markers: 1, reservations: 1 }],
+    ['ledger.unmark', 'after', { reservations: 1 }],
+    ['reservations.remove', 'before', { reservations: 1 }],
+    ['reservations.remove', 'after', {}],
+  ])('%s, %s it was applied: 200, and what is left is the resolver’s', async (step, when, left) => {
     const api = createTestApi()
-    fail(api, 'ledger', 'settle', when)
-    expect((await api.promote({})).status).toBe(200)
-    expect(state(api)).toEqual(expected)
+    fail(api, step, when)
+    expect((await api.promote({ headers })).status).toBe(200)
+    expect(state(api)).toEqual({ ...ONE_DOCUMENT, ...left })
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error: LOST }))
+    await resolveLater(api)
+    expect(state(api)).toEqual(ONE_DOCUMENT)
   })
 
   it('keeps the first error when the undo fails, too, and leaves the reservation to the resolver', async () => {
     const api = createTestApi()
-    fail(api, 'objects', 'copy', 'after')
+    fail(api, 'objects.copy', 'after')
     vi.spyOn(api.objects, 'discard').mockRejectedValue(new Error('the undo failed'))
+    const mark = vi.spyOn(api.ledger, 'mark')
     const release = vi.spyOn(api.ledger, 'release')
-    const response = await api.promote({})
+    const response = await api.promote({ headers })
     expect(response).toMatchObject({ status: 503, body: { error: { metadata: { reason: 'service_unavailable' } } } })
     // The object may still be there: as long as it is, it stays counted.
-    expect(release).not.toHaveBeenCalled()
-    expect(state(api)).toEqual({ documents: 0, objects: 1, used: 8, reservations: 1 })
+    expect([mark.mock.calls, release.mock.calls]).toEqual([[], []])
+    expect(state(api)).toMatchObject({ documents: 0, objects: 1, used: 8 })
     expect(api.logged).toContainEqual(
       expect.objectContaining({ level: 'error', message: expect.stringContaining('undo') }),
     )
+    await resolveLater(api)
+    expect(state(api)).toEqual(NOTHING)
   })
 
   it.each([
@@ -86,17 +133,51 @@ describe('a promotion whose step fails', () => {
     const api = createTestApi()
     await api.promote({})
     vi.spyOn(api.documents, 'record').mockResolvedValue(outcome)
-    expect(await api.promote({})).toMatchObject({ status: 503, body: { error: { metadata: { reason } } } })
+    expect(await api.promote({ headers })).toMatchObject({ status: 503, body: { error: { metadata: { reason } } } })
     expect(state(api)).toEqual(ONE_DOCUMENT)
+  })
+})
+
+describe('a promotion', () => {
+  it('copies beside the opening of its reservation, and records after both', async () => {
+    const api = createTestApi()
+    const order: string[] = []
+    const watch = (port: Port, method: string) => {
+      const target = api[port] as unknown as Record<string, Method>
+      const original = target[method]?.bind(target)
+      vi.spyOn(target, method).mockImplementation(async (...args) => {
+        order.push(`${method} begins`)
+        await new Promise((resolve) => setImmediate(resolve))
+        const result = await original?.(...args)
+        order.push(`${method} ends`)
+        return result
+      })
+    }
+    watch('reservations', 'open')
+    watch('objects', 'copy')
+    watch('documents', 'record')
+    expect((await api.promote({})).status).toBe(200)
+    expect(order.slice(0, 2).toSorted()).toEqual(['copy begins', 'open begins'])
+    expect(order.slice(2, 4).toSorted()).toEqual(['copy ends', 'open ends'])
+    expect(order.slice(4)).toEqual(['record begins', 'record ends'])
+    order.splice(0)
+    expect((await api.promote({ headers: { 'Idempotency-Key': 'k' } })).status).toBe(200)
+    // Twins meet at the reservation: nothing is copied before it is open.
+    expect(order.slice(0, 3)).toEqual(['open begins', 'open ends', 'copy begins'])
   })
 
   it('writes nothing before the rate limit has let it in', async () => {
-    const take = () => new Promise<never>((_, reject) => setTimeout(() => reject(new Error('late')), 50))
+    let letIn = (_reason: Error) => {}
+    const take = () =>
+      new Promise<never>((_, reject) => {
+        letIn = reject
+      })
     const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 1, burst: 1 }, take } })
-    const reserve = vi.spyOn(api.ledger, 'reserve')
+    const reserve = vi.spyOn(api.ledger, 'take')
     const promoting = api.promote({})
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
     expect(reserve).not.toHaveBeenCalled()
+    letIn(new Error('late'))
     expect((await promoting).status).toBe(200)
   })
 })

@@ -1,212 +1,201 @@
-import { describe, expect, it, vi } from 'vitest'
-import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import { type DocumentId, newAttemptId, newDocumentId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { Reservation } from '../../lib/promotion/ports.ts'
-import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
-import { createTestApi, NOW_MS } from '../support/test-api.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { UnreadableItemError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
 const { signal } = new AbortController()
 const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
-
-function setUp() {
-  const api = createTestApi()
-  const deps = { ...api, overview: api.ledger, now: () => NOW_MS, leaseMs: 120_000, log: api.dependencies.log }
-  const reservation = (change: Partial<Reservation> = {}): Reservation => {
-    const ids = { workspaceId: 'ws_1' as WorkspaceId, documentId: newDocumentId(), attemptId: newAttemptId() }
-    const objectKey = `documents/ws_1/${ids.documentId}/${ids.attemptId}`
-    return { ...ids, sizeBytes: 100, objectKey, leaseExpiresAtMs: NOW_MS, ...change }
-  }
-  /** An attempt that got this far and died. */
-  const die = async (step: 'reserved' | 'copied' | 'recorded', change: Partial<Reservation> = {}) => {
-    const one = reservation(change)
-    await api.ledger.reserve(one, signal)
-    if (step !== 'reserved')
-      api.objects.documents.set(one.objectKey, { bytes: Buffer.alloc(100), contentType: undefined })
-    const names = { filename: 'a', mimeType: 'b', containerId: 'c', createdBy: 'd', createdAt: new Date(NOW_MS) }
-    if (step === 'recorded') await api.documents.record({ ...one, ...names } as never, signal)
-    return one
-  }
-  const resolve = (bounds = BOUNDS, runSignal = signal) => resolveExpiredReservations(bounds, deps, runSignal)
-  const state = (workspaceId = 'ws_1') => {
-    const workspace = api.ledger.workspaces.get(workspaceId as WorkspaceId)
-    return {
-      used: (workspace?.quotaBytes ?? 0) - (workspace?.remainingBytes ?? 0),
-      reservations: workspace?.reservations.size,
-      documents: api.documents.documents.size,
-      objects: api.objects.documents.size,
-    }
-  }
-  return { api, deps, die, resolve, state }
+const IDLE: ResolverReport = {
+  workspaces: 0,
+  settled: 0,
+  released: 0,
+  failed: 0,
+  unreadable: 0,
+  oldestMs: 0,
+  isComplete: true,
 }
+const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
+const nth = (n: number) => `ws_${n}` as WorkspaceId
+const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
+  ports.run(steps, ports.begin({ workspaceId: nth(n) }))
+const resolve = ({ deps }: Ports, bounds: ResolverBounds = BOUNDS, runSignal = signal) =>
+  resolveExpiredReservations(bounds, deps, runSignal)
+
+afterEach(() => vi.restoreAllMocks())
 
 describe('resolveExpiredReservations', () => {
-  it.each(['reserved', 'copied'] as const)(
-    'releases what was only %s: no object, no bytes, and no way back',
-    async (step) => {
-      const { api, die, resolve, state } = setUp()
-      const dead = await die(step)
-      expect(await resolve()).toEqual({
-        workspaces: 1,
-        settled: 0,
-        released: 1,
-        failed: 0,
-        oldestMs: 0,
-        isComplete: true,
-      })
-      expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
-      expect(await api.documents.record(dead as never, signal)).toBe('fenced')
-    },
-  )
-
-  it('settles what was recorded: the document stays, and stays counted', async () => {
-    const { die, resolve, state } = setUp()
-    await die('recorded')
-    expect(await resolve()).toMatchObject({ settled: 1, released: 0, failed: 0 })
-    expect(state()).toEqual({ used: 100, reservations: 0, documents: 1, objects: 1 })
+  it('resolves what dead processes left, in every workspace that is due', async () => {
+    const ports = createPorts()
+    await ports.addDocument(ports.begin({ workspaceId: nth(1) }))
+    for (const n of [1, 2, 3]) await dieIn(ports, n)
+    ports.pass(LEASE_MS - 1)
+    expect(await resolve(ports)).toEqual(IDLE)
+    ports.pass(1)
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 3 })
+    expect(ports.state(nth(1))).toEqual(ONE_DOCUMENT)
+    for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
   })
 
-  it('leaves reservations alone whose lease still runs', async () => {
-    const { die, resolve, state } = setUp()
-    await die('copied', { leaseExpiresAtMs: NOW_MS + 1 })
-    expect(await resolve()).toMatchObject({ workspaces: 1, settled: 0, released: 0 })
-    expect(state()).toEqual({ used: 100, reservations: 1, documents: 0, objects: 1 })
+  it('comes back for what it left itself, and then no more', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass()
+    await resolve(ports)
+    expect(await resolve(ports)).toEqual(IDLE)
+    ports.pass(WATCH_MS)
+    // The watch for a late copy.
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, settled: 1 })
+    ports.pass()
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1 })
+    ports.pass(10 * WATCH_MS)
+    expect(await resolve(ports)).toEqual(IDLE)
   })
 
-  it.each(['nothing', 'retire', 'discard'] as const)('finishes a deletion that died after %s', async (done) => {
-    const { api, deps, die, resolve, state } = setUp()
-    const one = await die('recorded')
-    await api.ledger.settle(one, signal)
-    const next = {
-      nothing: () => vi.spyOn(api.documents, 'retire'),
-      retire: () => vi.spyOn(api.objects, 'discard'),
-      discard: () => vi.spyOn(api.ledger, 'release'),
-    }
-    const spy = next[done]().mockRejectedValueOnce(new Error('died'))
-    await expect(deleteDocument(one, { ...deps, leaseMs: 0 }, signal)).rejects.toThrow('died')
-    spy.mockRestore()
-    expect(state().used).toBe(100)
-    await resolve()
-    expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
-    expect(await deleteDocument(one, deps, signal)).toBeUndefined()
+  it('looks at no workspace in which nothing is due', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    ports.pass()
+    await resolve(ports)
+    const read = vi.spyOn(ports.ledger, 'read')
+    expect(await resolve(ports)).toEqual(IDLE)
+    expect(read).not.toHaveBeenCalled()
   })
 
-  it('gives nothing back for a deletion that came too late', async () => {
-    const { api, deps, die, resolve, state } = setUp()
-    await die('recorded', { sizeBytes: 300 })
-    const one = await die('recorded')
-    await resolve()
-    await api.ledger.beginDeletion({ ...one, attemptId: newAttemptId(), leaseExpiresAtMs: NOW_MS }, signal)
-    api.documents.documents.delete(`ws_1/${one.documentId}`)
-    expect(await resolveExpiredReservations(BOUNDS, deps, signal)).toMatchObject({ settled: 1, released: 0 })
-    expect(state().used).toBe(400)
+  it('reports the oldest of all', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass(60_000)
+    await dieIn(ports, 2)
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ released: 2, oldestMs: 60_000 })
   })
 
-  it('removes an object that S3 finished after its promotion was given up', async () => {
-    const { api, die, resolve, state } = setUp()
-    const one = await die('reserved')
-    await api.ledger.releaseAndWatch(one, signal)
-    api.objects.documents.set(one.objectKey, { bytes: Buffer.alloc(100), contentType: undefined })
-    expect(await resolve()).toMatchObject({ settled: 1 })
-    expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
+  it('resolves many workspaces, some at once', async () => {
+    const ports = createPorts()
+    for (let n = 0; n < 50; n++) await dieIn(ports, n)
+    ports.pass()
+    let atOnce = 0
+    let most = 0
+    const read = ports.ledger.read.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'read').mockImplementation(async (...args) => {
+      most = Math.max(most, ++atOnce)
+      await new Promise((done) => setImmediate(done))
+      atOnce--
+      return read(...args)
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 50, released: 50 })
+    expect([most > 1, most <= 8]).toEqual([true, true])
   })
 
-  it('lets a workspace that fails stop no other, and takes it up again in the next run', async () => {
-    const { api, die, resolve, state } = setUp()
-    const bad = await die('copied')
-    await die('copied', { workspaceId: 'ws_2' as WorkspaceId, objectKey: 'documents/ws_2/a/b' })
-    const { fence } = api.documents
-    vi.spyOn(api.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
-      if (attempt.documentId === bad.documentId) throw new Error('bad workspace')
+  it('lets a workspace that fails stop no other, and takes it up again', async () => {
+    const ports = createPorts()
+    const bad = await dieIn(ports, 1)
+    await dieIn(ports, 2)
+    ports.pass()
+    const fence = ports.documents.fence.bind(ports.documents)
+    const failing = vi.spyOn(ports.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
+      if (attempt.attemptId === bad.attemptId) throw new Error('bad workspace')
       return fence(attempt, fenceSignal)
     })
-    expect(await resolve()).toMatchObject({ workspaces: 2, released: 1, failed: 1 })
-    expect(state('ws_2')).toMatchObject({ used: 0, reservations: 0 })
-    expect(api.logged).toContainEqual(
-      expect.objectContaining({ level: 'error', workspace_id: 'ws_1', document_id: bad.documentId }),
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
+    expect(ports.state(nth(2))).toEqual(NOTHING)
+    expect(ports.logged).toContainEqual(
+      expect.objectContaining({ level: 'error', workspace_id: nth(1), attempt_id: bad.attemptId }),
     )
-    vi.restoreAllMocks()
-    expect(await resolve()).toMatchObject({ released: 1, failed: 0 })
-    expect(state()).toMatchObject({ used: 0, reservations: 0 })
+    failing.mockRestore()
+    ports.pass(1000)
+    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0 })
+    expect(ports.state(nth(1))).toEqual(NOTHING)
   })
 
-  it('gives up on one that hangs, and goes on', async () => {
-    const { api, die, resolve } = setUp()
-    await die('copied')
-    vi.spyOn(api.objects, 'discard').mockImplementationOnce(
-      (_, discardSignal) =>
-        new Promise((_resolve, reject) => discardSignal.addEventListener('abort', () => reject(discardSignal.reason))),
-    )
-    await die('copied', { workspaceId: 'ws_2' as WorkspaceId, objectKey: 'documents/ws_2/a/b' })
-    expect(await resolve({ ...BOUNDS, timeoutEachMs: 50 })).toMatchObject({ released: 1, failed: 1, isComplete: true })
-  })
-
-  it('stops at its bound and says so, and reports the oldest', async () => {
-    const { die, resolve } = setUp()
-    await die('reserved', { leaseExpiresAtMs: NOW_MS - 60_000 })
-    await die('reserved')
-    expect(await resolve({ ...BOUNDS, maxResolutions: 1 })).toMatchObject({
-      released: 1,
-      isComplete: false,
-      oldestMs: 60_000,
+  it('lets one whose ledger cannot be reached stop no other, and takes it up with the next run', async () => {
+    const ports = createPorts()
+    for (const n of [1, 2]) await dieIn(ports, n)
+    ports.pass()
+    const read = ports.ledger.read.bind(ports.ledger)
+    const failing = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+      if (workspaceId === nth(1)) throw new Error('down')
+      return read(workspaceId, readSignal)
     })
-    expect(await resolve()).toMatchObject({ released: 1, isComplete: true, oldestMs: 0 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
+    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
+    failing.mockRestore()
+    expect(await resolve(ports)).toMatchObject({ workspaces: 1, released: 1 })
+  })
+
+  it('mended: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
+    const ports = createPorts()
+    for (const n of [1, 2, 3]) await dieIn(ports, n)
+    ports.pass()
+    const read = ports.ledger.read.bind(ports.ledger)
+    const reading = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+      if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
+      return read(workspaceId, readSignal)
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
+    for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
+    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
+    ports.pass(10 * 60_000 - 1)
+    expect(await resolve(ports)).toMatchObject({ unreadable: 0 })
+    ports.pass(1)
+    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
+    reading.mockRestore()
+    ports.pass(10 * 60_000)
+    await resolve(ports)
+    expect(ports.state(nth(1))).toEqual(NOTHING)
+  })
+
+  it('stops at its bound and says so', async () => {
+    const ports = createPorts()
+    for (let n = 0; n < 20; n++) await dieIn(ports, n)
+    ports.pass()
+    const first = await resolve(ports, { ...BOUNDS, maxResolutions: 5 })
+    expect(first.isComplete).toBe(false)
+    // Workspaces that are looked at together do not know of each other.
+    expect(first.released).toBeLessThan(5 + 8)
+    ports.pass(1000)
+    const second = await resolve(ports)
+    expect(second.isComplete).toBe(true)
+    expect(first.released + second.released).toBe(20)
   })
 
   it('ends when its time is over, with what it has done', async () => {
-    const { api, die, resolve } = setUp()
-    await die('reserved')
+    const ports = createPorts()
+    for (let n = 0; n < 20; n++) await dieIn(ports, n)
+    ports.pass()
     const controller = new AbortController()
-    api.ledger.list = async function* () {
-      controller.abort()
-      yield* []
-      throw new Error('aborted')
-    }
-    expect(await resolve(BOUNDS, controller.signal)).toMatchObject({ isComplete: false, released: 0 })
+    const listDue = ports.ledger.listDue.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* (...args) {
+      let count = 0
+      for await (const due of listDue(...args)) {
+        if (count++ === 10) {
+          controller.abort()
+          throw new Error('aborted')
+        }
+        yield due
+      }
+    })
+    expect(await resolve(ports, BOUNDS, controller.signal)).toMatchObject({ released: 8, isComplete: false })
   })
 
-  it('may run twice at once', async () => {
-    const { die, resolve, state } = setUp()
-    for (const step of ['reserved', 'copied'] as const) await die(step)
-    await Promise.all([resolve(), resolve(), resolve()])
-    expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
-  })
-})
-
-describe('deleteDocument', () => {
-  it('takes record, object and bytes away, and can be repeated', async () => {
-    const { api, deps, die, state } = setUp()
-    const one = await die('recorded')
-    await api.ledger.settle(one, signal)
-    expect(await deleteDocument(one, deps, signal)).toMatchObject({ documentId: one.documentId, sizeBytes: 100 })
-    expect(await deleteDocument(one, deps, signal)).toBeUndefined()
-    expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
+  it('does not hide that the workspaces cannot be listed', async () => {
+    const ports = createPorts()
+    vi.spyOn(ports.ledger, 'listDue').mockImplementation(() => {
+      throw new Error('down')
+    })
+    await expect(resolve(ports)).rejects.toThrow('down')
   })
 
-  it('waits for the promotion to be settled: a late repetition of its reserve might count the bytes again', async () => {
-    const { deps, die, resolve, state } = setUp()
-    const one = await die('recorded')
-    await expect(deleteDocument(one, deps, signal)).rejects.toMatchObject({ reason: 'promotion_in_progress' })
-    expect(state()).toEqual({ used: 100, reservations: 1, documents: 1, objects: 1 })
-    await resolve()
-    expect(await deleteDocument(one, deps, signal)).toBeDefined()
-    expect(state()).toEqual({ used: 0, reservations: 0, documents: 0, objects: 0 })
-  })
-
-  it('gives the bytes back once when two delete the same document', async () => {
-    const { api, deps, die, state } = setUp()
-    await die('recorded', { sizeBytes: 300 })
-    const one = await die('recorded')
-    await api.ledger.settle(one, signal)
-    await Promise.allSettled([deleteDocument(one, deps, signal), deleteDocument(one, deps, signal)])
-    expect(state().used).toBe(300)
-  })
-
-  it('knows no document of another workspace', async () => {
-    const { deps, die, state } = setUp()
-    const { documentId } = await die('recorded')
-    expect(
-      await deleteDocument({ workspaceId: 'ws_2' as WorkspaceId, documentId: documentId as DocumentId }, deps, signal),
-    ).toBeUndefined()
-    expect(state().documents).toBe(1)
+  it('may run many times at once', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    for (const steps of [['take'], ['take', 'open', 'copy'], COPIED] as const) await dieIn(ports, 1, steps)
+    ports.pass()
+    await Promise.all([resolve(ports), resolve(ports), resolve(ports)])
+    ports.pass()
+    await resolve(ports)
+    expect(ports.state(nth(1))).toEqual(ONE_DOCUMENT)
   })
 })

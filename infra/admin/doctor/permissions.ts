@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   ConditionalCheckFailedException,
+  DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -27,10 +28,12 @@ type Probe = (abortSignal: AbortSignal) => Promise<unknown>
 export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S3Client): Check[] {
   const keys = tableProbes(config.keysTable, ['token_hash'], dynamoDb)
   const workspaces = tableProbes(config.workspacesTable, ['workspace_id'], dynamoDb)
+  const reservations = tableProbes(config.reservationsTable, ['workspace_id', 'reservation_id'], dynamoDb)
   const documents = tableProbes(config.documentsTable, ['workspace_id', 'document_id'], dynamoDb)
   return [
     permissionCheck('keys', pick(keys, ['Scan', 'PutItem', 'UpdateItem'])),
     permissionCheck('workspaces', pick(workspaces, ['GetItem', 'Scan', 'PutItem', 'UpdateItem'])),
+    permissionCheck('reservations', pick(reservations, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])),
     permissionCheck('documents', pick(documents, ['GetItem', 'Query', 'UpdateItem'])),
     permissionCheck('objects', objectProbes(config, s3), '; s3:DeleteObject cannot be tried without leaving a mark'),
   ]
@@ -80,6 +83,8 @@ function tableProbes(TableName: string, keys: string[], client: DynamoDBClient) 
       refusedByCondition(client.send(new PutItemCommand({ TableName, Item: key, ...never }), { abortSignal })),
     UpdateItem: (abortSignal) =>
       refusedByCondition(client.send(new UpdateItemCommand({ TableName, Key: key, ...never }), { abortSignal })),
+    DeleteItem: (abortSignal) =>
+      refusedByCondition(client.send(new DeleteItemCommand({ TableName, Key: key, ...never }), { abortSignal })),
   } satisfies Record<string, Probe>
 }
 

@@ -23,6 +23,7 @@ export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   const tables: ExpectedTable[] = [
     { name: config.keysTable, keys: ['token_hash'], isRestorable: true, isExpiring: false },
     { name: config.workspacesTable, keys: ['workspace_id'], isRestorable: true, isExpiring: false },
+    { name: config.reservationsTable, keys: ['workspace_id', 'reservation_id'], isRestorable: true, isExpiring: false },
     { name: config.documentsTable, keys: ['workspace_id', 'document_id'], isRestorable: true, isExpiring: true },
     { name: config.rateLimitsTable, keys: ['key_id'], isRestorable: false, isExpiring: true },
   ]

@@ -5,7 +5,16 @@ import type { ApiMiddleware } from '../exchange.ts'
 import { VARY } from '../file-shape.ts'
 
 /** The outermost middleware: opens the exchange of a request, and closes it with the headers every answer has. */
-export function openExchange({ log, now }: { log: Log; now(): number }): ApiMiddleware {
+export function openExchange({
+  log,
+  now,
+  nameOf,
+}: {
+  log: Log
+  now(): number
+  /** The operation at one of the gateway's resources. */
+  nameOf(resource: string): string | undefined
+}): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
     const requestId = event.requestContext?.requestId ?? context.awsRequestId
     const startedAtMs = now()
@@ -16,6 +25,7 @@ export function openExchange({ log, now }: { log: Log; now(): number }): ApiMidd
       log: log.with({ request_id: requestId }),
       journal: createJournal(),
       startedAtMs,
+      operation: nameOf(event.resource),
       responseHeaders: {},
     }
   }

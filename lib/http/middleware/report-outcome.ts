@@ -18,10 +18,22 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
     if (!response) return
     const { journal, failure, log } = exchange
     const durationMs = now() - exchange.startedAtMs
-    const fields = { status: response.statusCode, duration_ms: durationMs, steps_ms: journal.stepsMs, ...journal.facts }
+    const operation = exchange.operation ?? 'unknown'
+    const fields = {
+      operation,
+      status: response.statusCode,
+      duration_ms: durationMs,
+      steps_ms: journal.stepsMs,
+      ...journal.facts,
+    }
     if (failure === undefined) {
       log.info('request answered', fields)
-      metrics.publish({ ...exchange.counts, PromotionTime: durationMs, ...stepTimes(journal) })
+      if (operation === 'promote_container_file') {
+        metrics.publish({ ...exchange.counts, PromotionTime: durationMs, ...stepTimes(journal) })
+        return
+      }
+      metrics.publish({ OperationTime: durationMs }, { operation })
+      if (exchange.counts) metrics.publish(exchange.counts)
       return
     }
     const { reason, detail } = failure

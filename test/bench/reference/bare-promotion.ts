@@ -1,9 +1,15 @@
-import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { CopyObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 
 /**
- * What a promotion is measured against: the seven calls of the plain one in the same order, written down by
+ * What a promotion is measured against: the nine calls of the plain one in the same order, written down by
  * hand, by the SDK's clients as they come, or as the product configures them; bundled as the product is. No framework, no checks, no
  * time limits, no log, no undo. It takes and gives what the product's handler does.
  */
@@ -13,7 +19,7 @@ const s3 = isTuned ? createS3Client({ forcePathStyle: true }) : new S3Client({ f
 
 const WORKSPACE = 'ws_bench'
 const BUCKET = 'documents'
-const TARGET = `documents/${WORKSPACE}/file_016HmRr1pMNUvR8VtKc6tm/NLVcz7FXsRLZFqEoTSzoqC`
+const TARGET = `documents/${WORKSPACE}/file_16HmRr1pMNUvR8VtKc6tm/16HmRr1pMNUvR8VtKc6tm`
 
 export async function handler(event: { pathParameters: { file_id: string } }) {
   const path = Buffer.from(event.pathParameters.file_id.slice('cfile_'.length), 'base64url').toString()
@@ -29,8 +35,10 @@ export async function handler(event: { pathParameters: { file_id: string } }) {
     s3.send(new HeadObjectCommand({ Bucket: 'sandboxes', Key })),
     dynamoDb.send(takeFromRateLimit()),
   ])
-  await dynamoDb.send(reserve(head.ContentLength ?? 0))
-  await s3.send(
+  await dynamoDb.send(take(head.ContentLength ?? 0))
+  const opened = dynamoDb.send(open(head.ContentLength ?? 0))
+  const unmarked = opened.then(() => dynamoDb.send(unmark()))
+  const copied = s3.send(
     new CopyObjectCommand({
       CopySource: `sandboxes/${Key}`,
       CopySourceIfMatch: head.ETag,
@@ -42,7 +50,9 @@ export async function handler(event: { pathParameters: { file_id: string } }) {
       AnnotationDirective: 'EXCLUDE',
     }),
   )
+  await Promise.all([copied, opened])
   await dynamoDb.send(record(path, head.ContentLength ?? 0))
+  await unmarked
   await dynamoDb.send(settle())
   return { statusCode: 200, body: '{}' }
 }
@@ -62,48 +72,69 @@ const takeFromRateLimit = () =>
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 
+const ATTEMPT = '16HmRr1pMNUvR8VtKc6tm'
+
 const workspace = {
   TableName: 'bench-workspaces',
   Key: { workspace_id: { S: WORKSPACE } },
-  ExpressionAttributeNames: { '#document_id': 'file_016HmRr1pMNUvR8VtKc6tm' },
+  ExpressionAttributeNames: { '#markers': 'takings', '#marker': ATTEMPT },
 }
 
-const reserve = (sizeBytes: number) =>
+const take = (sizeBytes: number) =>
   new UpdateItemCommand({
     ...workspace,
     UpdateExpression:
-      'SET remaining_bytes = remaining_bytes - :size_bytes, reservations.#document_id = :reservation, quota_bytes = quota_bytes ADD version :one',
+      'SET remaining_bytes = remaining_bytes - :size_bytes, quota_bytes = quota_bytes, #markers.#marker = :marker, check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
     ConditionExpression:
-      'remaining_bytes >= :size_bytes AND attribute_not_exists(reservations.#document_id) AND size(reservations) < :max_reservations',
+      'remaining_bytes >= :size_bytes AND attribute_not_exists(#markers.#marker) AND size(#markers) < :most',
     ExpressionAttributeValues: {
       ':size_bytes': { N: `${sizeBytes}` },
-      ':reservation': {
-        M: {
-          purpose: { S: 'promotion' },
-          attempt_id: { S: 'NLVcz7FXsRLZFqEoTSzoqC' },
-          size_bytes: { N: `${sizeBytes}` },
-          object_key: { S: TARGET },
-          lease_expires_at: { N: '1795254120000' },
-        },
-      },
-      ':max_reservations': { N: '500' },
+      ':marker': { M: { n: { N: `${sizeBytes}` }, l: { N: '1795254120000' } } },
+      ':most': { N: '20' },
+      ':due_at': { N: '1795254120000' },
+      ':shard': { S: '7' },
       ':one': { N: '1' },
     },
     ReturnValues: 'UPDATED_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 
+const open = (sizeBytes: number) =>
+  new PutItemCommand({
+    TableName: 'bench-reservations',
+    Item: {
+      workspace_id: { S: WORKSPACE },
+      reservation_id: { S: `file_${ATTEMPT}` },
+      document_id: { S: `file_${ATTEMPT}` },
+      attempt_id: { S: ATTEMPT },
+      purpose: { S: 'promotion' },
+      size_bytes: { N: `${sizeBytes}` },
+      object_key: { S: TARGET },
+      lease_expires_at: { N: '1795254120000' },
+    },
+    ConditionExpression: 'attribute_not_exists(reservation_id)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  })
+
+const unmark = () =>
+  new UpdateItemCommand({
+    ...workspace,
+    UpdateExpression: 'REMOVE #markers.#marker ADD version :one',
+    ConditionExpression: 'attribute_exists(#markers.#marker)',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+  })
+
 const record = (path: string, sizeBytes: number) =>
   new UpdateItemCommand({
     TableName: 'bench-documents',
-    Key: { workspace_id: { S: WORKSPACE }, document_id: { S: 'file_016HmRr1pMNUvR8VtKc6tm' } },
+    Key: { workspace_id: { S: WORKSPACE }, document_id: { S: `file_${ATTEMPT}` } },
     UpdateExpression:
-      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by REMOVE expires_at, retired_by ADD recorded_attempts :attempts',
+      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by REMOVE expires_at, retired_by',
     ConditionExpression:
-      'attribute_not_exists(document_id) OR (record_kind = :tombstone AND (attribute_not_exists(fenced_attempts) OR NOT contains(fenced_attempts, :attempt_id)) AND (attribute_not_exists(recorded_attempts) OR NOT contains(recorded_attempts, :attempt_id)))',
+      'attribute_not_exists(document_id) OR (record_kind = :tombstone AND attribute_exists(expires_at) AND (attribute_not_exists(fenced_through) OR fenced_through < :attempt_id) AND (attribute_not_exists(attempt_id) OR attempt_id < :attempt_id))',
     ExpressionAttributeValues: {
       ':record_kind': { S: 'document' },
-      ':attempt_id': { S: 'NLVcz7FXsRLZFqEoTSzoqC' },
+      ':attempt_id': { S: ATTEMPT },
       ':object_key': { S: TARGET },
       ':filename': { S: path },
       ':mime_type': { S: 'text/plain' },
@@ -112,15 +143,14 @@ const record = (path: string, sizeBytes: number) =>
       ':container_id': { S: 'sess_1' },
       ':created_by': { S: 'key_bench' },
       ':tombstone': { S: 'tombstone' },
-      ':attempts': { SS: ['NLVcz7FXsRLZFqEoTSzoqC'] },
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 
 const settle = () =>
-  new UpdateItemCommand({
-    ...workspace,
-    UpdateExpression: 'REMOVE reservations.#document_id ADD version :one',
-    ConditionExpression: 'reservations.#document_id.attempt_id = :attempt_id',
-    ExpressionAttributeValues: { ':attempt_id': { S: 'NLVcz7FXsRLZFqEoTSzoqC' }, ':one': { N: '1' } },
+  new DeleteItemCommand({
+    TableName: 'bench-reservations',
+    Key: { workspace_id: { S: WORKSPACE }, reservation_id: { S: `file_${ATTEMPT}` } },
+    ConditionExpression: 'attempt_id = :attempt_id',
+    ExpressionAttributeValues: { ':attempt_id': { S: ATTEMPT } },
   })

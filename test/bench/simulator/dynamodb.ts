@@ -35,7 +35,7 @@ function answerTo(
       return { Item: { ...key, ...KEY } }
     case 'rateLimit.take':
       return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], expires_at: values[':expires_at'] } }
-    case 'ledger.reserve':
+    case 'ledger.take':
       return { Attributes: { quota_bytes: { N: `${QUOTA_BYTES}` }, remaining_bytes: { N: `${QUOTA_BYTES / 2}` } } }
     default:
       return {}

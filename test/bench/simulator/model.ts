@@ -52,8 +52,10 @@ export const AWS: Model = {
   latency: {
     'keys.find': { p50: 3, p99: 9 },
     'rateLimit.take': { p50: 5, p99: 15 },
-    'ledger.reserve': { p50: 5, p99: 15 },
-    'ledger.settle': { p50: 5, p99: 15 },
+    'ledger.take': { p50: 5, p99: 15 },
+    'ledger.unmark': { p50: 5, p99: 15 },
+    'reservations.open': { p50: 5, p99: 15 },
+    'reservations.remove': { p50: 5, p99: 15 },
     'documents.record': { p50: 5, p99: 15 },
     HeadObject: { p50: 16, p99: 60 },
     default: { p50: 25, p99: 90 },

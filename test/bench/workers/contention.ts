@@ -60,8 +60,10 @@ const objects: ObjectStore = {
     contentEncoding: undefined,
     contentLanguage: undefined,
     isArchived: false,
+    modifiedAt: new Date(),
   }),
   hasContainer: async () => true,
+  readStart: async () => new Uint8Array(),
   async copy() {},
   async discard() {},
 }

@@ -1,0 +1,39 @@
+import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import type { ContainerFiles } from '../files/ports.ts'
+import { findContainerFile } from './container-file.ts'
+import { send } from './send.ts'
+
+const LIST_TIMEOUT_MS = 3000
+
+/** The sandboxes in S3, to read. */
+export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
+  const { client, sandboxBucket: Bucket } = settings
+  const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: LIST_TIMEOUT_MS })
+  return {
+    findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
+
+    async hasContainer(keyPrefix, signal) {
+      const command = new ListObjectsV2Command({ Bucket, Prefix: keyPrefix, MaxKeys: 1 })
+      const list = await send(client, command, options(signal))
+      return (list.Contents?.length ?? 0) > 0
+    },
+
+    async *listContainerFiles({ keyPrefix, afterKey, pageSize }, signal) {
+      // Encoded, because a key may hold characters that XML cannot.
+      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, MaxKeys: pageSize, EncodingType: 'url' } as const
+      let ContinuationToken: string | undefined
+      do {
+        const command = new ListObjectsV2Command({ ...query, ContinuationToken })
+        const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
+        for (const object of page.Contents ?? []) yield toListedFile(object, page.EncodingType === 'url')
+        ContinuationToken = page.NextContinuationToken
+      } while (ContinuationToken)
+    },
+  }
+}
+
+function toListedFile({ Key = '', Size = 0, LastModified = new Date(0) }: _Object, isEncoded: boolean) {
+  // As in a form (S3, "EncodingType"): a space may be a plus sign, and a plus sign never is one.
+  const objectKey = isEncoded ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key
+  return { objectKey, sizeBytes: Size, modifiedAt: LastModified }
+}

@@ -1,0 +1,111 @@
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+} from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { ServiceError } from '../errors.ts'
+import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/ports.ts'
+import type { DocumentId, FilePath } from '../promotion/ids.ts'
+import type { DocumentItem } from './document-item.ts'
+import { LISTING_INDEX, listedAt } from './listing-index.ts'
+import { send } from './send.ts'
+import { type Attributes, readItem } from './stored-item.ts'
+
+type ListedItem = Pick<DocumentItem, 'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at'>
+type Key = Record<string, AttributeValue>
+
+const REQUIRED = {
+  document_id: 'string',
+  filename: 'string',
+  mime_type: 'string',
+  size_bytes: 'number',
+  created_at: 'string',
+} as const
+const LISTED = Object.keys(REQUIRED).join(', ')
+/** Of one BatchGetItem: DynamoDB leaves out what would be more than 16 MB, and what it throttles. */
+const MAX_TRIES = 4
+
+/** The documents of a workspace in the order of their creation, in the Documents table and its index. */
+export function createDocumentListing({
+  client,
+  tableName: TableName,
+}: {
+  client: DynamoDBClient
+  tableName: string
+}): DocumentListing {
+  return {
+    async page(request, signal) {
+      const { limit } = request
+      const items: ListedDocument[] = []
+      let startKey: Key | undefined
+      do {
+        // One more than is shown tells whether there is more.
+        const Limit = limit + 1 - items.length
+        const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
+        const page: QueryCommandOutput = await send(client, command, { signal })
+        for (const item of page.Items ?? []) items.push(readListed(item))
+        startKey = page.LastEvaluatedKey
+      } while (startKey !== undefined && items.length <= limit)
+      return { items: items.slice(0, limit), hasMore: items.length > limit }
+    },
+
+    async findAll(workspaceId, documentIds, signal) {
+      const found: ListedDocument[] = []
+      let keys: Key[] = documentIds.map((id) => marshall({ workspace_id: workspaceId, document_id: id }))
+      for (let tries = 0; tries < MAX_TRIES && keys.length > 0; tries++) {
+        const names = { ConsistentRead: true, ProjectionExpression: `${LISTED}, record_kind` }
+        const command = new BatchGetItemCommand({ RequestItems: { [TableName]: { ...names, Keys: keys } } })
+        const answer = await send(client, command, { signal })
+        const items = answer.Responses?.[TableName] ?? []
+        found.push(...items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed))
+        keys = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
+      }
+      if (keys.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
+      return found
+    },
+
+    async positionOf(workspaceId, documentId, signal) {
+      const command = new GetItemCommand({
+        TableName,
+        Key: marshall({ workspace_id: workspaceId, document_id: documentId }),
+        ProjectionExpression: 'created_at',
+        ConsistentRead: true,
+      })
+      const { Item } = await send(client, command, { signal })
+      // A tombstone has it when it was a document once.
+      const createdAt = Item?.created_at?.S
+      return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }
+    },
+  }
+}
+
+function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageRequest) {
+  const isBehind = order === 'asc' ? 'listed_at > :after' : 'listed_at < :after'
+  return {
+    TableName,
+    IndexName: LISTING_INDEX,
+    ScanIndexForward: order === 'asc',
+    KeyConditionExpression: `workspace_id = :workspace_id${after ? ` AND ${isBehind}` : ''}`,
+    ProjectionExpression: LISTED,
+    ExpressionAttributeValues: marshall({
+      ':workspace_id': workspaceId,
+      ...(after && { ':after': listedAt(after) }),
+    }),
+  }
+}
+
+/** @throws UnreadableItemError */
+function readListed(attributes: Attributes): ListedDocument {
+  const item = readItem<ListedItem>(attributes, REQUIRED, ['document_id'])
+  return {
+    documentId: item.document_id as DocumentId,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
+  }
+}

@@ -1,0 +1,20 @@
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { DocumentObjects } from '../files/ports.ts'
+import { isArchived } from './container-file.ts'
+import { lookAt } from './copy-requests.ts'
+
+/** The objects of the documents in S3, to look at. */
+export function createDocumentObjects({
+  client,
+  documentsBucket: Bucket,
+}: {
+  client: S3Client
+  documentsBucket: string
+}): DocumentObjects {
+  return {
+    async findDocumentObject(objectKey, signal) {
+      const head = await lookAt(client, { Bucket, Key: objectKey }, signal)
+      return head && { isArchived: isArchived(head) }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { type DynamoDBClient, UpdateItemCommand, type UpdateItemCommandOutput } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { WorkspaceId } from '../promotion/ids.ts'
+import type { MarkerId } from '../promotion/ports.ts'
+import { type SendOptions, send } from './send.ts'
+import { checkShardOf } from './workspace-item.ts'
+
+export const HAS_ROOM = 'remaining_bytes >= :size_bytes'
+export const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
+export const IS_NOT_CROWDED = 'size(#markers) < :most'
+export const IS_MARKED = 'attribute_exists(#markers.#marker)'
+
+// The amount comes out of the marker itself, so that it can only ever be what was taken.
+export const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
+export const MARK = '#markers.#marker = :marker'
+export const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
+export const REMOVE_MARKER = 'REMOVE #markers.#marker'
+/** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
+export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
+// Set to itself to be among the values returned.
+export const TELL_QUOTA = 'quota_bytes = quota_bytes'
+const COUNT_CHANGE = 'ADD version :one'
+
+export interface LedgerUpdate {
+  UpdateExpression: string
+  ConditionExpression: string
+  values?: Record<string, unknown>
+  ReturnValues?: 'UPDATED_NEW'
+  ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
+}
+
+/** Every update of a workspace's item has the same key, is about one marker, and counts as a change. */
+export function updateLedger(
+  { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
+  { workspaceId, attemptId, releaseId }: MarkerId,
+  options: SendOptions,
+  { values = {}, ...expressions }: LedgerUpdate,
+): Promise<UpdateItemCommandOutput> {
+  const command = new UpdateItemCommand({
+    TableName,
+    Key: marshall({ workspace_id: workspaceId }),
+    ...expressions,
+    UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
+    ExpressionAttributeNames: {
+      '#markers': releaseId === undefined ? 'takings' : 'releases',
+      '#marker': releaseId ?? attemptId,
+    },
+    ExpressionAttributeValues: marshall({ ...values, ':one': 1 }),
+  })
+  return send(client, command, options)
+}
+
+/** The values of {@link BE_CHECKED}. */
+export function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }) {
+  return { ':due_at': leaseExpiresAtMs, ':shard': checkShardOf(workspaceId) }
+}

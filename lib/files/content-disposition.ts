@@ -1,0 +1,40 @@
+const FALLBACK_NAME = 'download'
+/** A file name of most file systems is at most this long; and it stands in the URL with each byte as five characters. */
+const MAX_NAME_BYTES = 255
+const NOT_PLAIN = /[^\u0020-\u007e]|["%\\]/gu
+/** attr-char of RFC 5987 §3.2.1 beside letters and digits, of what encodeURIComponent leaves as it is. */
+const NOT_ATTR_CHAR = /['()*]/g
+
+/**
+ * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: in UTF-8 for whoever
+ * knows `filename*`, with an ASCII fallback. Whatever the path is, the value is one header value of visible ASCII.
+ */
+export function attachmentNamed(path: string): string {
+  const name = attachmentName(path)
+  return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
+}
+
+/** The last segment of a path, short enough for a file system. */
+export function attachmentName(path: string): string {
+  return shorten(path.split('/').at(-1) || FALLBACK_NAME)
+}
+
+function encodeExtended(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replace(
+    NOT_ATTR_CHAR,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** At most 255 bytes of UTF-8, whole characters, the extension kept. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
+  const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? ''
+  const chars = [...name.slice(0, name.length - extension.length)]
+  let room = MAX_NAME_BYTES - extension.length
+  const kept = chars.findIndex((char) => {
+    room -= Buffer.byteLength(char)
+    return room < 0
+  })
+  return chars.slice(0, kept === -1 ? undefined : kept).join('') + extension
+}

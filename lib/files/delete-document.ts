@@ -1,0 +1,39 @@
+import type { Log } from '../logging.ts'
+import { deleteDocument } from '../promotion/delete-document.ts'
+import { type DocumentId, parseDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import type { StorageUsage } from '../promotion/ports.ts'
+import type { ReleaseDependencies } from '../promotion/release-bytes.ts'
+import { documentNotFound } from './find-document.ts'
+import type { DocumentListing } from './ports.ts'
+import { readUsage } from './read-usage.ts'
+
+export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
+
+export interface Deletion {
+  documentId: DocumentId
+  /** undefined when it was deleted before this request. */
+  sizeBytes: number | undefined
+  /** As it is now; undefined when it could not be read. */
+  usage: StorageUsage | undefined
+}
+
+/**
+ * Deletes a document for a caller. May be repeated: whoever lost the answer gets it again, as long as the deletion is
+ * remembered.
+ * @throws ServiceError document_not_found
+ */
+export async function deleteDocumentForCaller(
+  request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
+  deps: DeleteDocumentDependencies,
+  signal: AbortSignal,
+): Promise<Deletion> {
+  const { workspaceId } = request
+  const documentId = parseDocumentId(request.documentId)
+  const deleted = await deleteDocument({ workspaceId, documentId }, deps, signal)
+  if (deleted === undefined) {
+    const position = await deps.listing.positionOf(workspaceId, documentId, signal)
+    if (position === undefined) throw documentNotFound(documentId)
+  }
+  const usage = deleted?.usage ?? (await readUsage(request, deps, signal))
+  return { documentId, sizeBytes: deleted?.document.sizeBytes, usage }
+}

@@ -1,0 +1,32 @@
+import { requireReadable } from '../promotion/find-container-file.ts'
+import { resolveMimeType } from '../promotion/mime-type.ts'
+import type { ObjectKeys } from '../promotion/object-keys.ts'
+import { type Download, describeDownload } from './download.ts'
+import { type ContainerFileRequest, findContainerFile } from './find-container-file.ts'
+import type { ContainerFiles, DownloadSigner } from './ports.ts'
+
+export interface DownloadContainerFileDependencies {
+  containerFiles: ContainerFiles
+  downloads: DownloadSigner
+  objectKeys: ObjectKeys
+  now(): number
+}
+
+/**
+ * Where the content of a container file can be fetched.
+ * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found,
+ *   container_file_archived
+ */
+export async function downloadContainerFile(
+  request: ContainerFileRequest & { asAnyType: boolean },
+  deps: DownloadContainerFileDependencies,
+  signal: AbortSignal,
+): Promise<Download> {
+  const { description, file } = await findContainerFile(request, deps, signal)
+  requireReadable(file, description)
+  const mimeType = request.asAnyType ? undefined : await resolveMimeType(file.contentType, description.path)
+  const { path } = description
+  const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asAnyType)
+  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
+  return { url: await deps.downloads.signContainerFile(signed), expiresAt }
+}

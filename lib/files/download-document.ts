@@ -1,0 +1,53 @@
+import { ServiceError } from '../errors.ts'
+import type { Log } from '../logging.ts'
+import type { WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import { type Download, describeDownload } from './download.ts'
+import { documentNotFound, findDocument } from './find-document.ts'
+import type { DocumentObjects, DownloadSigner } from './ports.ts'
+
+export interface DownloadDocumentDependencies {
+  documents: Pick<DocumentRecords, 'find'>
+  documentObjects: DocumentObjects
+  downloads: DownloadSigner
+  now(): number
+}
+
+/**
+ * Where the content of a document can be fetched. Record and object are looked at first, so that what is missing is said
+ * by us and not by S3.
+ * @throws ServiceError document_not_found, file_not_downloadable
+ */
+export async function downloadDocument(
+  request: { workspaceId: WorkspaceId; documentId: string | undefined; asAnyType: boolean; log: Log },
+  deps: DownloadDocumentDependencies,
+  signal: AbortSignal,
+): Promise<{ document: WorkspaceDocument; download: Download }> {
+  const document = await findDocument(request, deps, signal)
+  await requireContent(document, request.log, deps, signal)
+  const { objectKey, filename: path, mimeType } = document
+  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
+  const url = await deps.downloads.signDocument(describeDownload({ objectKey, path, mimeType }, request.asAnyType))
+  return { document, download: { url, expiresAt } }
+}
+
+async function requireContent(
+  document: WorkspaceDocument,
+  log: Log,
+  { documents, documentObjects }: DownloadDocumentDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { workspaceId, documentId } = document
+  const metadata = { document_id: documentId }
+  const object = await documentObjects.findDocumentObject(document.objectKey, signal)
+  if (object?.isArchived) {
+    const detail = 'The content was moved to archive storage and must be restored before it can be downloaded.'
+    throw new ServiceError('file_not_downloadable', { detail, metadata })
+  }
+  if (object !== undefined) return
+  // Deleted since the record was read, or lost: the first is everyday, the second must not go unseen.
+  const current = await documents.find(workspaceId, documentId, signal)
+  if (current?.attemptId !== document.attemptId) throw documentNotFound(documentId)
+  log.error('the object of a document is lost', { document_id: documentId, attempt_id: document.attemptId })
+  throw new ServiceError('file_not_downloadable', { detail: 'The content of the document is lost.', metadata })
+}

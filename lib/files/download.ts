@@ -1,0 +1,30 @@
+import { attachmentNamed } from './content-disposition.ts'
+import type { SignedDownload } from './ports.ts'
+
+const ANY_TYPE = 'application/octet-stream'
+/** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=([\w.+:-]+|"[\w .,:;/+-]*"))*$/
+const MAX_TYPE_LENGTH = 200
+
+/** Where a file can be fetched, for a while. */
+export interface Download {
+  url: string
+  expiresAt: Date
+}
+
+/**
+ * What S3 is told to send with a file: always as an attachment, so that no browser shows somebody's HTML under the name
+ * of the bucket.
+ * @param asAnyType for clients that accept nothing but application/octet-stream
+ */
+export function describeDownload(
+  { objectKey, path, mimeType }: { objectKey: string; path: string; mimeType: string | undefined },
+  asAnyType: boolean,
+): SignedDownload {
+  const isSound = mimeType !== undefined && mimeType.length <= MAX_TYPE_LENGTH && MEDIA_TYPE.test(mimeType)
+  return {
+    objectKey,
+    contentType: isSound && !asAnyType ? mimeType : ANY_TYPE,
+    contentDisposition: attachmentNamed(path),
+  }
+}

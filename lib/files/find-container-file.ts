@@ -1,0 +1,32 @@
+import { lookUpContainerFile } from '../promotion/find-container-file.ts'
+import { parseContainerId, parseFileId, type WorkspaceId } from '../promotion/ids.ts'
+import type { ObjectKeys } from '../promotion/object-keys.ts'
+import type { ContainerFile } from '../promotion/ports.ts'
+import type { ContainerFileDescription } from './container-file.ts'
+import type { ContainerFiles } from './ports.ts'
+
+export interface ContainerFileRequest {
+  workspaceId: WorkspaceId
+  /** As they came, not yet checked. */
+  containerId: string | undefined
+  fileId: string | undefined
+}
+
+/**
+ * A file in a container of the caller's own workspace, archived or not.
+ * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found
+ */
+export async function findContainerFile(
+  request: ContainerFileRequest,
+  { containerFiles, objectKeys }: { containerFiles: ContainerFiles; objectKeys: ObjectKeys },
+  signal: AbortSignal,
+): Promise<{ description: ContainerFileDescription; file: ContainerFile }> {
+  const location = {
+    workspaceId: request.workspaceId,
+    containerId: parseContainerId(request.containerId),
+    path: parseFileId(request.fileId),
+  }
+  const file = await lookUpContainerFile(location, { objects: containerFiles, objectKeys }, signal)
+  const { containerId, path } = location
+  return { description: { containerId, path, sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt }, file }
+}

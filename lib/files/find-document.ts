@@ -1,0 +1,23 @@
+import { ServiceError } from '../errors.ts'
+import { type DocumentId, parseDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+
+/**
+ * A document of the caller's own workspace. One of another workspace is not told apart from one that does not exist.
+ * @param documentId as it came
+ * @throws ServiceError document_not_found, also for what is no id at all
+ */
+export async function findDocument(
+  { workspaceId, documentId }: { workspaceId: WorkspaceId; documentId: string | undefined },
+  { documents }: { documents: Pick<DocumentRecords, 'find'> },
+  signal: AbortSignal,
+): Promise<WorkspaceDocument> {
+  const id = parseDocumentId(documentId)
+  const document = await documents.find(workspaceId, id, signal)
+  if (document === undefined) throw documentNotFound(id)
+  return document
+}
+
+export function documentNotFound(documentId: DocumentId): ServiceError {
+  return new ServiceError('document_not_found', { metadata: { document_id: documentId } })
+}

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+import { ServiceError } from '../errors.ts'
+import { isDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import type { ListPosition } from './ports.ts'
+
+const CHECK_LENGTH = 16
+
+/**
+ * A position as callers carry it around: opaque, good for one workspace, and for ever, whatever becomes of the document.
+ * The check keeps mistakes out, not forgers: a made-up position shows its maker nothing but places in a list of their own.
+ */
+export function formatCursor(workspaceId: WorkspaceId, { createdAt, documentId }: ListPosition): string {
+  const text = `${createdAt.getTime()} ${documentId}`
+  return Buffer.from(`${checkOf(workspaceId, text)}${text}`).toString('base64url')
+}
+
+/** @throws ServiceError invalid_cursor */
+export function parseCursor(workspaceId: WorkspaceId, cursor: string): ListPosition {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const decoded = bytes.toString('latin1')
+  const [check, text] = [decoded.slice(0, CHECK_LENGTH), decoded.slice(CHECK_LENGTH)]
+  const [createdAtMs = '', documentId = ''] = text.split(' ')
+  const isSound = bytes.toString('base64url') === cursor && check === checkOf(workspaceId, text)
+  if (!isSound || !/^\d{1,15}$/.test(createdAtMs) || !isDocumentId(documentId)) throw new ServiceError('invalid_cursor')
+  return { createdAt: new Date(Number(createdAtMs)), documentId }
+}
+
+function checkOf(workspaceId: WorkspaceId, text: string): string {
+  return createHash('sha256').update(`${workspaceId}\n${text}`).digest('base64url').slice(0, CHECK_LENGTH)
+}

@@ -1,0 +1,65 @@
+import { ServiceError } from '../errors.ts'
+import { type DocumentId, isDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import { formatCursor, parseCursor } from './list-cursor.ts'
+import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './ports.ts'
+
+export interface DocumentListRequest {
+  workspaceId: WorkspaceId
+  order: ListOrder
+  limit: number
+  /** Where to go on: what a list gave as its cursor, or the id of the last document seen. */
+  after: { cursor: string } | { documentId: string } | undefined
+}
+
+export interface DocumentList {
+  documents: ListedDocument[]
+  /** What continues the list; undefined at its end. */
+  nextCursor: string | undefined
+}
+
+/**
+ * One page of a workspace's documents in the order of their creation.
+ * @throws ServiceError invalid_cursor
+ */
+export async function listDocuments(
+  { workspaceId, order, limit, after: start }: DocumentListRequest,
+  { listing }: { listing: DocumentListing },
+  signal: AbortSignal,
+): Promise<DocumentList> {
+  const after = start && (await locate(workspaceId, start, listing, signal))
+  const { items, hasMore } = await listing.page({ workspaceId, order, after, limit }, signal)
+  const last = items.at(-1)
+  return { documents: items, nextCursor: hasMore && last ? formatCursor(workspaceId, last) : undefined }
+}
+
+async function locate(
+  workspaceId: WorkspaceId,
+  start: { cursor: string } | { documentId: string },
+  listing: DocumentListing,
+  signal: AbortSignal,
+): Promise<ListPosition> {
+  if ('cursor' in start) return parseCursor(workspaceId, start.cursor)
+  const { documentId } = start
+  const position = isDocumentId(documentId) && (await listing.positionOf(workspaceId, documentId, signal))
+  if (position) return position
+  throw new ServiceError('invalid_cursor', { detail: 'The workspace has no document with this id, nor had it lately.' })
+}
+
+/**
+ * The documents with these ids, newest first; what is no document of the workspace is left out.
+ * @param ids as they came
+ */
+export async function listDocumentsById(
+  { workspaceId, ids }: { workspaceId: WorkspaceId; ids: readonly string[] },
+  { listing }: { listing: DocumentListing },
+  signal: AbortSignal,
+): Promise<DocumentList> {
+  const wanted = [...new Set(ids)].filter((id): id is DocumentId => isDocumentId(id))
+  const documents = wanted.length === 0 ? [] : await listing.findAll(workspaceId, wanted, signal)
+  return { documents: documents.toSorted((a, b) => comparePositions(b, a)), nextCursor: undefined }
+}
+
+export function comparePositions(a: ListPosition, b: ListPosition): number {
+  const byTime = a.createdAt.getTime() - b.createdAt.getTime()
+  return byTime !== 0 ? byTime : a.documentId < b.documentId ? -1 : a.documentId > b.documentId ? 1 : 0
+}

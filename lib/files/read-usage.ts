@@ -1,0 +1,17 @@
+import type { Log } from '../logging.ts'
+import type { WorkspaceId } from '../promotion/ids.ts'
+import type { QuotaLedger, StorageUsage } from '../promotion/ports.ts'
+
+/** How full the workspace is, for the headers of an answer that does not depend on it. */
+export async function readUsage(
+  { workspaceId, log }: { workspaceId: WorkspaceId; log: Log },
+  { ledger }: { ledger: Pick<QuotaLedger, 'usage'> },
+  signal: AbortSignal,
+): Promise<StorageUsage | undefined> {
+  try {
+    return await ledger.usage(workspaceId, signal)
+  } catch (error) {
+    log.warn('storage usage not read, request answered without it', { error })
+    return undefined
+  }
+}

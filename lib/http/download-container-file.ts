@@ -1,0 +1,19 @@
+import { type DownloadContainerFileDependencies, downloadContainerFile } from '../files/download-container-file.ts'
+import type { Operation } from './api-handler.ts'
+import { acceptsOnlyAnyType, redirectTo } from './redirect.ts'
+import { readContainerFileRequest } from './retrieve-container-file.ts'
+
+/** GET /v1/containers/{container_id}/files/{file_id}/content */
+export function downloadContainerFileOperation(deps: DownloadContainerFileDependencies): Operation {
+  return {
+    name: 'download_container_file',
+    async handle(request) {
+      const { deadline, journal } = request.exchange
+      const asAnyType = acceptsOnlyAnyType(request.event)
+      const wanted = { ...readContainerFileRequest(request), asAnyType }
+      const download = await downloadContainerFile(wanted, deps, deadline.signal)
+      journal.note({ container_id: wanted.containerId })
+      return redirectTo(download)
+    },
+  }
+}

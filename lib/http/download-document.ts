@@ -1,0 +1,18 @@
+import { type DownloadDocumentDependencies, downloadDocument } from '../files/download-document.ts'
+import type { Operation } from './api-handler.ts'
+import { acceptsOnlyAnyType, redirectTo } from './redirect.ts'
+
+/** GET /v1/files/{document_id}/content */
+export function downloadDocumentOperation(deps: DownloadDocumentDependencies): Operation {
+  return {
+    name: 'download_document',
+    async handle({ event, caller: { workspaceId }, exchange: { deadline, log, journal } }) {
+      const documentId = event.pathParameters?.document_id
+      const asAnyType = acceptsOnlyAnyType(event)
+      const request = { workspaceId, documentId, asAnyType, log }
+      const { document, download } = await downloadDocument(request, deps, deadline.signal)
+      journal.note({ document_id: document.documentId, size_bytes: document.sizeBytes })
+      return redirectTo(download)
+    },
+  }
+}

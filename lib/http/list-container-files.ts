@@ -1,0 +1,31 @@
+import { listContainerFiles } from '../files/list-container-files.ts'
+import type { ContainerFiles } from '../files/ports.ts'
+import type { ObjectKeys } from '../promotion/object-keys.ts'
+import type { Operation } from './api-handler.ts'
+import { containerFileListResponse } from './container-file-response.ts'
+import { chooseDialect } from './file-shape.ts'
+import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from './query.ts'
+
+const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
+
+/** GET /v1/containers/{container_id}/files */
+export function listContainerFilesOperation(deps: {
+  containerFiles: ContainerFiles
+  objectKeys: ObjectKeys
+}): Operation {
+  return {
+    name: 'list_container_files',
+    async handle({ event, caller: { workspaceId }, exchange: { deadline, journal } }) {
+      const { shape } = chooseDialect(event)
+      refuseParameters(event, ['before', 'before_id', 'provider'])
+      const order = queryValue(event, 'order') ?? 'asc'
+      if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path; allowed is asc.')
+      const containerId = event.pathParameters?.container_id
+      const after = queryValue(event, 'after')
+      const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
+      const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, deadline.signal)
+      journal.note({ container_id: containerId })
+      return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { type DocumentListRequest, listDocuments, listDocumentsById } from '../files/list-documents.ts'
+import type { DocumentListing, ListOrder } from '../files/ports.ts'
+import { readUsage } from '../files/read-usage.ts'
+import type { WorkspaceId } from '../promotion/ids.ts'
+import type { QuotaLedger } from '../promotion/ports.ts'
+import type { Operation } from './api-handler.ts'
+import type { ApiEvent } from './exchange.ts'
+import { fileListResponse, PURPOSE, PURPOSES } from './file-response.ts'
+import { chooseDialect, type FileShape } from './file-shape.ts'
+import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseParameters, refuseValue } from './query.ts'
+import { storageUsageHeaders } from './storage-usage-headers.ts'
+
+export interface ListDocumentsDependencies {
+  listing: DocumentListing
+  ledger: Pick<QuotaLedger, 'usage'>
+}
+
+/** What the libraries of each dialect expect when they say nothing. */
+const DEFAULTS: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
+  native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
+  compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
+  compat_b: { order: 'desc', limit: { default: MAX_PAGE, max: 10_000 } },
+}
+const NOT_OFFERED = ['before_id', 'before', 'scope_id', 'provider']
+const MAX_IDS = 100
+
+/** GET /v1/files */
+export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
+  return {
+    name: 'list_documents',
+    async handle({ event, caller: { workspaceId }, exchange: { deadline, log } }) {
+      const dialect = chooseDialect(event)
+      const list = readList(event, workspaceId, dialect.shape)
+      const usage = readUsage({ workspaceId, log }, deps, deadline.signal)
+      const page = await list(deps, deadline.signal)
+      const used = await usage
+      return {
+        statusCode: 200,
+        headers: { ...(used && storageUsageHeaders(used.quotaBytes, used.usedBytes)) },
+        body: JSON.stringify(fileListResponse(page, dialect)),
+      }
+    },
+  }
+}
+
+type List = (deps: ListDocumentsDependencies, signal: AbortSignal) => ReturnType<typeof listDocuments>
+
+/** What is wrong with the request is found here, before anything is read. */
+function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): List {
+  refuseParameters(event, NOT_OFFERED)
+  const purpose = queryChoice(event, 'purpose', PURPOSES)
+  const order = queryChoice(event, 'order', ['asc', 'desc']) ?? DEFAULTS[shape].order
+  const after = readStart(event)
+  const limit = readLimit(event, DEFAULTS[shape].limit)
+  const ids = [...queryValues(event, 'ids[]'), ...queryValues(event, 'ids')]
+  if (ids.length > MAX_IDS) refuseValue('ids[]', `At most ${MAX_IDS} ids are allowed.`)
+  if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
+    refuseValue('ids[]', 'It goes together with no cursor and no limit.')
+  }
+  // Every document has been promoted, and all that are have the one purpose.
+  if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })
+  if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
+  return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)
+}
+
+/** `@openrouter/sdk` repeats its caller's `after` beside the cursor that it goes on with: the cursor wins. */
+function readStart(event: ApiEvent): DocumentListRequest['after'] {
+  const cursor = queryValue(event, 'cursor') ?? queryValue(event, 'page')
+  if (cursor !== undefined) return { cursor }
+  const documentId = queryValue(event, 'after_id') ?? queryValue(event, 'after')
+  return documentId === undefined ? undefined : { documentId }
+}

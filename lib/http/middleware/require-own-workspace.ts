@@ -1,0 +1,18 @@
+import { ServiceError } from '../../errors.ts'
+import type { ApiMiddleware } from '../exchange.ts'
+import { queryValues } from '../query.ts'
+import { headerValues } from '../request-headers.ts'
+
+/**
+ * Ends the request with 403 when it names another workspace than its key's. The key alone says which one it is about; but
+ * a caller who means another one must not be shown, or lose, the files of this one.
+ */
+export function requireOwnWorkspace(): ApiMiddleware {
+  const before: ApiMiddleware['before'] = ({ event }) => {
+    const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
+    if (named.some((workspaceId) => workspaceId !== event.exchange.caller?.workspaceId)) {
+      throw new ServiceError('workspace_mismatch')
+    }
+  }
+  return { before }
+}

@@ -1,0 +1,73 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { ServiceError } from '../errors.ts'
+
+export type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
+
+/** All values of a query parameter, decoded by the gateway. */
+export function queryValues(event: Query, name: string): string[] {
+  const multiple = event.multiValueQueryStringParameters?.[name]
+  if (multiple) return multiple
+  const value = event.queryStringParameters?.[name]
+  return value === undefined ? [] : [value]
+}
+
+/** @throws ServiceError invalid_parameter when it was sent more than once */
+export function queryValue(event: Query, name: string): string | undefined {
+  const values = queryValues(event, name)
+  if (values.length > 1) refuseValue(name, 'It may be sent once only.')
+  return values[0]
+}
+
+/** @throws ServiceError invalid_parameter for a value that is not allowed */
+export function queryChoice<Choice extends string>(
+  event: Query,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const value = queryValue(event, name)
+  if (value === undefined) return undefined
+  const choice = choices.find((each) => each === value)
+  return choice ?? refuseValue(name, `Allowed is ${choices.join(', ')}.`)
+}
+
+/** @throws ServiceError unsupported_parameter when one of these is there: to ignore it would give a wrong answer */
+export function refuseParameters(event: Query, names: readonly string[]): void {
+  for (const name of names) {
+    if (queryValues(event, name).length > 0) refuseParameter(name)
+  }
+}
+
+/** @throws ServiceError unsupported_parameter */
+export function refuseParameter(name: string, hint = ''): never {
+  const detail = `The parameter ${name} is not offered by this operation.${hint && ` ${hint}`}`
+  throw new ServiceError('unsupported_parameter', { detail, metadata: { parameter: name } })
+}
+
+/** @throws ServiceError invalid_parameter */
+export function refuseValue(name: string, detail: string): never {
+  throw new ServiceError('invalid_parameter', {
+    detail: `The parameter ${name} is wrong. ${detail}`,
+    metadata: { parameter: name },
+  })
+}
+
+/**
+ * How many items a page may have.
+ * @param bounds.max of what may be asked for; more than 1,000 are read as 1,000
+ * @throws ServiceError invalid_limit
+ */
+export function readLimit(event: Query, bounds: { default: number; max: number }): number {
+  const text = queryValue(event, 'limit')
+  if (text === undefined) return bounds.default
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (!(limit >= 1 && limit <= bounds.max)) {
+    throw new ServiceError('invalid_limit', {
+      detail: `limit must be a whole number from 1 to ${bounds.max}.`,
+      metadata: { max_limit: bounds.max },
+    })
+  }
+  return Math.min(limit, MAX_PAGE)
+}
+
+/** So many items fit into the 6 MB that a function may answer, whatever their names are. */
+export const MAX_PAGE = 1000

@@ -1,0 +1,21 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { Download } from '../files/download.ts'
+import type { ApiEvent } from './exchange.ts'
+import { VARY } from './file-shape.ts'
+import { headerValue } from './request-headers.ts'
+
+const ANY_TYPE = 'application/octet-stream'
+
+/** Whether the client takes a file under no other type than this one: `@openrouter/sdk` does not. */
+export function acceptsOnlyAnyType(event: ApiEvent): boolean {
+  return headerValue(event, 'accept')?.trim().toLowerCase() === ANY_TYPE
+}
+
+/** Sends the client to the file, with the address in the body, too, for those that do not follow. */
+export function redirectTo({ url, expiresAt }: Download): APIGatewayProxyResult {
+  return {
+    statusCode: 302,
+    headers: { location: url, vary: `${VARY}, Accept` },
+    body: JSON.stringify({ url, expires_at: expiresAt.toISOString() }),
+  }
+}

@@ -1,0 +1,25 @@
+import { findContainerFile } from '../files/find-container-file.ts'
+import type { ContainerFiles } from '../files/ports.ts'
+import type { ObjectKeys } from '../promotion/object-keys.ts'
+import type { ApiRequest, Operation } from './api-handler.ts'
+import { containerFileResponse } from './container-file-response.ts'
+
+/** GET /v1/containers/{container_id}/files/{file_id} */
+export function retrieveContainerFileOperation(deps: {
+  containerFiles: ContainerFiles
+  objectKeys: ObjectKeys
+}): Operation {
+  return {
+    name: 'retrieve_container_file',
+    async handle(request) {
+      const { deadline, journal } = request.exchange
+      const { description } = await findContainerFile(readContainerFileRequest(request), deps, deadline.signal)
+      journal.note({ container_id: description.containerId })
+      return { statusCode: 200, body: JSON.stringify(containerFileResponse(description)) }
+    },
+  }
+}
+
+export function readContainerFileRequest({ event: { pathParameters }, caller: { workspaceId } }: ApiRequest) {
+  return { workspaceId, containerId: pathParameters?.container_id, fileId: pathParameters?.file_id }
+}

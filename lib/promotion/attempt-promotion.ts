@@ -1,0 +1,136 @@
+import { ServiceError } from '../errors.ts'
+import type { FilePath } from './ids.ts'
+import { resolveMimeType } from './mime-type.ts'
+import { openReservation } from './open-reservation.ts'
+import type { ContainerFile, Reservation, WorkspaceDocument } from './ports.ts'
+import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTask } from './promote-container-file.ts'
+import { takeBytes } from './reserve-bytes.ts'
+import { settle } from './take-back.ts'
+import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
+import { type Progress, undo } from './undo.ts'
+
+interface Attempt {
+  file: ContainerFile
+  document: WorkspaceDocument
+  reservation: Reservation
+  progress: Progress
+}
+
+/**
+ * Makes the document: takes the bytes, reserves, copies, records, settles. When a step fails, what was done is undone before
+ * the failure is thrown.
+ */
+export async function attemptPromotion(
+  task: PromotionTask,
+  file: ContainerFile,
+  request: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
+  const { workspaceId, documentId, containerId, path } = task
+  const ids = { workspaceId, documentId, attemptId: task.attemptId }
+  const reservation: Reservation = {
+    ...ids,
+    sizeBytes: file.sizeBytes,
+    objectKey: deps.objectKeys.documentObject(ids),
+    leaseExpiresAtMs: deps.now() + deps.leaseMs,
+  }
+  request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
+  const typing = typeOf(file, path, request, deps)
+  const usage = await takeBytes(reservation, request, deps)
+
+  const document: WorkspaceDocument = {
+    ...ids,
+    sizeBytes: file.sizeBytes,
+    objectKey: reservation.objectKey,
+    filename: path,
+    mimeType: await typing,
+    createdAt: new Date(deps.now()),
+    containerId,
+    createdBy: request.caller.keyId,
+  }
+  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
+  try {
+    await reserveAndCopy({ file, document, reservation, progress }, request, deps)
+    await record(document, request, deps)
+  } catch (error) {
+    if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
+  }
+  await settleQuietly(reservation, progress, request, deps)
+  return { document, isReplayed: false, usage }
+}
+
+/** Never a reason to fail: a file of unknown type is promoted like any other. */
+async function typeOf(
+  file: ContainerFile,
+  path: FilePath,
+  { deadline, log }: PromotionRequest,
+  { objects }: PromotionDependencies,
+): Promise<string> {
+  try {
+    return await resolveMimeType(file.contentType, path, async () =>
+      typeOfContent(await objects.readStart(file, TELLING_BYTES, deadline.signal)),
+    )
+  } catch (error) {
+    log.warn('the type of a file was not found out', { error })
+    return resolveMimeType(file.contentType, path)
+  }
+}
+
+/**
+ * The bytes are taken, so nothing keeps the copy waiting for the reservation, unless twins may meet at it. When one of them
+ * fails, the other one is not broken off: what was answered is easier to undo.
+ */
+async function reserveAndCopy(
+  { file, document, reservation, progress }: Attempt,
+  { deadline, journal, idempotencyKey }: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<void> {
+  const opening = openReservation(reservation, progress, deps, deadline.signal)
+  progress.unmarked = opening
+    .then(() => deps.ledger.unmark(reservation, deadline.signal))
+    .then(
+      () => true,
+      () => false,
+    )
+  if (idempotencyKey !== undefined) await opening
+  const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
+  progress.copy = 'answered'
+  const [opened, copied] = await Promise.allSettled([
+    opening,
+    journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
+  ])
+  if (copied.status === 'rejected') {
+    if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
+    throw copied.reason
+  }
+  if (opened.status === 'rejected') throw opened.reason
+}
+
+async function record(
+  document: WorkspaceDocument,
+  { deadline, journal }: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<void> {
+  const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
+  if (outcome !== 'recorded') {
+    throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
+  }
+}
+
+/** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
+async function settleQuietly(
+  reservation: Reservation,
+  { unmarked }: Progress,
+  { deadline, log, journal }: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<void> {
+  const signal = deadline.undoSignal()
+  try {
+    await journal.time('settle', async () => {
+      if (await unmarked) await deps.reservations.remove(reservation, signal)
+      else await settle(reservation, deps, signal)
+    })
+  } catch (error) {
+    log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })
+  }
+}

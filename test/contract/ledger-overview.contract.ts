@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
+import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+
+const { signal } = new AbortController()
+/** No other suite's workspaces are due so early. */
+const DUE_MS = 1_000_000
+
+/** @param make as for describeQuotaLedger */
+export function describeLedgerOverview(name: string, make: () => QuotaLedger & LedgerOverview): void {
+  describe(`ledger overview: ${name}`, () => {
+    let ledger: QuotaLedger & LedgerOverview
+    let workspaceId: WorkspaceId
+    beforeEach(() => {
+      ledger = make()
+      workspaceId = newWorkspaceId()
+    })
+
+    const reservation = (change: Partial<Reservation> = {}) =>
+      newReservation({ workspaceId, leaseExpiresAtMs: DUE_MS, ...change })
+    const take = async (change: Partial<Reservation> = {}) => {
+      const one = reservation(change)
+      expect((await ledger.take(one, signal)).outcome).toBe('taken')
+      return one
+    }
+    const read = async () => {
+      const found = await ledger.read(workspaceId, signal)
+      if (!found) throw new Error(`${workspaceId} has no ledger`)
+      return found
+    }
+    const collect = async <Element>(elements: AsyncIterable<Element>) => {
+      const all: Element[] = []
+      for await (const each of elements) all.push(each)
+      return all
+    }
+    const due = async (nowMs: number) =>
+      (await collect(ledger.listDue(nowMs, signal))).filter((each) => each.workspaceId === workspaceId)
+
+    it('reads a workspace as it is', async () => {
+      expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+      const { attemptId } = await take()
+      expect(await read()).toEqual({
+        workspaceId,
+        quotaBytes: 1000,
+        usedBytes: 100,
+        takings: [{ workspaceId, attemptId, sizeBytes: 100, leaseExpiresAtMs: DUE_MS }],
+        releases: [],
+        version: 1,
+        checkDueAtMs: DUE_MS,
+      } satisfies WorkspaceLedger)
+    })
+
+    it('counts every change in its version, and nothing else', async () => {
+      const one = await take()
+      const release = newRelease(one, 'deletion')
+      const changes = [
+        () => ledger.unmark(one, signal),
+        () => ledger.mark(release, signal),
+        () => ledger.release(release, signal, { keepsMarker: true }),
+        () => ledger.unmark(release, signal),
+      ]
+      for (const change of changes) {
+        const { version } = await read()
+        await change()
+        expect((await read()).version).toBe(version + 1)
+      }
+      const before = await read()
+      await ledger.unmark(one, signal)
+      await ledger.release(release, signal)
+      await ledger.take(reservation({ sizeBytes: 1001 }), signal)
+      expect(await read()).toEqual(before)
+    })
+
+    it('lists all workspaces, by id and with their ledgers', async () => {
+      await take()
+      const other = newReservation({ workspaceId: newWorkspaceId() })
+      await ledger.take(other, signal)
+      await ledger.unmark(other, signal)
+      const ids = await collect(ledger.list(signal))
+      expect(ids).toEqual(expect.arrayContaining([workspaceId, other.workspaceId]))
+      expect(new Set(ids).size).toBe(ids.length)
+      const all = await collect(ledger.readAll(signal))
+      expect(all).toContainEqual(await read())
+      expect(all.map((each) => each.workspaceId).toSorted()).toEqual(ids.toSorted())
+    })
+
+    describe('what is due', () => {
+      it.each(['take', 'mark'] as const)('is a workspace from the end of the lease of its first %s', async (opens) => {
+        const one = await take()
+        if (opens === 'mark') {
+          await ledger.unmark(one, signal)
+          const { version } = await read()
+          await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+          expect(await due(DUE_MS)).toEqual([])
+          await ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
+        }
+        expect(await due(DUE_MS - 1)).toEqual([])
+        expect(await due(DUE_MS)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS }])
+      })
+
+      it('does not move with later changes, whatever becomes of the first', async () => {
+        const one = await take()
+        await take({ leaseExpiresAtMs: DUE_MS - 10 })
+        await take({ leaseExpiresAtMs: DUE_MS + 10 })
+        await ledger.release(one, signal)
+        expect(await due(DUE_MS)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS }])
+      })
+
+      it('is put off', async () => {
+        await take()
+        const { version } = await read()
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
+        expect(await due(DUE_MS + 9)).toEqual([])
+        expect(await due(DUE_MS + 10)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS + 10 }])
+        expect((await read()).version).toBe(version)
+      })
+
+      it('is put off however much has changed, but not when somebody else has done so', async () => {
+        await take()
+        await take()
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 20 }, signal)
+        const { version } = await read()
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        expect((await read()).checkDueAtMs).toBe(DUE_MS + 10)
+      })
+
+      it('ends when nothing is left, until the next change', async () => {
+        const one = await take()
+        await ledger.unmark(one, signal)
+        const { version } = await read()
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        expect(await due(Number.MAX_SAFE_INTEGER)).toEqual([])
+        expect(await read()).toMatchObject({ version, checkDueAtMs: undefined })
+        await take({ leaseExpiresAtMs: DUE_MS + 30 })
+        expect(await due(DUE_MS + 30)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS + 30 }])
+      })
+
+      it('does not end when something has changed since it was read', async () => {
+        await take()
+        const { version } = await read()
+        await take()
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        expect(await due(DUE_MS)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS }])
+      })
+
+      it('makes no ledger by being put off', async () => {
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: undefined, version: 0 }, signal)
+        expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+      })
+    })
+
+    describe('correct', () => {
+      it('sets the used bytes, unless something has changed since', async () => {
+        await take()
+        const before = await read()
+        const { version } = before
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version }, signal)).toBe(true)
+        expect(await read()).toEqual({ ...before, usedBytes: 700, version: version + 1 })
+        expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
+        expect(await ledger.correct(workspaceId, { usedBytes: 1, version: undefined }, signal)).toBe(false)
+        expect((await read()).usedBytes).toBe(700)
+      })
+
+      it('makes the ledger of a workspace that has lost it', async () => {
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: 1 }, signal)).toBe(false)
+        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: undefined }, signal)).toBe(true)
+        expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+        expect(await ledger.take(reservation({ sizeBytes: 301 }), signal)).toMatchObject({ outcome: 'quota_exceeded' })
+        await take({ sizeBytes: 300 })
+      })
+    })
+  })
+}

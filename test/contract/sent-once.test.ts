@@ -1,0 +1,326 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDynamoDbClient } from '../../lib/aws/clients.ts'
+import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { OpenReservation, Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
+
+const { signal } = new AbortController()
+const dynamoDbError = (status: number, type: string): Fault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'm' }),
+})
+const THROTTLED = dynamoDbError(400, 'ProvisionedThroughputExceededException')
+const FAILED = dynamoDbError(500, 'InternalServerError')
+const LOST: Fault = { kind: 'lose_answer' }
+/** Not a fault of the proxy: the store does it, and what it answers is replaced by a 500. */
+const FAILED_AFTER = 'failed after'
+
+/** The adapters on the wire, whose next writes go wrong: what opens is sent once, what closes may be repeated. */
+let standIns: StandIns
+let proxy: FaultProxy
+const plan: (Fault | typeof FAILED_AFTER | undefined)[] = []
+let answersFailed = false
+let ports: ReturnType<typeof createPorts>
+const clients: { destroy(): void }[] = []
+
+beforeAll(async () => {
+  standIns = await startStandIns()
+  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, (_, headers) => String(headers['x-amz-target']))
+  proxy.fault = ({ name }) => {
+    if (isRead(name)) return undefined
+    const next = plan.shift()
+    answersFailed = next === FAILED_AFTER
+    return next === FAILED_AFTER ? undefined : next
+  }
+  ports = createPorts()
+})
+afterAll(async () => {
+  for (const client of clients) client.destroy()
+  await proxy.stop()
+  await standIns.stop()
+})
+
+const isRead = (target: string) => /\.(GetItem|Query|Scan)$/.test(target)
+const writes = () => proxy.calls.filter(({ name }) => !isRead(name)).length
+
+function createPorts() {
+  const { config } = standIns
+  const client = createDynamoDbClient({
+    region: 'us-east-1',
+    credentials: CREDENTIALS,
+    endpoint: proxy.endpoint,
+    requestHandler: new NodeHttpHandler({ requestTimeout: 400, throwOnRequestTimeout: true }),
+  })
+  clients.push(client)
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args)
+      if (answersFailed) (result.response as { statusCode: number }).statusCode = 500
+      answersFailed = false
+      return result
+    },
+    { step: 'deserialize', priority: 'low' },
+  )
+  const settings = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
+  return {
+    ledger: createQuotaLedger(settings),
+    overview: createLedgerOverview(settings),
+    administration: createWorkspaceAdministration(settings),
+    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    documents: createDocumentRecords({ client, tableName: config.documentsTable, now: LEDGER_SETTINGS.now }),
+  }
+}
+
+let workspaceId: WorkspaceId
+let one: Reservation
+beforeEach(async () => {
+  workspaceId = newWorkspaceId()
+  one = newReservation({ workspaceId })
+  await ports.administration.create(workspaceId, 1000, signal)
+  plan.splice(0)
+  proxy.calls.splice(0)
+})
+const listReservations = async () => {
+  const all: OpenReservation[] = []
+  for await (const each of ports.reservations.list(workspaceId, signal)) all.push(each)
+  return all
+}
+
+describe('a write that opens something', () => {
+  interface Opening {
+    open(): Promise<unknown>
+    /** Whether it has taken effect. */
+    isOpen(): Promise<boolean>
+    /** It looks what became of it, and so succeeds when it has taken effect. */
+    looks?: boolean
+  }
+  const openings: Record<string, () => Opening> = {
+    'ledger.take': () => ({
+      open: () => ports.ledger.take(one, signal),
+      isOpen: async () => (await ports.overview.read(workspaceId, signal))?.takings.length === 1,
+    }),
+    'ledger.mark': () => ({
+      open: () => ports.ledger.mark(newRelease(one, 'deletion'), signal),
+      isOpen: async () => (await ports.overview.read(workspaceId, signal))?.releases.length === 1,
+    }),
+    'reservations.open': () => ({
+      open: () => ports.reservations.open(one, signal),
+      isOpen: async () => (await ports.reservations.find(one, signal))?.purpose === 'promotion',
+    }),
+    'reservations.forestall': () => ({
+      open: () => ports.reservations.forestall(one, signal),
+      isOpen: async () => (await ports.reservations.find(one, signal))?.purpose === 'fence',
+    }),
+    'documents.record': () => ({
+      open: () => ports.documents.record(newDocument(one), signal),
+      isOpen: async () => (await ports.documents.find(workspaceId, one.documentId, signal)) !== undefined,
+    }),
+    'administration.setQuota': () => ({
+      open: () => ports.administration.setQuota(workspaceId, 5000, signal),
+      isOpen: async () => (await ports.ledger.usage(workspaceId, signal))?.quotaBytes === 5000,
+      looks: true,
+    }),
+    'overview.correct': () => ({
+      open: () => ports.overview.correct(workspaceId, { usedBytes: 77, version: 0 }, signal),
+      isOpen: async () => (await ports.ledger.usage(workspaceId, signal))?.usedBytes === 77,
+    }),
+  }
+
+  describe.each(Object.keys(openings))('%s', (name) => {
+    const opening = () => (openings[name] as () => Opening)()
+
+    it.each<[string, (typeof plan)[number], { isUnanswered: boolean; isOpen: boolean }]>([
+      ['its answer is lost', LOST, { isUnanswered: true, isOpen: true }],
+      ['its connection breaks', { kind: 'refuse' }, { isUnanswered: true, isOpen: false }],
+      ['nothing answers', { kind: 'hang' }, { isUnanswered: true, isOpen: false }],
+      ['it is answered with 500', FAILED, { isUnanswered: false, isOpen: false }],
+      ['it is answered with 500, having taken effect', FAILED_AFTER, { isUnanswered: false, isOpen: true }],
+    ])('is not sent again when %s', async (_, fault, { isUnanswered, isOpen }) => {
+      const { open, isOpen: isNowOpen, looks } = opening()
+      plan.push(fault)
+      if (looks && isOpen) await open()
+      else await expect(open()).rejects.toMatchObject({ reason: 'service_unavailable', isUnanswered })
+      expect(writes()).toBe(1)
+      expect(await isNowOpen()).toBe(isOpen)
+    })
+
+    it('takes effect late, once, when it was held up and given up', async () => {
+      const { open, isOpen } = opening()
+      plan.push({ kind: 'late' })
+      await expect(open()).rejects.toMatchObject({ isUnanswered: true })
+      expect(await isOpen()).toBe(false)
+      await proxy.deliverLate()
+      expect(await isOpen()).toBe(true)
+      expect(writes()).toBe(1)
+    })
+
+    it('is tried again when it was throttled, which says that nothing happened', async () => {
+      const { open, isOpen } = opening()
+      plan.push(THROTTLED, THROTTLED)
+      if (name === 'ledger.take' || name === 'ledger.mark') {
+        // By the rules of the caller: others wait for the same item.
+        for (let times = 1; times <= 2; times++) {
+          const refused = await open()
+          expect(name === 'ledger.mark' ? { outcome: refused } : refused).toMatchObject({ outcome: 'crowded' })
+          expect(writes()).toBe(times)
+        }
+      }
+      await open()
+      expect(writes()).toBe(3)
+      expect(await isOpen()).toBe(true)
+    })
+  })
+})
+
+describe('a write that closes something', () => {
+  interface Closing {
+    /** Done before, without faults. */
+    prepare?(): Promise<unknown>
+    close(): Promise<unknown>
+    /** What it answers; a repetition that finds its work done may know less. */
+    answers: unknown[]
+    /** What is there then. */
+    left(): Promise<unknown>
+    expected: unknown
+  }
+  const ledger = async () => {
+    const { usedBytes, takings, releases } = (await ports.overview.read(workspaceId, signal)) ?? {}
+    return [usedBytes, takings?.length, releases?.map(({ sizeBytes }) => sizeBytes)]
+  }
+  const purposes = async () => (await listReservations()).map(({ purpose }) => purpose)
+  const usage = { quotaBytes: 1000, usedBytes: 0 }
+  let release: Release
+  let document: WorkspaceDocument
+  beforeEach(() => {
+    release = newRelease(one, 'deletion')
+    document = newDocument(one)
+  })
+  const take = () => ports.ledger.take(one, signal)
+  const mark = async () => {
+    await take()
+    await ports.ledger.unmark(one, signal)
+    await ports.ledger.mark(release, signal)
+  }
+  const open = () => ports.reservations.open(one, signal)
+  const record = () => ports.documents.record(document, signal)
+  const retire = () => ports.documents.retire(release, signal)
+  const recordNext = () =>
+    ports.documents.record(newDocument(newReservation({ workspaceId, documentId: one.documentId })), signal)
+
+  const closings: Record<string, () => Closing> = {
+    'ledger.unmark': () => ({
+      prepare: take,
+      close: () => ports.ledger.unmark(one, signal),
+      answers: [undefined],
+      left: ledger,
+      expected: [100, 0, []],
+    }),
+    'ledger.release of a taking': () => ({
+      prepare: take,
+      close: () => ports.ledger.release(one, signal),
+      answers: [usage, undefined],
+      left: ledger,
+      expected: [0, 0, []],
+    }),
+    'ledger.release of a deletion': () => ({
+      prepare: mark,
+      close: () => ports.ledger.release(release, signal, { keepsMarker: true }),
+      answers: [usage],
+      left: ledger,
+      expected: [0, 0, [0]],
+    }),
+    'reservations.close': () => ({
+      prepare: open,
+      close: async () => (await ports.reservations.close(release, signal))?.closedBy,
+      answers: [release.releaseId],
+      left: async () => (await ports.reservations.find(one, signal))?.closedBy,
+      expected: release.releaseId,
+    }),
+    'reservations.remove': () => ({
+      prepare: open,
+      close: () => ports.reservations.remove(one, signal),
+      answers: [undefined],
+      left: purposes,
+      expected: [],
+    }),
+    'reservations.watch': () => ({
+      close: () => ports.reservations.watch(one, signal),
+      answers: [undefined],
+      left: purposes,
+      expected: ['late_copy'],
+    }),
+    'reservations.removeWatch': () => ({
+      prepare: () => ports.reservations.watch(one, signal),
+      close: () => ports.reservations.removeWatch(one, signal),
+      answers: [undefined],
+      left: purposes,
+      expected: [],
+    }),
+    'documents.fence, before a record': () => ({
+      close: () => ports.documents.fence(one, signal),
+      answers: ['fenced'],
+      left: record,
+      expected: 'fenced',
+    }),
+    'documents.fence, after it': () => ({
+      prepare: record,
+      close: () => ports.documents.fence(one, signal),
+      answers: ['recorded'],
+      left: () => ports.documents.find(workspaceId, one.documentId, signal),
+      expected: document,
+    }),
+    'documents.retire': () => ({
+      prepare: record,
+      close: retire,
+      answers: [{ objectKey: one.objectKey }],
+      left: () => ports.documents.find(workspaceId, one.documentId, signal),
+      expected: undefined,
+    }),
+    'documents.finish': () => ({
+      prepare: async () => {
+        await record()
+        await retire()
+      },
+      close: () => ports.documents.finish(release, signal),
+      answers: [undefined],
+      left: recordNext,
+      expected: 'recorded',
+    }),
+  }
+
+  it.each(
+    Object.keys(closings).flatMap((name) =>
+      (
+        [
+          ['its answer is lost', [LOST]],
+          ['its connection breaks', [{ kind: 'refuse' }]],
+          ['nothing answers', [{ kind: 'hang' }]],
+          ['it is answered with 500', [FAILED]],
+          ['it is answered with 500, having taken effect', [FAILED_AFTER]],
+          ['it is lost twice', [LOST, FAILED_AFTER]],
+          ['it is throttled again and again', Array<Fault>(6).fill(THROTTLED)],
+        ] as [string, typeof plan][]
+      ).map(([what, faults]) => ({ name, what, faults })),
+    ),
+  )('$name is sent again when $what, and done once', async ({ name, faults }) => {
+    const { prepare, close, answers, left, expected } = (closings[name] as () => Closing)()
+    await prepare?.()
+    proxy.calls.splice(0)
+    plan.push(...faults)
+    const answer = await close()
+    expect(writes()).toBeGreaterThan(faults.length)
+    expect(answers).toContainEqual(answer)
+    expect(await left()).toEqual(expected)
+  })
+})

@@ -1,0 +1,132 @@
+import { expect } from 'vitest'
+import type { AuditDependencies } from '../../lib/audit/audit-workspace.ts'
+import { createJournal } from '../../lib/journal.ts'
+import type { Log } from '../../lib/logging.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import type { Reservation } from '../../lib/promotion/ports.ts'
+import type { ReserveDependencies } from '../../lib/promotion/reserve-bytes.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeObjectStore } from '../fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
+import { createFakeReservations } from '../fakes/reservations.ts'
+import { newDocument, newReservation } from './ledger-values.ts'
+import { createRecordingLog, type LogLine, NOW_MS } from './test-api.ts'
+
+export const LEASE_MS = 120_000
+export const WORKSPACE = 'ws_1' as WorkspaceId
+/** How long a watch is kept for a copy that S3 may still finish. */
+export const WATCH_MS = 15 * 60 * 1000
+const { signal } = new AbortController()
+
+/** What one call of an attempt does; `settle` is the end of one whose marker is gone. */
+export type Step = 'take' | 'open' | 'unmark' | 'copy' | 'record' | 'settle' | 'forestall' | 'watch'
+/** All that a promotion does before it is settled. */
+export const ALL_STEPS: readonly Step[] = ['take', 'open', 'unmark', 'copy', 'record']
+
+/** The ports on in-memory stores, and a clock that a test sets. */
+export function createPorts({ maxTakings, random }: { maxTakings?: number; random?: () => number } = {}) {
+  const clock = { nowMs: NOW_MS }
+  const now = () => clock.nowMs
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, now, ...(maxTakings && { maxTakings }) })
+  const reservations = createFakeReservations()
+  const documents = createFakeDocumentRecords()
+  const objects = createFakeObjectStore()
+  const logged: LogLine[] = []
+  const log: Log = createRecordingLog(logged)
+  const deps = {
+    ledger,
+    overview: ledger,
+    reservations,
+    documents,
+    objects,
+    objectKeys: createObjectKeys({
+      sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+      document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+    }),
+    admission: createAdmission({ now, ...(random && { random }) }),
+    leaseMs: LEASE_MS,
+    now,
+    log,
+  } satisfies AuditDependencies & ReserveDependencies
+
+  /** A reservation of an attempt that begins now. */
+  const begin = (change: Partial<Reservation> = {}) =>
+    newReservation({ leaseExpiresAtMs: clock.nowMs + LEASE_MS, ...change })
+
+  const putObject = ({ objectKey, sizeBytes }: Pick<Reservation, 'objectKey' | 'sizeBytes'>) =>
+    objects.documents.set(objectKey, { bytes: Buffer.alloc(sizeBytes), contentType: undefined })
+
+  /** Does the given steps of an attempt, and no more. */
+  const run = async (steps: readonly Step[], one: Reservation = begin()): Promise<Reservation> => {
+    const does: Record<Step, () => unknown> = {
+      take: () => ledger.take(one, signal),
+      open: () => reservations.open(one, signal),
+      unmark: () => ledger.unmark(one, signal),
+      copy: () => putObject(one),
+      record: () => documents.record(newDocument(one), signal),
+      settle: () => reservations.remove(one, signal),
+      forestall: () => reservations.forestall(one, signal),
+      watch: () => reservations.watch(one, signal),
+    }
+    for (const step of steps) await does[step]()
+    return one
+  }
+
+  const reservationsIn = (workspaceId: WorkspaceId) =>
+    [...reservations.items.values()].filter((each) => each.workspaceId === workspaceId)
+  const watchesIn = (workspaceId: WorkspaceId) =>
+    reservationsIn(workspaceId).filter(({ purpose }) => purpose === 'late_copy')
+
+  return {
+    clock,
+    deps,
+    ledger,
+    reservations,
+    documents,
+    objects,
+    logged,
+    begin,
+    putObject,
+    run,
+    /** A document as it is when nothing is under way. */
+    addDocument: async (one: Reservation = begin()) => newDocument(await run([...ALL_STEPS, 'settle'], one)),
+    /** Until all leases of attempts that began before are over. */
+    pass: (durationMs = LEASE_MS) => {
+      clock.nowMs += durationMs
+    },
+    request: () => ({ deadline: { signal, undoSignal: () => signal }, log, journal: createJournal() }),
+    /** What the resolver makes of it once all leases are over, and those of what it has begun itself. */
+    async resolveAll(workspaceId = WORKSPACE): Promise<void> {
+      for (let looks = 0; looks < 3; looks++) {
+        clock.nowMs += WATCH_MS
+        const { failed, isComplete } = await resolveWorkspace(workspaceId, { maxResolutions: 100 }, deps, signal)
+        expect([failed, isComplete]).toEqual([0, true])
+      }
+      expect(watchesIn(workspaceId)).toEqual([])
+      expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
+    },
+    /** Attempts whose copies may arrive late. */
+    watches: (workspaceId = WORKSPACE) => watchesIn(workspaceId).map(({ attemptId }) => attemptId),
+    /** What is stored, in numbers; without the watches. */
+    state(workspaceId = WORKSPACE) {
+      const workspace = ledger.workspaces.get(workspaceId)
+      const isOwn = (key: string) => key.startsWith(`${workspaceId}/`)
+      return {
+        used: workspace ? workspace.quotaBytes - workspace.remainingBytes : 0,
+        markers: workspace ? workspace.takings.size + workspace.releases.size : 0,
+        reservations: reservationsIn(workspaceId).length - watchesIn(workspaceId).length,
+        documents: [...documents.documents.keys()].filter(isOwn).length,
+        objects: [...objects.documents.keys()].filter((key) => key.startsWith(`documents/${workspaceId}/`)).length,
+      }
+    },
+  }
+}
+
+export type Ports = ReturnType<typeof createPorts>
+
+export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, objects: 0 }
+/** With the bytes of one reservation of newReservation. */
+export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }

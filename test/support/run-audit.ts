@@ -1,0 +1,17 @@
+import { audit } from '../../lib/audit/audit.ts'
+import type { AuditDependencies } from '../../lib/audit/audit-workspace.ts'
+import type { Finding } from '../../lib/audit/findings.ts'
+import type { Ports } from './ports.ts'
+
+const { signal } = new AbortController()
+
+/** Audits all workspaces of the ports. */
+export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, change: Partial<AuditDependencies> = {}) {
+  const findings: Finding[] = []
+  const report = await audit(
+    { repair, deleteLostDocuments: repair, onFinding: (finding) => findings.push(finding) },
+    { ...deps, ...change },
+    signal,
+  )
+  return { report, findings }
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { attachmentNamed } from '../../lib/files/content-disposition.ts'
+
+const named = (header: string) => {
+  const [, fallback, extended] =
+    /^attachment; filename="([^"\\]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header) ?? []
+  return { fallback, name: decodeURIComponent(extended ?? '?') }
+}
+
+describe('attachmentNamed', () => {
+  it.each([
+    ['report.csv', 'report.csv', 'report.csv'],
+    ['a/b/report.csv', 'report.csv', 'report.csv'],
+    ['отчёт.txt', '_____.txt', 'отчёт.txt'],
+    ['結果.txt', '__.txt', '結果.txt'],
+    ['📄.txt', '_.txt', '📄.txt'],
+    ['say "hi".txt', 'say _hi_.txt', 'say "hi".txt'],
+    ['100%.txt', '100_.txt', '100%.txt'],
+    ["it's (1)*.txt", "it's (1)*.txt", "it's (1)*.txt"],
+    ['a;b=c, d.txt', 'a;b=c, d.txt', 'a;b=c, d.txt'],
+    ['back\\slash', 'back_slash', 'back\\slash'],
+  ])('names %s', (path, fallback, name) => {
+    expect(named(attachmentNamed(path))).toEqual({ fallback, name })
+  })
+
+  it('keeps the extension of a name that is too long, and whole characters', () => {
+    const { name } = named(attachmentNamed(`${'📄'.repeat(300)}.csv`))
+    expect(name).toMatch(/^(📄)+\.csv$/u)
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+    expect(Buffer.byteLength(name)).toBeGreaterThan(250)
+  })
+
+  it('is one header value of visible ASCII, whatever the path is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (path) => {
+        const header = attachmentNamed(path)
+        expect(header).toMatch(/^[\x20-\x7e]+$/)
+        expect(named(header).fallback, header).toBeDefined()
+        // In a URL, its percent signs are encoded once more.
+        expect(encodeURIComponent(header).length).toBeLessThan(2000)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('lets no line break out of a path', () => {
+    expect(attachmentNamed('a\r\nx-evil: 1')).toBe(
+      `attachment; filename="a__x-evil: 1"; filename*=UTF-8''a%0D%0Ax-evil%3A%201`,
+    )
+  })
+})

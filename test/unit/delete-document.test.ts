@@ -1,0 +1,136 @@
+import { describe, expect, it, vi } from 'vitest'
+import { deleteDocument } from '../../lib/promotion/delete-document.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { interruptedAt } from '../support/interrupted.ts'
+import { newDocument, newRelease } from '../support/ledger-values.ts'
+import { ALL_STEPS, createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
+
+const { signal } = new AbortController()
+const remove = ({ deps }: Ports, one: Parameters<typeof deleteDocument>[0]) => deleteDocument(one, deps, signal)
+const resolve = ({ deps }: Ports) => resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, deps, signal)
+
+describe('deleteDocument', () => {
+  it('takes record, object and bytes away, tells what it was, and can be repeated', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const document = await ports.addDocument()
+    expect(await remove(ports, document)).toEqual({ document, usage: { quotaBytes: 1000, usedBytes: 100 } })
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+    expect(await remove(ports, document)).toBeUndefined()
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it('knows no document of another workspace, and none with another object', async () => {
+    const ports = createPorts()
+    const { documentId } = await ports.addDocument()
+    expect(await remove(ports, { workspaceId: 'ws_2' as WorkspaceId, documentId })).toBeUndefined()
+    expect(await remove(ports, { workspaceId: WORKSPACE, documentId, objectKey: 'another' })).toBeUndefined()
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it.each<[string, readonly Step[]]>([
+    ['its reservation', ALL_STEPS],
+    ['its marker and its reservation', ['take', 'open', 'copy', 'record']],
+  ])('settles first what a lost settle has left, %s: the bytes are given back once', async (_, steps) => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const one = await ports.run(steps)
+    expect(await remove(ports, one)).toMatchObject({ usage: { usedBytes: 100 } })
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+    ports.pass()
+    await resolve(ports)
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it('leaves the reservation of a twin alone that came too late', async () => {
+    const ports = createPorts()
+    const document = await ports.addDocument()
+    const twin = await ports.run(['take', 'open', 'unmark'], ports.begin({ documentId: document.documentId }))
+    await remove(ports, document)
+    expect(ports.state()).toEqual({ ...NOTHING, used: 100, reservations: 1 })
+    expect(await ports.reservations.find(twin, signal)).toMatchObject({ attemptId: twin.attemptId })
+  })
+
+  it('gives the bytes back once when two delete the same document, at any step of each other', async () => {
+    for (let at = 0; ; at++) {
+      const ports = createPorts()
+      await ports.addDocument()
+      const document = await ports.addDocument()
+      let other: unknown
+      const { deps, calls } = interruptedAt(at, ports.deps, async () => {
+        other = await remove(ports, document)
+      })
+      const deleted = await deleteDocument(document, deps, signal)
+      if (calls() > at) expect([at, deleted, other].filter(Boolean)).toHaveLength(at === 0 ? 1 : 2)
+      ports.pass()
+      await resolve(ports)
+      expect([at, ports.state()]).toEqual([at, ONE_DOCUMENT])
+      if (calls() <= at) return
+    }
+  })
+
+  it('gives the bytes back once when many delete the same document at once', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const document = await ports.addDocument()
+    const deleted = await Promise.all(Array.from({ length: 5 }, () => remove(ports, document)))
+    expect(deleted.filter((each) => each !== undefined)).toHaveLength(1)
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it('leaves what fails to the resolver, counted until the object has gone', async () => {
+    const ports = createPorts()
+    const document = await ports.addDocument()
+    vi.spyOn(ports.objects, 'discard').mockRejectedValueOnce(new Error('refused'))
+    await expect(remove(ports, document)).rejects.toThrow('refused')
+    expect(ports.state()).toEqual({ used: 100, markers: 1, reservations: 0, documents: 0, objects: 1 })
+    await ports.resolveAll()
+    expect(ports.state()).toEqual(NOTHING)
+  })
+})
+
+describe('mended: a deletion that is held up beyond its lease', () => {
+  it.each([
+    ['the resolver', false],
+    ['the resolver, and then a new document of the same id,', true],
+  ])('gives its bytes back once, whatever step it is held up at while %s acts', async (_, isMadeAnew) => {
+    for (let at = 0; ; at++) {
+      const ports = createPorts()
+      await ports.addDocument()
+      const document = await ports.addDocument()
+      const { deps, calls } = interruptedAt(at, ports.deps, async () => {
+        ports.pass()
+        await resolve(ports)
+        const isFree = !ports.documents.documents.has(`${WORKSPACE}/${document.documentId}`)
+        if (isMadeAnew && isFree) await ports.addDocument(ports.begin({ documentId: document.documentId }))
+      })
+      await deleteDocument(document, deps, signal)
+      const hasTwo = ports.documents.documents.size === 2
+      ports.pass()
+      await resolve(ports)
+      expect([at, ports.state()]).toEqual([at, hasTwo ? twice(ONE_DOCUMENT) : ONE_DOCUMENT])
+      if (calls() <= at) return
+    }
+  })
+
+  it('does nothing with a marker of an earlier try that arrives when all is over', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const document = await ports.addDocument()
+    await remove(ports, document)
+    await ports.ledger.mark(newRelease(document, 'deletion', { leaseExpiresAtMs: ports.clock.nowMs }), signal)
+    expect(await ports.documents.record(newDocument(ports.begin({ documentId: document.documentId })), signal)).toBe(
+      'recorded',
+    )
+    await resolve(ports)
+    expect(ports.state()).toMatchObject({ used: 100, markers: 0, documents: 2 })
+  })
+})
+
+const twice = ({ used, documents, objects, ...rest }: typeof ONE_DOCUMENT) => ({
+  ...rest,
+  used: used * 2,
+  documents: documents * 2,
+  objects: objects * 2,
+})

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../lib/errors.ts'
+import type { TakeOutcome } from '../../lib/promotion/ports.ts'
+import { takeBytes } from '../../lib/promotion/reserve-bytes.ts'
+import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../support/ports.ts'
+
+const time = vi.hoisted(() => ({ pauses: [] as number[], passes: (_ms: number) => {} }))
+vi.mock('node:timers/promises', () => ({
+  setTimeout: async (ms: number, value: unknown, { signal }: { signal: AbortSignal }) => {
+    if (signal.aborted) throw signal.reason
+    time.pauses.push(ms)
+    time.passes(ms)
+    return value
+  },
+}))
+afterEach(() => {
+  time.pauses.splice(0)
+  vi.restoreAllMocks()
+})
+
+const CROWDED: TakeOutcome = { outcome: 'crowded', isDue: false }
+
+/** Ports whose clock moves while somebody waits, and what happened to each take. */
+function setUp() {
+  const world = { random: 0.999 }
+  const ports = createPorts({ maxTakings: 2, random: () => world.random })
+  time.passes = (ms) => ports.pass(ms)
+  const tries = vi.spyOn(ports.ledger, 'take')
+  const notes = vi.spyOn(ports.deps.admission, 'note')
+  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), ports.request(), ports.deps)
+  /** Makes the workspace look as if so many had been accepted and refused lately. */
+  const heat = (accepted: number, refused: number) => {
+    for (let i = 0; i < accepted + refused; i++) ports.deps.admission.note(WORKSPACE, i < accepted)
+    notes.mockClear()
+  }
+  return { world, ports, tries, notes, take, heat }
+}
+const fill = async (ports: Ports) => {
+  await ports.run(['take'])
+  await ports.run(['take'])
+  vi.mocked(ports.ledger.take).mockClear()
+}
+
+describe('takeBytes', () => {
+  it('takes them at once where there is room, and tells the usage', async () => {
+    const { take, notes } = setUp()
+    expect(await take()).toEqual({ quotaBytes: 1000, usedBytes: 100 })
+    expect(time.pauses).toEqual([])
+    expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
+  })
+
+  it('refuses what the quota has no room for, at once and with its figures', async () => {
+    const { ports, take, tries, notes } = setUp()
+    await ports.addDocument(ports.begin({ sizeBytes: 950 }))
+    tries.mockClear()
+    await expect(take()).rejects.toMatchObject({
+      reason: 'storage_quota_exceeded',
+      metadata: { quota_bytes: 1000, used_bytes: 950, file_bytes: 100 },
+    })
+    expect([tries.mock.calls.length, time.pauses]).toEqual([1, []])
+    // The ledger was not too busy to say so.
+    expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
+  })
+
+  it('is patient with a crowded ledger, a moment longer each time, up to a second', async () => {
+    const { take, tries, notes } = setUp()
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    for (let i = 0; i < 7; i++) tries.mockResolvedValueOnce(CROWDED)
+    await take()
+    expect(time.pauses).toEqual([50, 100, 200, 400, 800, 1000, 1000])
+    expect(tries).toHaveBeenCalledTimes(8)
+    expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
+  })
+
+  it('waits by chance, from half to one and a half of that', async () => {
+    const { take, tries } = setUp()
+    for (let i = 0; i < 5; i++) tries.mockResolvedValueOnce(CROWDED)
+    await take()
+    for (const [index, pauseMs] of time.pauses.entries()) {
+      const middleMs = 50 * 2 ** index
+      expect([pauseMs >= middleMs / 2, pauseMs < middleMs * 1.5]).toEqual([true, true])
+    }
+    expect(new Set(time.pauses).size).toBe(5)
+  })
+
+  it('gives up after six seconds: 429, and nothing taken', async () => {
+    const { ports, take, tries, notes } = setUp()
+    await fill(ports)
+    const startMs = ports.clock.nowMs
+    await expect(take()).rejects.toMatchObject({ reason: 'too_many_promotions', status: 429 })
+    const waitedMs = ports.clock.nowMs - startMs
+    expect([waitedMs >= 6000, waitedMs < 7500]).toEqual([true, true])
+    expect(tries.mock.calls.length).toBe(time.pauses.length + 1)
+    expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+    expect(ports.state()).toMatchObject({ used: 200, markers: 2 })
+  })
+
+  it('gives up when the time of the request is over', async () => {
+    const { ports, tries } = setUp()
+    const controller = new AbortController()
+    tries.mockImplementation(async () => {
+      controller.abort()
+      return CROWDED
+    })
+    const deadline = { signal: controller.signal, undoSignal: () => AbortSignal.timeout(1000) }
+    const taking = takeBytes(ports.begin(), { ...ports.request(), deadline }, ports.deps)
+    await expect(taking).rejects.toMatchObject({ reason: 'too_many_promotions' })
+    expect(tries).toHaveBeenCalledTimes(1)
+  })
+
+  it('tries once while the workspace is hot', async () => {
+    const { ports, take, tries, heat, notes } = setUp()
+    heat(10, 90)
+    await fill(ports)
+    await expect(take()).rejects.toMatchObject({ reason: 'too_many_promotions' })
+    expect([tries.mock.calls.length, time.pauses]).toEqual([1, []])
+    expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+  })
+
+  it('refuses without asking the ledger when too many were refused lately, to come back later the more there were', async () => {
+    const { world, take, tries, heat, notes } = setUp()
+    world.random = 0
+    const seconds: (number | undefined)[] = []
+    for (const refused of [1, 5, 1000]) {
+      heat(0, refused)
+      const error = await take().catch((reason: ServiceError) => reason)
+      expect(error).toMatchObject({ reason: 'too_many_promotions' })
+      seconds.push((error as ServiceError).retryAfterSeconds)
+      // A refusal is one of the load that is asked for.
+      expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+    }
+    expect(tries).not.toHaveBeenCalled()
+    expect(seconds[0]).toBeLessThan(seconds[1] ?? 0)
+    expect(seconds[1]).toBeLessThan(seconds[2] ?? 0)
+    expect(seconds[2]).toBe(10)
+  })
+
+  it('resolves what dead processes left when the quota has no room, and tries once more', async () => {
+    const { ports, take, tries } = setUp()
+    await fill(ports)
+    ports.pass(LEASE_MS)
+    expect(await take(900)).toEqual({ quotaBytes: 1000, usedBytes: 900 })
+    expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
+    expect(ports.state()).toEqual({ ...NOTHING, used: 900, markers: 1 })
+  })
+
+  it('resolves what dead processes left when the ledger is crowded, and tries once more', async () => {
+    const { ports, take, tries } = setUp()
+    await ports.run(['take', 'open', 'unmark'])
+    ports.pass(LEASE_MS)
+    await fill(ports)
+    const release = ports.ledger.release.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'release').mockImplementationOnce(async (...args) => {
+      const [oldest] = ports.ledger.workspaces.get(WORKSPACE)?.takings.values() ?? []
+      if (oldest) await ports.ledger.unmark(oldest, args[1])
+      return release(...args)
+    })
+    expect(await take()).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+    expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
+    await expect(take()).rejects.toMatchObject({ reason: 'too_many_promotions' })
+  })
+
+  it('refuses after that, if there is still no room', async () => {
+    const { ports, take, tries } = setUp()
+    await ports.addDocument(ports.begin({ sizeBytes: 500 }))
+    await ports.run(['take'])
+    tries.mockClear()
+    ports.pass(LEASE_MS)
+    await expect(take(501)).rejects.toMatchObject({
+      reason: 'storage_quota_exceeded',
+      metadata: { used_bytes: 500 },
+    })
+    expect(tries).toHaveBeenCalledTimes(2)
+  })
+
+  it('resolves some ten at most: it has work of its own', async () => {
+    const { ports } = setUp()
+    for (let i = 0; i < 12; i++) await ports.run(['take', 'open', 'unmark'], ports.begin({ sizeBytes: 1 }))
+    ports.pass(LEASE_MS)
+    await takeBytes(ports.begin({ sizeBytes: 995 }), ports.request(), ports.deps)
+    expect(ports.state()).toMatchObject({ used: 997, reservations: 2 })
+  })
+
+  it('does not look for what dead processes left while nothing is due', async () => {
+    const { ports, take } = setUp()
+    await fill(ports)
+    ports.pass(LEASE_MS - 10_000)
+    const read = vi.spyOn(ports.ledger, 'read')
+    await expect(take(900)).rejects.toMatchObject({ reason: 'storage_quota_exceeded' })
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  it.each(['before', 'after'] as const)(
+    'gives back what a take that failed %s it arrived may have taken',
+    async (when) => {
+      const { ports, take, tries } = setUp()
+      const lost = new ServiceError('service_unavailable', { isUnanswered: true })
+      tries.mockImplementationOnce(async (reservation, signal) => {
+        if (when === 'after') {
+          tries.mockRestore()
+          await ports.ledger.take(reservation, signal)
+        }
+        throw lost
+      })
+      await expect(take()).rejects.toBe(lost)
+      expect(ports.state()).toEqual(NOTHING)
+    },
+  )
+})
