@@ -36,7 +36,8 @@ export async function takeBytes(
 ): Promise<StorageUsage> {
   const first = await takePatiently(reservation, context, deps)
   if (first.outcome === 'taken') return first.usage
-  if (!first.isDue) throw refusal(first, reservation, deps)
+  // A crowd has nothing to do with leases: who died in it takes no place.
+  if (first.outcome === 'crowded' || !first.isDue) throw refusal(first, reservation, deps)
   await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, context.deadline.signal)
   const second = await tryToTake(reservation, context, deps)
   if (second.outcome === 'taken') return second.usage
@@ -56,7 +57,7 @@ async function takePatiently(
     const impatientAtMs = deps.now() + (judgement === 'patient' ? PATIENCE_MS : 0)
     for (let tries = 1; ; tries++) {
       outcome = await tryToTake(reservation, context, deps)
-      if (outcome.outcome !== 'crowded' || outcome.isDue || deps.now() >= impatientAtMs) break
+      if (outcome.outcome !== 'crowded' || deps.now() >= impatientAtMs) break
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random())
       if (!(await sleep(pauseMs, true, { signal: context.deadline.signal }).catch(() => false))) break
     }

@@ -12,7 +12,7 @@ import { simulatorCheck } from './benches/simulator.ts'
 import { streamed } from './benches/streamed.ts'
 import { zip } from './benches/zip.ts'
 
-/** In the order of docs/performance.md; the cost needs the figures of others. */
+/** In the order of docs/performance.md; cost and contention need the figures of others. */
 export const BENCHES: readonly Bench[] = [
   load,
   zip,
@@ -24,8 +24,8 @@ export const BENCHES: readonly Bench[] = [
   copy,
   memory,
   streamed,
-  contention,
   cost,
+  contention,
 ]
 
 export interface Ran {

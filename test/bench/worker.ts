@@ -16,6 +16,8 @@ interface WorkerOptions {
   args?: string[]
   env?: Record<string, string>
   execArgv?: string[]
+  /** How long a call may take. */
+  callLimitMs?: number
 }
 
 interface Reply {
@@ -30,7 +32,7 @@ const CALL_LIMIT_MS = 180_000
 /** Starts a file of workers/ or simulator/ as a process. What it prints to standard output (the product's log) is dropped. */
 export async function startWorker<Served extends Methods>(
   file: string,
-  { args = [], env = {}, execArgv = [] }: WorkerOptions = {},
+  { args = [], env = {}, execArgv = [], callLimitMs = CALL_LIMIT_MS }: WorkerOptions = {},
 ): Promise<Worker<Served>> {
   const child = fork(join(import.meta.dirname, file), args, {
     env: { ...process.env, ...env },
@@ -42,7 +44,7 @@ export async function startWorker<Served extends Methods>(
   const answerOf = (id: number, what: string): Promise<unknown> => {
     const call = Promise.withResolvers<unknown>()
     waiting.set(id, call)
-    const limit = setTimeout(() => call.reject(new Error(`${file} does not answer ${what}`)), CALL_LIMIT_MS)
+    const limit = setTimeout(() => call.reject(new Error(`${file} does not answer ${what}`)), callLimitMs)
     return call.promise.finally(() => clearTimeout(limit))
   }
   let lastId = 0

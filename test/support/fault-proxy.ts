@@ -128,7 +128,8 @@ interface DynamoDbInput {
 /** DynamoDB calls by table and purpose. */
 export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMessage['headers']): string {
   const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
-  const input = JSON.parse(body) as DynamoDbInput
+  const { RequestItems = {}, ...rest } = JSON.parse(body) as DynamoDbInput & { RequestItems?: object }
+  const input = { ...rest, TableName: rest.TableName ?? Object.keys(RequestItems)[0] ?? '' }
   if (input.TableName.endsWith('-keys')) return 'keys.find'
   if (input.TableName.endsWith('-rate-limits')) return 'rateLimit.take'
   if (input.TableName.endsWith('-documents')) return `documents.${nameDocumentsCall(operation, input)}`

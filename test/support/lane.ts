@@ -172,7 +172,7 @@ export async function startLane(standIns: StandIns) {
       const [id, operation] = handlers[name]
       const answer = await actAs(id, () => operation(event as never, lambdaContext(request.remainingMs)))
       const headers = Object.fromEntries(
-        Object.entries(answer.headers ?? {}).map(([header, value]) => [header, String(value)]),
+        Object.entries(answer.headers ?? {}).map(([header, value]) => [header.toLowerCase(), String(value)]),
       )
       const response = { status: answer.statusCode, headers, body: JSON.parse(answer.body) }
       if (!isDead) expectDocumented(response, OPERATIONS[name])

@@ -9,6 +9,8 @@ import { provision } from '../../infra/local/provision.ts'
 import { startS3 } from '../../infra/local/s3.ts'
 import type { ServiceDefinition } from '../../infra/local/service-definition.ts'
 import { type Config, readConfig } from '../../lib/config.ts'
+import type { LimitedDynamoDbOptions } from './dynamodb/limited-dynamodb.ts'
+import { startLimitedDynamoDb } from './dynamodb/start-limited-dynamodb.ts'
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 
@@ -21,12 +23,23 @@ export interface StandIns {
   stop(): Promise<void>
 }
 
-/** Fresh embedded stores with the tables and buckets of serverless.yml, empty. */
+/**
+ * With LIMITED_DYNAMODB set, all suites run on a DynamoDB with the limits of the real one; it says for how many ms reads
+ * that are not strongly consistent, and indexes, show the past.
+ */
+const { LIMITED_DYNAMODB } = process.env
+const LIMITED = LIMITED_DYNAMODB === undefined ? undefined : { now: Date.now, staleMs: Number(LIMITED_DYNAMODB) }
+
+/**
+ * Fresh embedded stores with the tables and buckets of serverless.yml, empty.
+ * @param limited a DynamoDB with the limits of the real one, instead of one without any
+ */
 export async function startStandIns(
   definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
+  limited: LimitedDynamoDbOptions | undefined = LIMITED,
 ): Promise<StandIns> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
-  const dynamoDbServer = await startDynamoDb({ directory: undefined })
+  const dynamoDbServer = await (limited ? startLimitedDynamoDb(limited) : startDynamoDb({ directory: undefined }))
   const s3Server = await startS3({ directory, credentials: CREDENTIALS })
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })

@@ -101,6 +101,7 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
       const query = new QueryCommand({
         TableName: config.documentsTable,
+        ConsistentRead: true,
         KeyConditionExpression: 'workspace_id = :workspace_id',
         FilterExpression: 'record_kind = :document',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
@@ -108,6 +109,7 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
       const get = new GetItemCommand({
         TableName: config.workspacesTable,
         Key: marshall({ workspace_id: workspaceId }),
+        ConsistentRead: true,
       })
       const prefix = { Bucket: config.documentsBucket, Prefix: `documents/${workspaceId}/` }
       const { Items = [] } = await dynamoDb.send(query)

@@ -1,95 +1,259 @@
-import { readServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { type Bench, type Row, shown } from '../bench.ts'
+import { readServiceDefinition, type ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import { type Bench, type BenchContext, type Row, shown } from '../bench.ts'
 import { lambdaEnvironment, ROOT } from '../bundles.ts'
+import { BEFORE } from '../contention/before.ts'
+import type { Overload, Summary } from '../contention/scenarios.ts'
 import { simulateTransactions } from '../simulator/transactions.ts'
-import { sum } from '../statistics.ts'
-import { startWorker } from '../worker.ts'
+import { startWorker, type Worker } from '../worker.ts'
 import type { ContentionMethods } from '../workers/contention.ts'
-import type { StandInMethods } from '../workers/stand-ins.ts'
+import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
+import type { LimitedDynamoDbMethods } from '../workers/limited-dynamodb.ts'
 
-const PROMOTIONS = 300
-const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128, 300]
-/** Calls on the workspace's item: one to reserve, one to settle. */
-const LEDGER_CALLS = ['ledger.reserve', 'ledger.settle'] as const
-/** DynamoDB's limit for one item, as for one partition. */
-const UNITS_PER_SECOND = 1000
-const GROWTH_BAR = 1.2
+const COPY_SECONDS = [0.1, 1, 5, 20]
+const SUSTAINED_BAR = 400
+/** Tried one after the other, from the bar on, up or down. */
+const RATES = [50, 100, 200, 300, SUSTAINED_BAR, 450, 490]
+const GOODPUT_BAR = 0.3
+const RECOVERED_BAR = 0.9
+const LEDGER_UNITS_BAR = 4
+const AT_REST_BARS = { calls: 6, units: 6, dollars: 15.6 }
+const REAL_BURST = { count: 300, copySeconds: 3, withinSeconds: 3 }
+const BURST = { count: 1000, copySeconds: 1, withinSeconds: 8 }
+const UNDER_WAY = 300
+/** The longest on a slow machine: a minute of 1,500 requests a second. */
+const CALL_LIMIT_MS = 3_600_000
 /** Nothing that limits one key or one workspace may stand in the way. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000', DEFAULT_QUOTA_BYTES: `${2 ** 50}` }
 
-/** All in one workspace: handler and adapters as they are, on dynalite in a process of its own; copies cost nothing. */
+type Simulator = Worker<ContentionSimulatorMethods>
+
+/**
+ * One workspace under DynamoDB's own limits of 1,000 write units a second and item. The handler, the use case, the adapters
+ * and the SDK's clients are the real ones; most of it runs on a virtual clock, in as many processes as Lambda would start.
+ */
 export const contention: Bench = {
   name: 'contention',
-  title: '300 parallel promotions in one workspace',
-  async run({ isQuick, progress }) {
+  title: 'One busy workspace, under the limits of DynamoDB',
+  async run(context) {
     const definition = await readServiceDefinition(ROOT, 'local')
-    const standIns = await startWorker<StandInMethods>('workers/stand-ins.ts')
-    const { token, dynamoDbEndpoint } = await standIns.call('start', definition)
-    const env = { ...lambdaEnvironment(dynamoDbEndpoint), ...definition.environment, ...UNLIMITED }
-    const worker = await startWorker<ContentionMethods>('workers/contention.ts', { args: [token], env })
-    const promotions = isQuick ? 20 : PROMOTIONS
-    // So that the workspace exists and the connections are open.
-    await worker.call('run', { count: promotions, atOnce: 8 })
-    progress(`${promotions} at once`)
-    const storm = await worker.call('run', { count: promotions, atOnce: promotions })
-    const byClients = []
-    for (const atOnce of isQuick ? [1, 8] : CLIENTS) {
-      progress(`${atOnce} clients`)
-      const { seconds, succeeded } = await worker.call('run', { count: promotions, atOnce })
-      if (succeeded !== promotions) throw new Error(`with ${atOnce} clients only ${succeeded} promotions succeeded`)
-      byClients.push({ atOnce, perSecond: promotions / seconds })
-    }
-    await standIns.call('removeFiles', undefined)
-    await worker.stop()
-    await standIns.stop()
-
-    const repeated = sum(LEDGER_CALLS.map((name) => (storm.requests[name] ?? 0) - promotions))
-    const transactions = {
-      fourTries: simulateTransactions({ promotions: PROMOTIONS, maxAttempts: 4 }),
-      untilDone: simulateTransactions({ promotions: PROMOTIONS, maxAttempts: Number.POSITIVE_INFINITY }),
-    }
-    const { fourTries, untilDone } = transactions
-    const single = byClients[0]?.perSecond ?? 0
-    const best = Math.max(...byClients.map(({ perSecond }) => perSecond))
-    const all = `${storm.succeeded} of ${promotions}`
-    const each = (value: number) => (value / promotions).toFixed(1)
+    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...UNLIMITED }
+    const start = () =>
+      startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env, callLimitMs: CALL_LIMIT_MS })
+    // No time is measured in them, so that both processors may be busy.
+    const simulators = await Promise.all([start(), start()])
+    const found = await simulateAll(simulators, definition, context)
+    await Promise.all(simulators.map((simulator) => simulator.stop()))
+    context.progress('at once, in real time')
+    const realBurst = await runRealBurst(definition, env, context)
+    const transactions = simulateTransactions({ promotions: UNDER_WAY, maxAttempts: 4 })
     return {
       rows: [
-        { what: 'promotions that succeed', bar: 'all', measured: all, isMet: storm.succeeded === promotions },
-        { what: 'repeated writes on the ledger', bar: '0', measured: String(repeated), isMet: repeated === 0 },
-        grows(single, best),
-        shown('writes of the rate limit, for each', each(storm.requests['rateLimit.take'] ?? 0)),
+        ...COPY_SECONDS.map((copySeconds) => sustainedRow(copySeconds, found.sustained[copySeconds] ?? 0)),
+        burstRow(`${REAL_BURST.count} at once, copies of ${REAL_BURST.copySeconds} s, in real time`, {
+          ...REAL_BURST,
+          succeeded: realBurst.answers[200] ?? 0,
+          beyondSeconds: realBurst.seconds - REAL_BURST.copySeconds,
+          leftOpen: realBurst.leftOpen,
+          before: BEFORE.burst300,
+        }),
+        burstRow(`${BURST.count} at once, copies of ${BURST.copySeconds} s`, {
+          ...BURST,
+          succeeded: found.burst.answers[200] ?? 0,
+          beyondSeconds: found.burst.beyondCopySeconds.most,
+          leftOpen: found.burst.leftOpen,
+          before: BEFORE.burst1000,
+        }),
+        ...overloadRows(found.overload, found.perSecond),
+        ledgerRow(found.refusals),
+        ...atRestRows(found.unitsAtRest, context.figures),
         shown(
-          `write units of the ledger, for each`,
-          `${each(storm.ledgerUnits)}; 1,000 a second and item make ${(storm.ledgerUnits / UNITS_PER_SECOND).toFixed(1)} s`,
-        ),
-        shown(
-          'transactions, 4 tries each (model)',
-          `${fourTries.failed} of ${PROMOTIONS} fail, ${fourTries.conflicts} conflicts`,
-        ),
-        shown(
-          'transactions, until done (model)',
-          `${untilDone.conflicts} conflicts, ${(untilDone.writeUnits / PROMOTIONS).toFixed(0)} units each if the item were small, ${(untilDone.lastDoneMs / 1000).toFixed(1)} s`,
+          `${UNDER_WAY} at once by transactions, 4 tries each (model)`,
+          `${transactions.failed} fail, ${transactions.conflicts} conflicts`,
         ),
       ],
-      figures: { promotions, requests: storm.requests, ledgerUnits: storm.ledgerUnits, byClients, transactions },
+      figures: { ...found, realBurst, transactions },
       plots: [
         {
-          file: 'throughput-by-clients',
-          title: 'Promotions in one workspace, on the embedded DynamoDB',
-          x: 'promotions at the same time',
+          file: 'goodput-under-overload',
+          title: `A workspace at three times ${found.perSecond} a second for a minute, then at 0.9 of it`,
+          x: 'seconds',
           y: 'promotions per second',
           kind: 'lines',
-          logarithmic: 'both',
-          series: [{ name: 'one workspace', points: byClients.map(({ atOnce: x, perSecond: y }) => ({ x, y })) }],
+          series: [
+            {
+              name: 'answered 200',
+              points: found.overload.goodput.map(({ untilSeconds: x, perSecond: y }) => ({ x, y })),
+            },
+          ],
         },
       ],
     }
   },
 }
 
-function grows(single: number, best: number): Row {
-  const growth = best / single
-  const measured = `${growth.toFixed(1)} × one client's (${best.toFixed(0)} per s)`
-  return { what: 'throughput grows with clients', bar: `≥ ${GROWTH_BAR} ×`, measured, isMet: growth >= GROWTH_BAR }
+interface Found {
+  sustained: Record<number, number>
+  /** That of copies of 1 s. */
+  perSecond: number
+  burst: Summary
+  overload: Overload
+  refusals: Summary
+  unitsAtRest: { usual: number; first: number }
+}
+
+/** Everything that needs no real time, on as many simulators as there are. */
+async function simulateAll(
+  simulators: Simulator[],
+  definition: ServiceDefinition,
+  { isQuick, progress }: BenchContext,
+): Promise<Found> {
+  const idle = [...simulators]
+  const waiting: ((simulator: Simulator) => void)[] = []
+  const use = async <Result>(what: string, work: (simulator: Simulator) => Promise<Result>): Promise<Result> => {
+    const simulator = idle.pop() ?? (await new Promise<Simulator>((resolve) => waiting.push(resolve)))
+    progress(what)
+    const result = await work(simulator)
+    const next = waiting.shift()
+    if (next) next(simulator)
+    else idle.push(simulator)
+    return result
+  }
+  const seconds = isQuick ? 1 : 12
+  const highest = async (copySeconds: number): Promise<number> => {
+    const sustains = (perSecond: number) =>
+      use(`${perSecond} a second, copies of ${copySeconds} s`, (simulator) =>
+        simulator.call('sustains', { perSecond, copySeconds, seconds, definition }),
+      )
+    const rates = isQuick ? RATES.slice(0, 1) : RATES
+    const first = isQuick ? 0 : RATES.indexOf(SUSTAINED_BAR)
+    let at = first
+    while (at < rates.length && (await sustains(rates[at] ?? 0))) at++
+    // Not even the first: down, until one is.
+    if (at === first)
+      do at--
+      while (at >= 0 && !(await sustains(rates[at] ?? 0)))
+    else at--
+    return rates[at] ?? 0
+  }
+  const bursting = use('at once', (simulator) =>
+    simulator.call('burst', { ...BURST, count: isQuick ? 20 : BURST.count, definition }),
+  )
+  const refusing = use('a full quota', (simulator) =>
+    simulator.call('refusals', { underWay: isQuick ? 20 : UNDER_WAY, refused: 50, definition }),
+  )
+  const resting = use('at rest', (simulator) => simulator.call('atRest', definition))
+  const rates = await Promise.all(COPY_SECONDS.map(async (copySeconds) => [copySeconds, await highest(copySeconds)]))
+  const sustained = Object.fromEntries(rates) as Record<number, number>
+  const perSecond = sustained[1] ?? 0
+  const overload = await use('three times the rate', (simulator) =>
+    simulator.call('overload', {
+      perSecond,
+      copySeconds: 1,
+      seconds: isQuick ? 5 : 60,
+      secondsAfter: isQuick ? 15 : 40,
+      definition,
+    }),
+  )
+  return { sustained, perSecond, burst: await bursting, overload, refusals: await refusing, unitsAtRest: await resting }
+}
+
+/** With the clock on the wall, over the wire. */
+async function runRealBurst(
+  definition: ServiceDefinition,
+  env: Record<string, string>,
+  { isQuick }: BenchContext,
+): Promise<{ answers: Record<string, number>; seconds: number; leftOpen: number }> {
+  const dynamoDb = await startWorker<LimitedDynamoDbMethods>('workers/limited-dynamodb.ts', { env })
+  const { endpoint, tokens } = await dynamoDb.call('start', definition)
+  const lambdas = await startWorker<ContentionMethods>('workers/contention.ts', {
+    args: tokens,
+    env: { ...env, AWS_ENDPOINT_URL_DYNAMODB: endpoint },
+  })
+  const count = isQuick ? 20 : REAL_BURST.count
+  // So that the workspace is there, the connections are open and the code is warm.
+  await lambdas.call('run', { count, copySeconds: 0 })
+  const storm = await lambdas.call('run', { count, copySeconds: REAL_BURST.copySeconds })
+  const { leftOpen } = await dynamoDb.call('read', undefined)
+  await lambdas.stop()
+  await dynamoDb.stop()
+  return { ...storm, leftOpen }
+}
+
+function sustainedRow(copySeconds: number, perSecond: number): Row {
+  return {
+    what: `sustained, copies of ${copySeconds} s`,
+    bar: `≥ ${SUSTAINED_BAR} per s`,
+    measured: `${perSecond} per s (before: ${BEFORE.sustained[copySeconds]})`,
+    isMet: perSecond >= SUSTAINED_BAR,
+  }
+}
+
+interface Burst {
+  count: number
+  withinSeconds: number
+  succeeded: number
+  beyondSeconds: number
+  leftOpen: number
+  before: string
+}
+
+function burstRow(what: string, { count, withinSeconds, succeeded, beyondSeconds, leftOpen, before }: Burst): Row {
+  return {
+    what,
+    bar: `all, within the copy + ${withinSeconds} s`,
+    measured: `${succeeded}, + ${beyondSeconds.toFixed(1)} s, ${leftOpen} left to their lease (before: ${before})`,
+    isMet: succeeded >= count && beyondSeconds <= withinSeconds && leftOpen === 0,
+  }
+}
+
+function overloadRows(found: Overload, perSecond: number): Row[] {
+  const share = found.goodputUnderLoad / perSecond
+  const after = found.goodputAfter / found.offeredAfter
+  const percent = (part: number) => `${(part * 100).toFixed(0)} %`
+  const { p50, most } = found.retryAfterSeconds
+  const refusals = Object.entries(found.answers).filter(([answer]) => answer !== '200')
+  const others = refusals.map(([answer, count]) => `${count} × ${answer}`).join(', ')
+  return [
+    {
+      what: `a minute at three times ${perSecond} a second: goodput`,
+      bar: `≥ ${percent(GOODPUT_BAR)} of it`,
+      measured: `${percent(share)} (before: ${BEFORE.overload})`,
+      isMet: share >= GOODPUT_BAR,
+    },
+    {
+      what: '10 s after it, at 0.9 of the rate: answered 200',
+      bar: `≥ ${percent(RECOVERED_BAR)}`,
+      measured: `${percent(after)}, ${found.leftOpen} left to their lease`,
+      isMet: after >= RECOVERED_BAR,
+    },
+    shown('the other answers of both', others === '' ? 'none' : `${others}; Retry-After ${p50} s, at most ${most} s`),
+  ]
+}
+
+function ledgerRow({ ledger: { largestWrite, largestRefusal } }: Summary): Row {
+  return {
+    what: `write units of a ledger write with ${UNDER_WAY} under way; of a refusal for the full quota`,
+    bar: `≤ ${LEDGER_UNITS_BAR}; ≤ ${LEDGER_UNITS_BAR}`,
+    measured: `${largestWrite}; ${largestRefusal} (before: ${BEFORE.writes})`,
+    isMet: largestWrite <= LEDGER_UNITS_BAR && largestRefusal <= LEDGER_UNITS_BAR,
+  }
+}
+
+/** @param figures of the benches calls and cost, which look at a promotion at rest more closely */
+function atRestRows({ usual, first }: Found['unitsAtRest'], figures: BenchContext['figures']): Row[] {
+  const { depth } = (figures.get('calls') ?? {}) as { depth?: number }
+  const { perMillion = [] } = (figures.get('cost') ?? {}) as { perMillion?: { sizeMib: number; own: number }[] }
+  const dollars = perMillion.find(({ sizeMib }) => sizeMib === 1)?.own
+  if (depth === undefined || dollars === undefined)
+    throw new Error('run npm run bench -- calls latency streamed cost first')
+  const { calls, units: most, dollars: price } = AT_REST_BARS
+  return [
+    {
+      what: 'a plain promotion at rest: calls one after the other, write units, dollars per million',
+      bar: `≤ ${calls}, ≤ ${most}, ≤ ${price.toFixed(2)}`,
+      measured: `${depth}, ${usual}, ${dollars.toFixed(2)} (before: ${BEFORE.atRest})`,
+      isMet: depth <= calls && usual <= most && dollars <= price,
+    },
+    shown('write units of the first promotion since the resolver looked at the workspace', String(first)),
+  ]
 }

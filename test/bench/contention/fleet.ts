@@ -1,0 +1,40 @@
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { createRandom } from '../statistics.ts'
+
+/** One process of a Lambda function: it answers one request at a time and keeps what the code keeps in memory. */
+export type LambdaProcess = (event: object, context: object) => Promise<APIGatewayProxyResult>
+
+export interface Fleet {
+  /** An idle process answers, or a new one when none is. */
+  invoke(event: object, context: () => object): Promise<APIGatewayProxyResult>
+  size(): number
+}
+
+/** Until a new process answers: some 0.3 s on Lambda (docs/performance.md). */
+const COLD_START_MS = 300
+
+/** Which of the idle processes Lambda takes is not known: here, any. */
+export function createFleet(start: () => LambdaProcess, seed: number): Fleet {
+  const random = createRandom(seed)
+  const idle: LambdaProcess[] = []
+  let size = 0
+  const take = (): LambdaProcess | undefined => {
+    const [taken] = idle.splice(Math.floor(random() * idle.length), 1)
+    return taken
+  }
+  return {
+    size: () => size,
+    async invoke(event, context) {
+      let lambda = take()
+      if (lambda === undefined) {
+        size++
+        lambda = start()
+        await new Promise((resolve) => setTimeout(resolve, COLD_START_MS))
+      }
+      // Not before: the time a request may take begins when the process does.
+      const answer = await lambda(event, context())
+      idle.push(lambda)
+      return answer
+    },
+  }
+}

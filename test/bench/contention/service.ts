@@ -1,0 +1,113 @@
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import { createApiKeyStore } from '../../../lib/aws/api-key-store.ts'
+import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
+import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../../../lib/aws/ledger-overview.ts'
+import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
+import { createRateLimiter } from '../../../lib/aws/rate-limiter.ts'
+import { createReservations } from '../../../lib/aws/reservations.ts'
+import type { Config } from '../../../lib/config.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/promote-container-file.ts'
+import type { Log } from '../../../lib/logging.ts'
+import { createAdmission } from '../../../lib/promotion/admission.ts'
+import type { WorkspaceId } from '../../../lib/promotion/ids.ts'
+import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
+import type { ObjectStore } from '../../../lib/promotion/ports.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../../../lib/promotion/resolve-expired-reservations.ts'
+import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import type { InProcessHandler } from './in-process-handler.ts'
+
+export const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
+/** As many as it takes that no key's own limit is in the way. */
+const KEYS = 50
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+const now = () => Date.now()
+
+/** Makes the tables of the template, and API keys of one workspace. @returns their tokens */
+export async function prepareTables(
+  dynamoDb: LimitedDynamoDb,
+  { tables }: Pick<ServiceDefinition, 'tables'>,
+  { keysTable }: Config,
+): Promise<string[]> {
+  for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
+    const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
+    await dynamoDb.execute('CreateTable', JSON.parse(JSON.stringify(table)))
+  }
+  return Promise.all(
+    Array.from({ length: KEYS }, async (_, number) => {
+      const token = newToken()
+      const Item = marshall({
+        token_hash: hashToken(token),
+        key_id: `key_${number}`,
+        workspace_id: WORKSPACE,
+        kind: 'management',
+        status: 'enabled',
+      })
+      await dynamoDb.execute('PutItem', { TableName: keysTable, Item })
+      return token
+    }),
+  )
+}
+
+/** A client of a process that reaches DynamoDB by the handler that is given. */
+export function createClient(requestHandler: InProcessHandler): DynamoDBClient {
+  return createDynamoDbClient({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    endpoint: 'http://in-process',
+    requestHandler,
+    // A signature takes longer than all the rest, and nobody checks it here.
+    signer: { sign: async (request) => request },
+  })
+}
+
+/**
+ * Lets the SDK read what it looks for in files when a client is first used: the virtual clock waits for no file.
+ * @param requestHandler answers at once
+ */
+export async function prepareSdk({ keysTable }: Config, requestHandler: InProcessHandler): Promise<void> {
+  const command = new GetItemCommand({ TableName: keysTable, Key: marshall({ token_hash: 'none' }) })
+  await createClient(requestHandler).send(command)
+}
+
+/** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
+export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
+  return createPromoteContainerFileHandler(createDependencies(config, client, objects))
+}
+
+/** One run of the resolver, as far as it gets. */
+export function runResolver(config: Config, client: DynamoDBClient, objects: ObjectStore): Promise<ResolverReport> {
+  const deps = createDependencies(config, client, objects)
+  return resolveExpiredReservations({ maxResolutions: 1000 }, deps, AbortSignal.timeout(60_000))
+}
+
+function createDependencies(config: Config, client: DynamoDBClient, objects: ObjectStore) {
+  return {
+    apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+    rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
+    ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable, now }),
+    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    objects,
+    overview: createLedgerOverview({ ...config, client, tableName: config.workspacesTable }),
+    admission: createAdmission({ now }),
+    objectKeys: createObjectKeys(config.keyTemplates),
+    maxFileBytes: config.maxFileBytes,
+    leaseMs: config.leaseMs,
+    now,
+    log: SILENT,
+    metrics: { publish() {} },
+  }
+}
+
+/** What is left open in the workspace: items that only the end of their lease will remove. */
+export async function countLeftOpen(dynamoDb: LimitedDynamoDb, config: Config): Promise<number> {
+  const Key = marshall({ workspace_id: WORKSPACE })
+  const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
+  const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
+  const { Count } = await dynamoDb.execute('Scan', { TableName: config.reservationsTable, ConsistentRead: true })
+  return Object.keys({ ...takings?.M, ...releases?.M }).length + Number(Count)
+}

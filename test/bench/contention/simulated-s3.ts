@@ -1,0 +1,38 @@
+import type { ObjectStore } from '../../../lib/promotion/ports.ts'
+
+interface SimulatedS3 {
+  /** How long a copy takes. */
+  copySeconds: number
+  /** Of each file. */
+  sizeBytes: number
+  /** ms of a request that is not a copy. */
+  latencyMs(): number
+}
+
+/** Every file is there, and a copy takes its time. */
+export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: SimulatedS3): ObjectStore {
+  const wait = (delayMs: number, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      setTimeout(resolve, delayMs)
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  return {
+    async findContainerFile(objectKey, signal) {
+      await wait(latencyMs(), signal)
+      return {
+        objectKey,
+        sizeBytes,
+        etag: '"etag"',
+        contentType: 'text/plain',
+        contentEncoding: undefined,
+        contentLanguage: undefined,
+        isArchived: false,
+        modifiedAt: new Date(),
+      }
+    },
+    hasContainer: async () => true,
+    readStart: async () => new Uint8Array(),
+    copy: (_, signal) => wait(copySeconds * 1000, signal),
+    discard: (_, signal) => wait(latencyMs(), signal),
+  }
+}

@@ -1,0 +1,141 @@
+import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import { readConfig } from '../../../lib/config.ts'
+import { formatFileId } from '../../../lib/promotion/ids.ts'
+import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import { parseOnce } from '../../support/dynamodb/parse-once.ts'
+import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
+import { lambdaContext, restEvent } from '../../support/rest-event.ts'
+import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
+import { createRandom } from '../statistics.ts'
+import { createFleet, type LambdaProcess } from './fleet.ts'
+import { createInProcessHandler } from './in-process-handler.ts'
+import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables, runResolver } from './service.ts'
+import { createSimulatedS3 } from './simulated-s3.ts'
+import { createTally, type Tally } from './tally.ts'
+import { installVirtualClock } from './virtual-clock.ts'
+
+export interface Scenario {
+  /** When requests come, in seconds from the start. */
+  arrivals: number[]
+  copySeconds: number
+  /** Of each file. */
+  sizeBytes?: number
+  /** Of the workspace. */
+  quotaBytes?: number
+  /** Of each item of DynamoDB; left out: the real ones. */
+  limits?: ThroughputLimits
+  /** Nothing has been going on in the workspace, and the resolver has found that. */
+  isQuiet?: boolean
+  /** Ends the simulation before its time: what was to be seen has been seen. */
+  isEnough?(answer: Answered): boolean
+}
+
+export interface Answered {
+  /** Seconds from the start. */
+  arrived: number
+  /** Seconds until the answer. */
+  took: number
+  status: number
+  /** Of an error. */
+  reason: string | undefined
+  retryAfter: number | undefined
+}
+
+export interface Outcome extends Tally {
+  answers: Answered[]
+  /** Lambda's, those of the function that were started. */
+  processes: number
+  /** What only the end of its lease will remove. */
+  leftOpen: number
+}
+
+const MIB = 1024 ** 2
+const PLENTY = 2 ** 50
+/** As in simulator/model.ts. */
+const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
+/** How far behind a read may be that is not strongly consistent. */
+const STALE_MS = 20
+const SEED = 7
+/** The first promotion makes the workspace; this is longer than its lease. */
+const WARM_UP_SECONDS = 130
+/** No request lasts longer. */
+const LONGEST_REQUEST_SECONDS = 30
+const STEP_SECONDS = 0.25
+
+const clock = installVirtualClock()
+parseOnce()
+
+/**
+ * One workspace: the real handler, use case, adapters and SDK clients, on a DynamoDB with the limits of the real one and an
+ * S3 that takes its time, in as many processes as Lambda would start. Every run is the same, but for ids.
+ */
+export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
+  const { arrivals, copySeconds, sizeBytes = MIB, quotaBytes = PLENTY, isEnough = () => false } = scenario
+  const config = { ...readConfig(process.env), defaultQuotaBytes: quotaBytes }
+  // What the code draws for its pauses.
+  Math.random = createRandom(SEED)
+  const tally = createTally()
+  const dynamoDb = createLimitedDynamoDb({
+    now: clock.now,
+    staleMs: STALE_MS,
+    onCall: tally.count,
+    ...(scenario.limits && { limits: scenario.limits }),
+  })
+  const tokens = await prepareTables(dynamoDb, definition, config)
+  await prepareSdk(
+    config,
+    createInProcessHandler(dynamoDb, () => 0),
+  )
+  const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
+  const objects = createSimulatedS3({ copySeconds, sizeBytes, latencyMs: () => delay('s3', 0) })
+  const network = createInProcessHandler(dynamoDb, () => delay('dynamoDb', 0))
+  const fleet = createFleet(
+    () => createProcess(config, createClient(network), objects) as unknown as LambdaProcess,
+    SEED + 3,
+  )
+
+  const request = async (startMs: number, arrived: number, token = ''): Promise<Answered> => {
+    const event = restEvent({
+      containerId: 'sess_1',
+      fileId: formatFileId('output/report.csv'),
+      headers: { authorization: `Bearer ${token}` },
+    })
+    Object.assign(event.requestContext, { requestTimeEpoch: clock.now() })
+    const { statusCode: status, headers, body } = await fleet.invoke(event, lambdaContext)
+    const retryAfter = headers?.['retry-after']
+    return {
+      arrived,
+      took: (clock.now() - startMs) / 1000 - arrived,
+      status,
+      reason: status === 200 ? undefined : JSON.parse(body).error.metadata.reason,
+      retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
+    }
+  }
+  const warmUp = request(clock.now(), 0, tokens[0])
+  await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
+  if ((await warmUp).status !== 200) throw new Error('the first promotion of the workspace failed')
+  if (scenario.isQuiet) {
+    const resolved = runResolver(config, createClient(network), objects)
+    await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
+    await resolved
+  }
+  tally.reset()
+
+  const startMs = clock.now()
+  const answers: Answered[] = []
+  let isOver = false
+  arrivals.forEach((arrived, index) => {
+    setTimeout(async () => {
+      const answer = await request(startMs, arrived, tokens[index % tokens.length])
+      answers.push(answer)
+      isOver ||= isEnough(answer)
+    }, arrived * 1000)
+  })
+  const lastMs = startMs + (Math.max(...arrivals.slice(-1), 0) + LONGEST_REQUEST_SECONDS) * 1000
+  while (!isOver && answers.length < arrivals.length && clock.now() < lastMs) {
+    await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
+  }
+  // Before the looking at what is left.
+  const spent = structuredClone(tally.read())
+  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ...spent }
+}

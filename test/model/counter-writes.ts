@@ -1,0 +1,89 @@
+import { type Call, entry, NO_RELEASE, type World } from './world.ts'
+import type { Write } from './writes.ts'
+
+function removeMarker(world: World, { attempt, release }: Call): void {
+  if (release === 0) entry(world.attempts, attempt).isTaking = false
+  else Object.assign(entry(world.releases, release), NO_RELEASE)
+}
+
+function countBits(mask: number): number {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++
+  return count
+}
+
+/** The bytes that an audit has added up. */
+export const addedUp = (seenAttempts: number): number => countBits(seenAttempts)
+
+/** Writes of the workspace's item. */
+export function counterWrites() {
+  return {
+    take: {
+      sent: 'once',
+      isOfCounter: true,
+      where: [['HAS_ROOM', 'IS_NEW_MARKER', 'IS_NOT_CROWDED']],
+      effect: (world, { attempt }) => {
+        world.used++
+        entry(world.attempts, attempt).isTaking = true
+        world.isDue = true
+      },
+      applied: 'done',
+      refused: 'refused',
+    },
+    mark: {
+      sent: 'afresh',
+      isOfCounter: true,
+      where: [['IS_NEW_MARKER', 'IS_NOT_CROWDED']],
+      effect: (world, { attempt, release, sender }) => {
+        const isDeletion = entry(world.setup.roles, sender).kind === 'deletion'
+        Object.assign(entry(world.releases, release), { attempt, isDeletion })
+        world.isDue = true
+      },
+      applied: 'done',
+      refused: 'done',
+    },
+    unmark: {
+      sent: 'repeatedly',
+      isOfCounter: true,
+      where: [['IS_MARKED']],
+      effect: removeMarker,
+      applied: 'done',
+      refused: 'done',
+    },
+    release: {
+      sent: 'repeatedly',
+      isOfCounter: true,
+      where: [['IS_MARKED']],
+      effect: (world, call) => {
+        const marker = entry(world.releases, call.release)
+        if (!marker.isEmpty) world.used--
+        if (marker.isDeletion) marker.isEmpty = true
+        else removeMarker(world, call)
+      },
+      applied: 'done',
+      refused: 'done',
+    },
+    /** The resolver found nothing (left): check_due_at goes. */
+    reschedule: {
+      sent: 'ifUnchanged',
+      where: [['IS_SAME_VERSION']],
+      effect: (world) => {
+        world.isDue = false
+      },
+      applied: 'done',
+      refused: 'done',
+    },
+    /** The audit sets the used bytes to what it has added up. */
+    correct: {
+      sent: 'ifUnchanged',
+      isOfCounter: true,
+      where: [['IS_SAME_VERSION']],
+      effect: (world, { sender }) => {
+        world.used = addedUp(entry(world.processes, sender).seenAttempts)
+        world.drift = 0
+      },
+      applied: 'done',
+      refused: 'done',
+    },
+  } satisfies Record<string, Write>
+}

@@ -1,0 +1,98 @@
+import { type Call, DOCUMENT, entry, placeOf, TOMBSTONE, WAITING, type World } from './world.ts'
+import type { Write } from './writes.ts'
+
+const documentOf = (world: World, { attempt }: Call) => placeOf(world, attempt).document
+const attemptOf = (world: World, { attempt }: Call) => entry(world.attempts, attempt)
+
+/** expires_at = in a day: none of the functions that live now, or of their calls, will see the tombstone expire. */
+export function keepForADay(world: World, call: Call): void {
+  let living = 0
+  world.processes.forEach((_, index) => {
+    if (isContemporary(world, index, call)) living |= 1 << index
+  })
+  Object.assign(documentOf(world, call), { isFinished: true, contemporaries: living })
+}
+
+/** Attempts are numbered by time: one with a lower number has begun by now, or does so within minutes. */
+function isContemporary(world: World, index: number, call: Call): boolean {
+  const { step, isLeaseOver } = entry(world.processes, index)
+  const role = entry(world.setup.roles, index)
+  if (role.kind === 'promotion') return !isLeaseOver && (step !== WAITING || role.attempt < call.attempt)
+  return role.kind === 'resolver' && step !== WAITING
+}
+
+/** Writes of the documents, and of their objects. */
+export function documentWrites() {
+  return {
+    record: {
+      sent: 'once',
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
+      effect: (world, call) => {
+        const { attempt } = call
+        const document = { kind: DOCUMENT, attempt, retiredBy: 0, isFinished: false, contemporaries: 0 }
+        Object.assign(documentOf(world, call), document)
+        attemptOf(world, call).wasRecorded = true
+      },
+      applied: 'done',
+      refused: (world, call) => (documentOf(world, call).kind === DOCUMENT ? 'taken' : 'fenced'),
+    },
+    fence: {
+      sent: 'repeatedly',
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
+      effect: (world, call) => {
+        Object.assign(documentOf(world, call), { kind: TOMBSTONE, fencedThrough: call.attempt })
+        keepForADay(world, call)
+      },
+      applied: 'fenced',
+      refused: 'inTheWay',
+    },
+    /** The second half of `fence`, where another attempt's document is there or being deleted. */
+    fenceBeside: {
+      sent: 'repeatedly',
+      where: [['IS_THERE', 'IS_NOT_FENCED', 'IS_NOT_OWN']],
+      effect: (world, call) => {
+        documentOf(world, call).fencedThrough = call.attempt
+      },
+      applied: 'fenced',
+      refused: (world, call) => {
+        if (documentOf(world, call).kind === 0) return 'failed'
+        return documentOf(world, call).attempt === call.attempt ? 'recorded' : 'fenced'
+      },
+    },
+    retire: {
+      sent: 'repeatedly',
+      where: [['IS_ATTEMPTS_DOCUMENT'], ['IS_RETIRED_BY']],
+      effect: (world, call) => {
+        Object.assign(documentOf(world, call), { kind: TOMBSTONE, retiredBy: call.release })
+        attemptOf(world, call).wasRetired = true
+      },
+      applied: 'retired',
+      refused: 'absent',
+    },
+    finish: {
+      sent: 'repeatedly',
+      where: [['IS_RETIRED_BY']],
+      effect: keepForADay,
+      applied: 'done',
+      refused: 'done',
+    },
+    copy: {
+      sent: 'once',
+      where: [[]],
+      effect: (world, call) => {
+        attemptOf(world, call).hasObject = true
+      },
+      applied: 'done',
+      refused: 'refused',
+    },
+    discard: {
+      sent: 'repeatedly',
+      where: [[]],
+      effect: (world, call) => {
+        attemptOf(world, call).hasObject = false
+      },
+      applied: 'done',
+      refused: 'done',
+    },
+  } satisfies Record<string, Write>
+}

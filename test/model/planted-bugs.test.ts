@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { explore } from './explore.ts'
+import { PLANTED_READS } from './planted-reads.ts'
+import { PLANTED_STEPS } from './planted-steps.ts'
+import { PLANTED_WRITES } from './planted-writes.ts'
+import { createProtocol } from './protocol.ts'
+
+/** What a bug takes to be found at most; most take some thousands. */
+const MAX_STATES = 1_000_000
+
+const bugs = [...PLANTED_WRITES, ...PLANTED_STEPS, ...PLANTED_READS].map((bug) => [bug.name, bug] as const)
+
+describe('the model finds what it is for: a bug planted in the protocol', () => {
+  it.each(bugs)(
+    '%s',
+    (_, { plant, scenario, breaks }) => {
+      const protocol = createProtocol()
+      plant(protocol)
+
+      const { violation } = explore(protocol, scenario, MAX_STATES)
+
+      expect(violation?.invariant).toBe(breaks)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,187 @@
+import { FATES, type Fate } from './fates.ts'
+import { afterCopy, LANES, promotionOf } from './promotion.ts'
+import type { Model, ModelStep } from './protocol.ts'
+import { type Choice, hasEnded } from './steps.ts'
+import {
+  type Call,
+  entry,
+  MAX_LATE,
+  MAX_RELEASES,
+  NO_WORK,
+  PENDING,
+  type Process,
+  WAITING,
+  type World,
+} from './world.ts'
+import { WRITE_NAMES } from './writes.ts'
+
+/** What one process may do next, or what may happen to it. */
+export interface ProcessMove {
+  index: number
+  /** A step of the model, the process's own or one beside it; -1: it is killed. */
+  step: number
+  /** Which choice of a read, which fate of a write. */
+  choice: number
+}
+
+const KILLED = -1
+const COPY = WRITE_NAMES.indexOf('copy')
+
+export function createProcessMoves(model: Model) {
+  const starts = {
+    promotion: model.indexOf('promotion.start'),
+    deletion: model.indexOf('deletion.start'),
+    resolver: model.indexOf('resolver.start'),
+    audit: model.indexOf('audit.start'),
+  }
+  const copying = model.indexOf('promotion.copying')
+  const lanes = LANES.map(({ step, field, during, withoutKey }) => ({
+    step: model.indexOf(step),
+    field,
+    withKey: new Set(during.map(model.indexOf)),
+    withoutKey: new Set([...during, ...withoutKey].map(model.indexOf)),
+  }))
+  const fatesOf = model.writes.map(({ sent, name }) =>
+    FATES.flatMap((fate, choice) =>
+      fate.sent.includes(sent) || (fate.outcome === 'refused' && name === 'copy') ? [choice] : [],
+    ),
+  )
+
+  function nextStep(world: World, index: number): number {
+    const { step } = entry(world.processes, index)
+    return step === WAITING ? starts[entry(world.setup.roles, index).kind] : step
+  }
+
+  function list(world: World, index: number, moves: ProcessMove[]): void {
+    const process = entry(world.processes, index)
+    const { kind } = entry(world.setup.roles, index)
+    if (process.step === WAITING && kind === 'resolver' && !world.isDue) return
+    const step = nextStep(world, index)
+    if (entry(model.steps, step).isEnd) return
+    listStep(world, index, step, moves)
+    if (kind === 'promotion') {
+      const { hasKey } = promotionOf(world, index)
+      for (const lane of lanes) {
+        const isOpen = (hasKey ? lane.withKey : lane.withoutKey).has(process.step)
+        if (isOpen && process[lane.field] === PENDING) listStep(world, index, lane.step, moves)
+      }
+    }
+    if (world.faults > 0 && process.step !== WAITING) moves.push({ index, step: KILLED, choice: 0 })
+  }
+
+  function listStep(world: World, index: number, step: number, moves: ProcessMove[]): void {
+    const { write, read } = entry(model.steps, step)
+    if (write === -1) {
+      const { length } = read(world, entry(world.processes, index), index)
+      for (let choice = 0; choice < length; choice++) moves.push({ index, step, choice })
+      return
+    }
+    for (const choice of entry(fatesOf, write)) {
+      if (choice > 0 && world.faults === 0) return
+      if (entry(FATES, choice).isLate && world.late.length === MAX_LATE) continue
+      moves.push({ index, step, choice })
+    }
+  }
+
+  function apply(world: World, { index, step, choice }: ProcessMove): void {
+    if (step === KILLED) {
+      world.faults--
+      kill(world, index)
+      return
+    }
+    const modelStep = entry(model.steps, step)
+    if (modelStep.write === -1) goOn(world, index, modelStep, choice)
+    else send(world, index, modelStep, entry(FATES, choice))
+  }
+
+  function goOn(world: World, index: number, step: ModelStep, choice: number): void {
+    const process = entry(world.processes, index)
+    const { next, about, release } = entry<Choice>(step.read(world, process, index), choice)
+    // With something to do at hand, what else was seen does not matter any more.
+    if (about !== undefined)
+      Object.assign(process, { about, release: release ?? 0, seenAttempts: 0, hasChanged: false })
+    moveTo(world, index, model.go(next, world, process, index))
+  }
+
+  function send(world: World, index: number, step: ModelStep, fate: Fate): void {
+    const process = entry(world.processes, index)
+    if (fate !== FATES[0]) world.faults--
+    const call = callOf(world, index, step)
+    if (fate.isLate) world.late.push(call)
+    const answer = fate.isApplied ? write(world, call) : 'refused'
+    if (fate.outcome === 'killed') {
+      kill(world, index)
+      return
+    }
+    if (fate.outcome === 'sentAgain') {
+      if (entry(model.writes, call.write).sent === 'afresh') process.release = 0
+      return
+    }
+    const go = step.on[fate.outcome === 'failed' ? 'failed' : answer]
+    if (go === undefined) throw new Error(`${step.name}: no way on from "${answer}"`)
+    const next = go(world, process, index)
+    if (!step.name.startsWith('lane.')) moveTo(world, index, next)
+    else if (call.write === COPY && process.step === copying) moveTo(world, index, model.indexOf(afterCopy(process)))
+  }
+
+  function callOf(world: World, index: number, { write: name, inRelease }: ModelStep): Call {
+    const process = entry(world.processes, index)
+    if (inRelease && process.release === 0) process.release = freshRelease(world)
+    return { write: name, sender: index, attempt: process.about, release: inRelease ? process.release : 0 }
+  }
+
+  /** One that nobody knows (any more) is as good as a new one. */
+  function freshRelease(world: World): number {
+    for (let release = 1; release <= MAX_RELEASES; release++) {
+      const isKnown =
+        entry(world.releases, release).attempt !== 0 ||
+        world.processes.some((process) => process.release === release || process.seenReleases & (1 << release)) ||
+        world.places.some(({ row, document }) => row.closedBy === release || document.retiredBy === release) ||
+        world.late.some((call) => call.release === release)
+      if (!isKnown) return release
+    }
+    throw new Error('MAX_RELEASES is too low for these bounds')
+  }
+
+  /** @returns the answer */
+  function write(world: World, call: Call): string {
+    const { holds, refused, effect, applied, isOfCounter } = entry(model.writes, call.write)
+    if (!holds(world, call)) return typeof refused === 'string' ? refused : refused(world, call)
+    effect(world, call)
+    if (isOfCounter) for (const process of world.processes) if (isReader(process)) process.hasChanged = true
+    return applied
+  }
+
+  /** Whether it will care that the counter has changed since it read it. */
+  const isReader = (process: Process): boolean => process.step !== WAITING && process.about === 0 && !hasEnded(process)
+
+  function kill(world: World, index: number): void {
+    const end = { promotion: 'dead', deletion: 'ended', resolver: 'waiting', audit: 'waiting' } as const
+    moveTo(world, index, model.indexOf(end[entry(world.setup.roles, index).kind]))
+  }
+
+  function moveTo(world: World, index: number, step: number): void {
+    const process = entry(world.processes, index)
+    process.step = step
+    if (!entry(model.steps, step).isEnd) return
+    Object.assign(process, NO_WORK)
+    if (step === WAITING) for (const { document } of world.places) document.contemporaries &= ~(1 << index)
+  }
+
+  function describe(world: World, { index, step, choice }: ProcessMove): string {
+    const who = nameOf(world, index)
+    if (step === KILLED) return `${who} is killed before ${entry(model.steps, nextStep(world, index)).name}`
+    const { name, write: sent, read } = entry(model.steps, step)
+    if (sent === -1) return `${who} ${entry(read(world, entry(world.processes, index), index), choice).label} (${name})`
+    return `${who}: ${name} ${entry(FATES, choice).label}`
+  }
+
+  return { list, apply, describe, write }
+}
+
+export function nameOf(world: World, index: number): string {
+  const role = entry(world.setup.roles, index)
+  if (role.kind === 'promotion') return `promotion ${role.attempt}`
+  const isOnly = world.setup.roles.filter(({ kind }) => kind === role.kind).length === 1
+  return isOnly ? `the ${role.kind}` : `${role.kind} ${'ABC'[index % 3]}`
+}

@@ -1,0 +1,189 @@
+/** One workspace as the stores hold it, the processes at work on it, and what is on the wire. A file has one byte. */
+export interface World {
+  setup: Setup
+  /** quota_bytes - remaining_bytes. */
+  used: number
+  /** check_due_at is there: the resolver will look at this workspace. */
+  isDue: boolean
+  /** By how much `used` was wrong from the beginning, until an audit mends it. No store knows it. */
+  drift: number
+  /** How many faults may still happen. */
+  faults: number
+  /** By attempt. Attempts count from 1, the older the lower; 0 means none, here as everywhere. */
+  attempts: Attempt[]
+  /** The markers of releases in the counter, by release id. */
+  releases: ReleaseMarker[]
+  /** By document id: what twins share. */
+  places: Place[]
+  processes: Process[]
+  /** Calls that nobody waits for any more and that will be applied, once more perhaps. */
+  late: Call[]
+}
+
+/** What does not change during a run. */
+export interface Setup {
+  quota: number
+  maxTakings: number
+  /** The place of each attempt. */
+  placeOf: readonly number[]
+  roles: readonly Role[]
+}
+
+export type Role =
+  | { kind: 'promotion'; attempt: number; hasKey: boolean }
+  | { kind: 'deletion'; place: number }
+  | { kind: 'resolver' }
+  | { kind: 'audit' }
+
+export interface Attempt {
+  /** The marker of its taking is in the counter. */
+  isTaking: boolean
+  /** Its late_copy reservation. */
+  watch: Watch
+  hasObject: boolean
+  /** Its document was recorded at some time. Like `wasRetired`, what the model remembers and no store. */
+  wasRecorded: boolean
+  wasRetired: boolean
+}
+
+export const NO_WATCH = 0
+export const WATCHED = 1
+export const WATCH_OVER = 2
+export type Watch = typeof NO_WATCH | typeof WATCHED | typeof WATCH_OVER
+
+export interface ReleaseMarker {
+  /** Whose bytes go back; 0: there is no such marker. */
+  attempt: number
+  isDeletion: boolean
+  isLeaseOver: boolean
+  /** Its bytes have gone back; the marker stays until the tombstone is finished. */
+  isEmpty: boolean
+}
+
+export interface Place {
+  row: Row
+  document: DocumentItem
+}
+
+/** A reservation, under the document id. */
+export interface Row {
+  attempt: number
+  /** Purpose `fence` instead of `promotion`. */
+  isFence: boolean
+  /** A release id. */
+  closedBy: number
+}
+
+export interface DocumentItem {
+  kind: Kind
+  /** Whose document it is or was; of a tombstone that only fences: 0. */
+  attempt: number
+  /** A release id. */
+  retiredBy: number
+  /** expires_at is there. */
+  isFinished: boolean
+  fencedThrough: number
+  /** Bit mask of the functions that lived when expires_at was set. It will be far in their past when the tombstone expires. */
+  contemporaries: number
+}
+
+export const NOTHING = 0
+export const DOCUMENT = 1
+export const TOMBSTONE = 2
+export type Kind = typeof NOTHING | typeof DOCUMENT | typeof TOMBSTONE
+
+export interface Process {
+  /** What it does next: an index into the steps of the model. */
+  step: number
+  /** The attempt it is at work on: its own, or one that it resolves, takes over or deletes. */
+  about: number
+  /** The release id it uses. */
+  release: number
+  copy: Answer
+  /** Of removing its own marker, beside the copy. */
+  unmarked: Answer
+  memo: number
+  /** Of a promotion: it is over for longer than its lease, and so is all that it sent, but for copies. */
+  isLeaseOver: boolean
+  /** The counter was written since this process read it. */
+  hasChanged: boolean
+  /** What resolver and audit have read: bit masks of attempts and of release ids. */
+  seenAttempts: number
+  seenReleases: number
+}
+
+export const PENDING = 0
+export const SUCCEEDED = 1
+export const FAILED = 2
+export const UNANSWERED = 3
+export type Answer = typeof PENDING | typeof SUCCEEDED | typeof FAILED | typeof UNANSWERED
+
+export interface Call {
+  /** An index into the writes of the model. */
+  write: number
+  /** The process that sent it. */
+  sender: number
+  attempt: number
+  release: number
+}
+
+/** Step 0 of every process: not begun, or between two runs. */
+export const WAITING = 0
+export const MAX_RELEASES = 6
+export const MAX_LATE = 4
+
+export const NO_WORK = {
+  about: 0,
+  release: 0,
+  copy: PENDING,
+  unmarked: PENDING,
+  memo: 0,
+  hasChanged: false,
+  seenAttempts: 0,
+  seenReleases: 0,
+} as const satisfies Partial<Process>
+
+export const NO_ATTEMPT: Attempt = {
+  isTaking: false,
+  watch: NO_WATCH,
+  hasObject: false,
+  wasRecorded: false,
+  wasRetired: false,
+}
+export const NO_RELEASE: ReleaseMarker = { attempt: 0, isDeletion: false, isLeaseOver: false, isEmpty: false }
+export const NO_ROW: Row = { attempt: 0, isFence: false, closedBy: 0 }
+export const NO_DOCUMENT: DocumentItem = {
+  kind: NOTHING,
+  attempt: 0,
+  retiredBy: 0,
+  isFinished: false,
+  fencedThrough: 0,
+  contemporaries: 0,
+}
+
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
+
+export function emptyWorld(setup: Setup): World {
+  return {
+    setup,
+    used: 0,
+    isDue: false,
+    drift: 0,
+    faults: 0,
+    attempts: times(setup.placeOf.length, () => ({ ...NO_ATTEMPT })),
+    releases: times(MAX_RELEASES + 1, () => ({ ...NO_RELEASE })),
+    places: times(Math.max(...setup.placeOf) + 1, () => ({ row: { ...NO_ROW }, document: { ...NO_DOCUMENT } })),
+    processes: times(setup.roles.length, () => ({ ...NO_WORK, step: WAITING, isLeaseOver: false })),
+    late: [],
+  }
+}
+
+/** An entry that is known to be there. */
+export function entry<T>(list: readonly T[], index: number): T {
+  return list[index] as T
+}
+
+export const placeOf = (world: World, attempt: number): Place =>
+  entry(world.places, entry(world.setup.placeOf, attempt))
+
+export const attemptIds = (world: World): number[] => world.attempts.map((_, attempt) => attempt).slice(1)

@@ -1,0 +1,113 @@
+import { createRequire } from 'node:module'
+// Its corrections of dynalite hold here, too.
+import '../../../infra/local/dynamodb.ts'
+import type { IndexDefinition, Item } from './capacity.ts'
+import { DynamoDbFailure } from './failures.ts'
+
+/** What is known of a table: the description that DynamoDB gives. */
+export interface Table {
+  TableName: string
+  TableArn?: string
+  TableStatus?: string
+  KeySchema: { AttributeName: string }[]
+  GlobalSecondaryIndexes?: (IndexDefinition & { IndexStatus?: string })[]
+}
+
+/** A request, or what an answer says. */
+export type Content = Record<string, unknown>
+
+type Callback<Value = void> = (error?: unknown, value?: Value) => void
+
+export interface KeyRange {
+  gt?: string
+  gte?: string
+  lt?: string
+  lte?: string
+  reverse?: boolean
+  limit?: number
+}
+
+/** One table's items, or one index's entries, as dynalite's operations use them. */
+export interface ItemDb {
+  lock(key: string, work: (release: (callback: unknown) => unknown) => void): void
+  get(key: string, callback: Callback<Item>): void
+  put(key: string, item: Item, callback: Callback): void
+  del(key: string, callback: Callback): void
+  createValueStream(range: KeyRange): NodeJS.ReadableStream
+}
+
+/** What dynalite's operations ask of the place where all is kept. */
+export interface Store {
+  options: { maxItemSize: number }
+  getTable(name: string, ...rest: [Callback<Table>] | [boolean, Callback<Table>]): void
+  getItemDb(table: string): ItemDb
+  getIndexDb(kind: string, table: string, index: string): ItemDb
+}
+
+type Action = (store: Store, data: Content, callback: Callback<Content>) => void
+
+const require = createRequire(import.meta.url)
+const { checkTypes, checkValidations } = require('dynalite/validations/index.js') as {
+  checkTypes(data: Content, types: object): Content
+  checkValidations(data: Content, types: object, custom: object | undefined, store: Store): void
+}
+
+/** The text a table's items are kept and sorted by, made of an item's or a request's keys. */
+export const { createKey } = require('dynalite/db/index.js') as { createKey(keys: Item, table: Table): string }
+
+interface Operation {
+  types: object
+  custom: object | undefined
+  act: Action
+}
+
+const operations = new Map<string, Operation>()
+
+function operationOf(name: string): Operation {
+  const known = operations.get(name)
+  if (known !== undefined) return known
+  const file = `${name.charAt(0).toLowerCase()}${name.slice(1)}.js`
+  const { types, custom } = require(`dynalite/validations/${file}`) as Pick<Operation, 'types' | 'custom'>
+  const operation = { types, custom, act: require(`dynalite/actions/${file}`) as Action }
+  operations.set(name, operation)
+  return operation
+}
+
+/** Checks a request as DynamoDB would; its expressions are parsed on the way. @throws DynamoDbFailure */
+export function validate(operation: string, input: Content, store: Store): Content {
+  const { types, custom } = operationOf(operation)
+  try {
+    const data = checkTypes({ ...input }, types)
+    checkValidations(data, types, custom, store)
+    return data
+  } catch (error) {
+    throw toFailure(error)
+  }
+}
+
+/** Runs an operation of dynalite on a store. Single items are read and written before it returns. */
+export function perform(
+  operation: string,
+  data: Content,
+  store: Store,
+): { answer?: Content; failure?: unknown; ended: Promise<Content> } {
+  const outcome: { answer?: Content; failure?: unknown } = {}
+  const ended = Promise.withResolvers<Content>()
+  // Who wants the outcome at once may leave the promise alone.
+  ended.promise.catch(() => {})
+  operationOf(operation).act(store, data, (error, answer = {}) => {
+    if (error) {
+      outcome.failure = toFailure(error)
+      ended.reject(outcome.failure)
+    } else {
+      outcome.answer = answer
+      ended.resolve(answer)
+    }
+  })
+  return { ...outcome, ended: ended.promise }
+}
+
+function toFailure(error: unknown): unknown {
+  const { statusCode, body } = error as Partial<DynamoDbFailure>
+  return statusCode === undefined || body === undefined ? error : new DynamoDbFailure(statusCode, body)
+}

@@ -1,0 +1,77 @@
+import { Readable } from 'node:stream'
+import type { Item } from './capacity.ts'
+import type { ItemDb, Store, Table } from './dynalite.ts'
+import { resourceNotFound } from './failures.ts'
+import { createItemSpace, type ItemSpace } from './item-space.ts'
+
+export interface Spaces {
+  tables: Map<string, Table>
+  /** The items of a table, or those of an index of it. */
+  of(table: string, index?: string): ItemSpace
+}
+
+/** A store as it was at some time, for one operation, and what that operation does to it. */
+export interface StoreAsOf {
+  store: Store
+  /** What a list was given, in order; it may have gone through less. */
+  delivered: Item[]
+  /** What a write would change. Nothing is changed by itself. */
+  staged: { space: ItemSpace; key: string; item: Item | undefined }[]
+}
+
+/** Of DynamoDB. */
+const MAX_ITEM_BYTES = 400 * 1024
+const NOT_FOUND = Object.assign(new Error('no such item'), { name: 'NotFoundError' })
+
+/** @param keptMs how far back the spaces can be asked */
+export function createSpaces(keptMs: number): Spaces {
+  const spaces = new Map<string, ItemSpace>()
+  return {
+    tables: new Map(),
+    of(table, index) {
+      const name = index === undefined ? table : `${table}/${index}`
+      const space = spaces.get(name) ?? createItemSpace(keptMs)
+      spaces.set(name, space)
+      return space
+    },
+  }
+}
+
+export function openStoreAsOf(spaces: Spaces, asOfMs: number): StoreAsOf {
+  const delivered: Item[] = []
+  const staged: StoreAsOf['staged'] = []
+  const open = (space: ItemSpace): ItemDb => ({
+    // Nothing else runs meanwhile.
+    lock: (_, work) => work((callback) => callback),
+    get(key, callback) {
+      const item = space.get(key, asOfMs)
+      if (item === undefined) callback(NOT_FOUND)
+      else callback(null, item)
+    },
+    put(key, item, callback) {
+      staged.push({ space, key, item })
+      callback()
+    },
+    del(key, callback) {
+      staged.push({ space, key, item: undefined })
+      callback()
+    },
+    createValueStream(range) {
+      const items = space.list(range, asOfMs)
+      delivered.push(...items)
+      return Readable.from(items)
+    },
+  })
+  const store: Store = {
+    options: { maxItemSize: MAX_ITEM_BYTES },
+    getTable(name, ...rest) {
+      const callback = rest.length === 1 ? rest[0] : rest[1]
+      const table = spaces.tables.get(name)
+      if (table === undefined) callback(resourceNotFound())
+      else callback(null, table)
+    },
+    getItemDb: (table) => open(spaces.of(table)),
+    getIndexDb: (_, table, index) => open(spaces.of(table, index)),
+  }
+  return { store, delivered, staged }
+}

@@ -1,0 +1,67 @@
+export interface ThroughputLimits {
+  /** DynamoDB's limit of a partition, and of one item even when the partition is its own (aws-facts: developer guide). */
+  writeUnitsPerSecond: number
+  readUnitsPerSecond: number
+  /** Unused throughput that is kept for a burst, in seconds of it. AWS keeps "up to 300 s" where it can: that is no promise. */
+  burstSeconds: number
+}
+
+export const DYNAMODB_LIMITS: ThroughputLimits = {
+  writeUnitsPerSecond: 1000,
+  readUnitsPerSecond: 3000,
+  burstSeconds: 1,
+}
+
+export interface Throughput {
+  /** Takes the units out of the named bucket if they are all there. */
+  take(kind: 'read' | 'write', bucket: string, units: number): boolean
+  /** Whether the units are there, without taking them. */
+  has(kind: 'read' | 'write', bucket: string, units: number): boolean
+}
+
+interface Bucket {
+  units: number
+  atMs: number
+}
+
+/** From this many on, buckets that are full again are forgotten: a full one is what a new one would be. */
+const FORGET_FROM = 50_000
+
+/** Token buckets, one for each item and kind; all start full. @param now in ms, of any clock that does not go back */
+export function createThroughput(limits: ThroughputLimits, now: () => number): Throughput {
+  const perSecond = { read: limits.readUnitsPerSecond, write: limits.writeUnitsPerSecond }
+  const buckets = { read: new Map<string, Bucket>(), write: new Map<string, Bucket>() }
+  let forgetFrom = FORGET_FROM
+
+  const refill = (kind: 'read' | 'write', bucket: Bucket): Bucket => {
+    const nowMs = now()
+    const gained = ((nowMs - bucket.atMs) / 1000) * perSecond[kind]
+    bucket.units = Math.min(perSecond[kind] * limits.burstSeconds, bucket.units + gained)
+    bucket.atMs = nowMs
+    return bucket
+  }
+  const bucketOf = (kind: 'read' | 'write', name: string): Bucket => {
+    const known = buckets[kind].get(name)
+    if (known !== undefined) return refill(kind, known)
+    if (buckets[kind].size >= forgetFrom) forgetFull(kind)
+    const fresh = { units: perSecond[kind] * limits.burstSeconds, atMs: now() }
+    buckets[kind].set(name, fresh)
+    return fresh
+  }
+  const forgetFull = (kind: 'read' | 'write') => {
+    for (const [name, bucket] of buckets[kind]) {
+      if (refill(kind, bucket).units >= perSecond[kind] * limits.burstSeconds) buckets[kind].delete(name)
+    }
+    forgetFrom = Math.max(FORGET_FROM, 2 * buckets[kind].size)
+  }
+
+  return {
+    has: (kind, name, units) => bucketOf(kind, name).units >= units,
+    take(kind, name, units) {
+      const bucket = bucketOf(kind, name)
+      if (bucket.units < units) return false
+      bucket.units -= units
+      return true
+    },
+  }
+}
