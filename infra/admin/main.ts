@@ -9,6 +9,8 @@ import { addKeysCommands } from './keys-commands.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
 import { createSession, type Run } from './session.ts'
+import { addSmokeCommand } from './smoke-command.ts'
+import { addSwitchCommands } from './switch-commands.ts'
 import { addWorkspacesCommands } from './workspaces-commands.ts'
 
 const ENDPOINTS = `
@@ -72,6 +74,8 @@ addDocumentsCommands(
 )
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
+addSmokeCommand(program.command('smoke'), run)
+addSwitchCommands(program, run)
 
 try {
   await program.parseAsync()

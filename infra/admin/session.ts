@@ -9,6 +9,7 @@ export type ExitCode = 0 | 1
 /** What a command works with. */
 export interface Session {
   output: Output
+  target: Target
   /** Aborts when the user wants to stop. */
   signal: AbortSignal
   environment(): Promise<Environment>
@@ -30,6 +31,7 @@ export function createSession(target: Target, output: Output): Session {
   const environment = async () => (await connecting()).environmentOf(target, signal)
   return {
     output,
+    target,
     signal,
     environment,
     stores: async () => (await connecting()).connect(await environment()),

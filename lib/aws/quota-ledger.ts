@@ -21,7 +21,6 @@ import {
   type LedgerUpdate,
   MARK,
   REMOVE_MARKER,
-  TELL_QUOTA,
   updateLedger,
 } from './ledger-update.ts'
 import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
@@ -105,10 +104,10 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           marker,
           { signal, ...CLOSING },
           {
-            UpdateExpression: `SET ${GIVE_BACK}, ${TELL_QUOTA}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
+            UpdateExpression: `SET ${GIVE_BACK}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
             ConditionExpression: IS_MARKED,
             ...(keepsMarker && { values: { ':no_bytes': 0 } }),
-            ReturnValues: 'UPDATED_NEW',
+            ReturnValues: 'ALL_NEW',
           },
         )
         return Attributes && usageOf(readWorkspaceItem(Attributes))
@@ -140,7 +139,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
         reservation,
         { signal, ...ONE_TRY },
         {
-          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${TELL_QUOTA}, ${MARK}, ${BE_CHECKED}`,
+          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${HAS_ROOM} AND ${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
           values: {
             ':size_bytes': reservation.sizeBytes,
@@ -148,7 +147,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
             ':most': most,
             ...checkValues(reservation),
           },
-          ReturnValues: 'UPDATED_NEW',
+          ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
       )

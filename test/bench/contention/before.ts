@@ -7,8 +7,8 @@ export const BEFORE = {
   sustained: { 0.1: 120, 1: 40, 5: 15, 20: 8 } as Record<number, number>,
   burst300: '151, 101 left',
   burst1000: '132, 126 left',
-  /** Of its reservations: each that a throttled settle left made every later write dearer until its lease was over. */
-  overload: 'collapses, and stays so',
-  writes: '37; 36',
+  /** At three times 40 a second. */
+  overload: '22 %, then none for as long as was looked, 500 left',
+  writes: '37; 36; at three times the rate 113',
   atRest: '6 calls, 4 units, $14.28',
 }
