@@ -1,13 +1,14 @@
 /**
  * What the ledger before this one came to, when all open reservations of a workspace stood in the item of its counter (commit
- * 4c95824): rates, bursts and the overload in this very simulator, with that commit's handler and adapters in it.
+ * 4c95824), in this very simulator with that commit's handler and adapters in it.
  */
 export const BEFORE = {
   /** By seconds of a copy. */
-  sustained: { 0.1: 0, 1: 0, 5: 0, 20: 0 } as Record<number, number>,
-  burst300: '',
-  burst1000: '',
-  overload: '',
-  writes: '',
+  sustained: { 0.1: 120, 1: 40, 5: 15, 20: 8 } as Record<number, number>,
+  burst300: '151, 101 left',
+  burst1000: '132, 126 left',
+  /** Of its reservations: each that a throttled settle left made every later write dearer until its lease was over. */
+  overload: 'collapses, and stays so',
+  writes: '37; 36',
   atRest: '6 calls, 4 units, $14.28',
 }
