@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { OPENING, type SendOptions, send } from '../../lib/aws/send.ts'
 
