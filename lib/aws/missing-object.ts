@@ -26,7 +26,7 @@ export async function lookForObject(
   }
 }
 
-/** Also when that fails: then nothing is known, and the first refusal stands. */
+/** Also when that is refused: then nothing is known, and the first refusal stands. */
 async function isListed(
   client: S3Client,
   { Bucket, Key }: { Bucket: string; Key: string },
@@ -37,7 +37,8 @@ async function isListed(
     const { Contents = [] } = await send(client, command, { signal, requestTimeoutMs: LISTING_TIMEOUT_MS })
     // Of all keys that begin with it, the key itself comes first.
     return Contents[0]?.Key === Key
-  } catch {
-    return true
+  } catch (error) {
+    if (statusOf(error) === 403) return true
+    throw error
   }
 }
