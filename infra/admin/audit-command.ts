@@ -31,7 +31,7 @@ async function auditAndTell(
       ...options,
       ...(workspace === undefined ? {} : { workspaceId: workspace }),
       onWorkspace: (workspaceId) => output.progress(`auditing workspace ${++number}: ${workspaceId}`),
-      onFinding: (finding) => output.tell(describe(finding), finding),
+      onFinding: (finding) => output.tell(describeFinding(finding), finding),
     },
     await stores(),
     signal,
@@ -49,7 +49,7 @@ async function auditAndTell(
   return left === 0 ? 0 : 1
 }
 
-function describe(finding: Finding): string {
+export function describeFinding(finding: Finding): string {
   return `${finding.workspaceId}: ${explain(finding)}${finding.isRepaired ? ' (mended)' : ''}`
 }
 

@@ -6,8 +6,10 @@ import { describeFailure } from './describe-failure.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addDocumentsCommands } from './documents-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
+import { addLoadCommand } from './load-command.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
+import { addRestoreCommands } from './restore-command.ts'
 import { createSession, type Run } from './session.ts'
 import { addSmokeCommand } from './smoke-command.ts'
 import { addSwitchCommands } from './switch-commands.ts'
@@ -75,7 +77,9 @@ addDocumentsCommands(
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
 addSmokeCommand(program.command('smoke'), run)
+addLoadCommand(program.command('load'), run)
 addSwitchCommands(program, run)
+addRestoreCommands(program.command('restore').description('restore tables to a moment, and rehearse it'), run)
 
 try {
   await program.parseAsync()

@@ -42,6 +42,20 @@ export function parseDuration(text: string): number {
 
 /** A moment to come, in ms since 1970. */
 export function parseMoment(text: string): number {
+  const moment = readMoment(text)
+  if (moment <= Date.now()) refuse(`"${text}" is past`)
+  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
+  return moment
+}
+
+/** A moment that is past, in ms since 1970. */
+export function parsePastMoment(text: string): number {
+  const moment = readMoment(text)
+  if (moment > Date.now()) refuse(`"${text}" is still to come`)
+  return moment
+}
+
+function readMoment(text: string): number {
   const [, day] = MOMENT.exec(text) ?? []
   const moment = day === undefined ? Number.NaN : Date.parse(text)
   // Date.parse takes February 31 for a day in March.
@@ -49,8 +63,6 @@ export function parseMoment(text: string): number {
   if (Number.isNaN(moment) || !isRealDay) {
     refuse(`"${text}" is not a time: write for example 2027-01-31T00:00Z (with its time zone) or 2027-01-31 (UTC)`)
   }
-  if (moment <= Date.now()) refuse(`"${text}" is past`)
-  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
   return moment
 }
 

@@ -19,7 +19,7 @@ type Settings = Readonly<Record<string, string>>
 
 /** So that the longest name of a function, `{service}-{stage}-promote-container-file`, fits into the 64 characters of Lambda. */
 const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
-const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn']
+const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
 export function faultsInDeployment({ stage, region, settings: raw, environment, ...names }: Deployment): string[] {
@@ -107,11 +107,7 @@ function faultsInCombination(settings: Settings, region: string): string[] {
     if (itsRegion && itsRegion !== region)
       faults.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
   }
-  if (settings.deletionProtection === 'true' && !hasReceiver(settings)) {
-    faults.push(
-      'nobody gets the alarms: give alarmEmail or alarmTopicArn, or say alarmsWithoutReceiver=true (deletionProtection=true makes a stage a productive one)',
-    )
-  }
+  faults.push(...unheardAlarms(settings))
   const beforeFirstId = documentKeyTemplate.split('{')[0] ?? ''
   if (beforeFirstId !== '' && !beforeFirstId.endsWith('/')) {
     faults.push(
@@ -121,6 +117,14 @@ function faultsInCombination(settings: Settings, region: string): string[] {
   return faults
 }
 
-function hasReceiver({ alarmEmail, alarmTopicArn, alarmsWithoutReceiver }: Settings): boolean {
-  return Boolean(alarmEmail || alarmTopicArn) || alarmsWithoutReceiver === 'true'
+/** Where deletion protection makes a stage a productive one, somebody hears of every alarm, or it is said that nobody does. */
+function unheardAlarms(settings: Settings): string[] {
+  const { deletionProtection, alarmsWithoutReceiver, alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
+  if (deletionProtection !== 'true' || alarmsWithoutReceiver === 'true') return []
+  const otherwise = 'or say alarmsWithoutReceiver=true (deletionProtection=true makes a stage a productive one)'
+  if (!alarmEmail && !alarmTopicArn) return [`nobody gets the alarms: give alarmEmail or alarmTopicArn, ${otherwise}`]
+  if (alarmEmail || ticketEmail || ticketTopicArn) return []
+  return [
+    `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn, ${otherwise}`,
+  ]
 }

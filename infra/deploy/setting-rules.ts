@@ -40,6 +40,8 @@ const arn = (service: string, resource: string, allowed: string): SettingRule =>
   isOptional: true,
 })
 const KMS_KEY = arn('kms', 'key/[A-Za-z0-9-]+', 'the ARN of a KMS key (arn:aws:kms:…:key/…), not of an alias')
+const TOPIC = arn('sns', '[A-Za-z0-9_-]{1,256}', 'the ARN of a standard SNS topic (arn:aws:sns:…)')
+const EMAIL: SettingRule = { pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, allowed: 'an e-mail address', isOptional: true }
 
 export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   sandboxBucket: { environment: 'SANDBOX_BUCKET', ...BUCKET },
@@ -98,8 +100,10 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
     allowed: 'the ARN of an IAM policy (arn:aws:iam::…:policy/…)',
     isOptional: true,
   },
-  alarmTopicArn: arn('sns', '[A-Za-z0-9_-]{1,256}', 'the ARN of a standard SNS topic (arn:aws:sns:…)'),
-  alarmEmail: { pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, allowed: 'an e-mail address', isOptional: true },
+  alarmTopicArn: TOPIC,
+  alarmEmail: EMAIL,
+  ticketTopicArn: TOPIC,
+  ticketEmail: EMAIL,
   alarmsWithoutReceiver: BOOLEAN,
   alarmServerErrorPercent: { integer: { min: 1, max: 100 } },
   alarmLatencyMs: { integer: { min: 100, max: 29_000 } },

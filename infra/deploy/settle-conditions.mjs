@@ -19,6 +19,7 @@ export function settleConditions(template) {
 function isTrue(condition) {
   const [[operator, operands]] = Object.entries(condition)
   if (operator === 'Fn::Not') return !isTrue(operands[0])
+  if (operator === 'Fn::And') return operands.every(isTrue)
   if (operator !== 'Fn::Equals') throw new Error(`A condition by ${operator} is not foreseen`)
   return String(operands[0]) === String(operands[1])
 }

@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
-import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { type Fate, hinder, remainsOf } from '../support/trial.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
@@ -17,7 +14,6 @@ vi.setConfig({ testTimeout: 90_000 })
 let directory: string
 let service: LocalService
 const servers: Server[] = []
-const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'promotion-smoke-'))
@@ -37,48 +33,14 @@ function verdicts(result: AdminResult) {
   return Object.fromEntries(jsonLines(result).map(({ check, verdict, detail }) => [`${check}`, { verdict, detail }]))
 }
 
-/** Everything that is stored and has to do with a smoke test. */
-async function remains(): Promise<string[]> {
-  const { demo } = service
-  const common = { region: 'us-east-1', credentials }
-  const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
-  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
-  const tables = Object.entries(demo.environment).flatMap(([name, table]) => (name.endsWith('_TABLE') ? [table] : []))
-  const rows = await Promise.all(
-    tables.map(async (TableName) => {
-      const { Items = [] } = await dynamoDb.send(new ScanCommand({ TableName }))
-      return Items.map((item) => JSON.stringify(unmarshall(item)))
-    }),
-  )
-  const objects = await Promise.all(
-    [demo.sandbox_bucket, demo.documents_bucket].map(async (Bucket) => {
-      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
-      const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
-      return [...Contents, ...Uploads].map(({ Key }) => `${Key}`)
-    }),
-  )
-  return [...rows, ...objects].flat().filter((text) => text.includes('smoke'))
-}
+const RUINED: Fate = { status: 500, contentType: 'application/json', body: '{}' }
+const remains = () => remainsOf('smoke', service.demo)
 
-/** The service behind something that is in the way of some requests. */
-async function through(hinder: (path: string, method: string) => 'pass' | 'ruin' | Promise<'pass'>): Promise<string> {
-  const server = createServer(async (asked, answered) => {
-    const how = await hinder(`${asked.url}`, `${asked.method}`)
-    if (how === 'ruin') return void answered.writeHead(500, { 'content-type': 'application/json' }).end('{}')
-    const { host, ...headers } = asked.headers
-    const to = request(
-      `${new URL(service.demo.base_url).origin}${asked.url}`,
-      { method: asked.method, headers },
-      (it) => {
-        answered.writeHead(it.statusCode ?? 500, it.headers)
-        it.pipe(answered)
-      },
-    )
-    asked.pipe(to)
-  })
+/** The API behind something that is in the way of some requests. */
+async function through(fateOf: (path: string, method: string) => Fate | Promise<Fate>): Promise<string> {
+  const { origin, server } = await hinder(service.demo.base_url, fateOf)
   servers.push(server)
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return `${origin}/v1`
 }
 
 describe('npm run admin -- smoke', () => {
@@ -108,7 +70,7 @@ describe('npm run admin -- smoke', () => {
   })
 
   it('names what fails, goes on with the rest, and clears up: exit code 1', async () => {
-    const baseUrl = await through((path) => (path.includes('/no/such/route') ? 'ruin' : 'pass'))
+    const baseUrl = await through((path) => (path.includes('/no/such/route') ? RUINED : 'pass'))
     const result = await smoke(['--base-url', baseUrl])
     expect(result.code).toBe(1)
     const { 'an unknown route': route, 'a full quota': quota, ...others } = verdicts(result)
@@ -143,5 +105,37 @@ describe('npm run admin -- smoke', () => {
     expect(result.code).toBe(2)
     expect(verdicts(result)['everything is gone']).toMatchObject({ verdict: 'ok' })
     expect(await remains()).toEqual([])
+  })
+
+  it('names what it could not remove, also when it fails half way: exit code 1', async () => {
+    const denied: Fate = {
+      status: 403,
+      contentType: 'application/xml',
+      body: '<Error><Code>AccessDenied</Code><Message>not you</Message></Error>',
+    }
+    // The second file cannot be put, so nothing is checked; the first cannot be deleted.
+    const { origin, server } = await hinder(service.demo.s3_endpoint, (path, method) => {
+      const isRefused = method === 'DELETE' ? /small\.txt/.test(path) : method === 'PUT' && /bung/.test(path)
+      return isRefused ? denied : 'pass'
+    })
+    servers.push(server)
+    const behind = join(directory, 'behind')
+    await mkdir(behind)
+    await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service.demo, s3_endpoint: origin }))
+    const result = await runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
+    expect(result.code).toBe(1)
+    const { 'workspace, key and files': settling, 'everything is gone': gone, ...others } = verdicts(result)
+    expect([settling?.verdict, others]).toEqual(['fault', {}])
+    const [, workspaceId = ''] = /workspace (ws_smoke_\w+)/.exec(`${gone?.detail}`) ?? []
+    const [left, ...more] = await remains()
+    expect([left?.includes(workspaceId), more.length]).toEqual([true, 1])
+    const file = (await remains()).find((text) => text.startsWith('sandboxes/'))
+    expect(file).toMatch(/small\.txt$/)
+    expect(gone).toEqual({
+      verdict: 'fault',
+      detail: expect.stringMatching(
+        new RegExp(`^left behind: sandbox file ${file} \\(.*not you\\); workspace ${workspaceId}, whose rows`),
+      ),
+    })
   })
 })

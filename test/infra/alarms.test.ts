@@ -50,23 +50,38 @@ describe('alarms', () => {
     }
   })
 
-  it('each tell the topic of the stack, by e-mail when wanted', () => {
-    for (const { Properties } of prod.ofType('AWS::CloudWatch::Alarm')) {
-      expect(Properties).toMatchObject({ AlarmActions: [{ Ref: 'AlarmTopic' }], OKActions: [{ Ref: 'AlarmTopic' }] })
-    }
-    expect(prod.resource('AlarmEmail').Properties).toEqual({
-      TopicArn: { Ref: 'AlarmTopic' },
-      Protocol: 'email',
-      Endpoint: THRESHOLDS.alarmEmail,
-    })
+  it('page, or wait for the morning, as the runbook says', () => {
+    const told = (topic: string) =>
+      prod
+        .idsOfType('AWS::CloudWatch::Alarm')
+        .map(prod.resource)
+        .filter(({ Properties: { AlarmActions, OKActions } }) => {
+          const wanted = JSON.stringify([{ Ref: topic }])
+          return JSON.stringify(AlarmActions) === wanted && JSON.stringify(OKActions) === wanted
+        })
+        .map(({ Properties }) => /#([a-z-]+)$/.exec(Properties.AlarmDescription)?.[1] ?? '')
+    const [pages, tickets] = alarmsOfRunbook()
+    expect(pages.length).toBeGreaterThan(5)
+    expect([...new Set(told('AlarmTopic'))].toSorted()).toEqual(pages.toSorted())
+    expect([...new Set(told('TicketTopic'))].toSorted()).toEqual(tickets.toSorted())
   })
 
-  it('each tell the topic that is brought along', () => {
+  it('each reach the address that was given, those for the morning too', () => {
+    const email = { Protocol: 'email', Endpoint: THRESHOLDS.alarmEmail }
+    expect(prod.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+      { TopicArn: { Ref: 'AlarmTopic' }, ...email },
+      { TopicArn: { Ref: 'TicketTopic' }, ...email },
+    ])
+  })
+
+  it('each tell the topics that are brought along, the address only what is for it', () => {
     expect(broughtAlong.idsOfType('AWS::SNS::Topic')).toEqual([])
-    expect(broughtAlong.idsOfType('AWS::SNS::Subscription')).toEqual([])
-    for (const { Properties } of broughtAlong.ofType('AWS::CloudWatch::Alarm')) {
-      expect(Properties.AlarmActions).toEqual([EXISTING.alarmTopicArn])
-    }
+    expect(broughtAlong.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+      { TopicArn: EXISTING.ticketTopicArn, Protocol: 'email', Endpoint: EXISTING.ticketEmail },
+    ])
+    const told = broughtAlong.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)
+    expect(new Set(told.flat())).toEqual(new Set([EXISTING.alarmTopicArn, EXISTING.ticketTopicArn]))
+    expect(broughtAlong.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
   })
 
   it('watch metrics that the service emits', () => {
@@ -95,6 +110,13 @@ describe('what callers notice', () => {
     })
     expect(expression('ServerErrorRate')).toBe('IF(requests >= 10, 100 * errors / requests, 0)')
     expect(alarm('ServerErrorRate').Threshold).toBe(THRESHOLDS.alarmServerErrorPercent)
+  })
+
+  it('5xx: six times as many as the promised 0.1 %, for six hours', () => {
+    expect(mathMetrics('ErrorBudget')).toEqual(mathMetrics('ServerErrorRate'))
+    expect(expression('ErrorBudget')).toBe('IF(requests >= 500, 100 * errors / requests, 0)')
+    expect(alarm('ErrorBudget')).toMatchObject({ EvaluationPeriods: 1, Threshold: 0.6 })
+    for (const { MetricStat } of alarm('ErrorBudget').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(21_600)
   })
 
   it('latency: one request in a hundred', () => {
@@ -152,7 +174,12 @@ describe('what is counted and kept', () => {
     expect(broughtAlong.resource('OldestReservationAlarm').Properties.Threshold).toBe('600000')
   })
 
-  it('drift, and all other findings of the audit', () => {
+  it('drift, lost documents, and all other findings of the audit', () => {
+    expect(alarm('LostDocuments')).toMatchObject({
+      MetricName: 'AuditFindings',
+      Dimensions: [SERVICE, { Name: 'kind', Value: 'document_without_object' }],
+      Threshold: 1,
+    })
     expect(alarm('Drift')).toMatchObject({
       MetricName: 'AuditFindings',
       Dimensions: [SERVICE, { Name: 'kind', Value: 'drift' }],
@@ -161,6 +188,17 @@ describe('what is counted and kept', () => {
     expect(alarm('AuditFindings')).toMatchObject({ MetricName: 'AuditFindings', Dimensions: [SERVICE], Threshold: 1 })
   })
 })
+
+/** The runbook's table "What to promise": anchors of the alarms that page, and of those that wait for the morning. */
+function alarmsOfRunbook(): [string[], string[]] {
+  const [, section = ''] = /\n## What to promise\n([\s\S]*?)\n## /.exec(RUNBOOK) ?? []
+  const rows = section.split('\n').filter((line) => /^\| \*\*/.test(line))
+  const anchors = (column: number) =>
+    rows.flatMap((row) =>
+      [...(row.split('|')[column] ?? '').matchAll(/\]\(#([a-z-]+)\)/g)].map(([, slug = '']) => slug),
+    )
+  return [anchors(3), anchors(4)]
+}
 
 /** As GitHub makes anchors of headings. */
 function slugOf(heading: string): string {

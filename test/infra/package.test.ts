@@ -110,7 +110,7 @@ describe('the functions', () => {
   })
 
   it.each([
-    ['resolveReservations', 'rate(1 minute)', 300],
+    ['resolveReservations', 'rate(1 minute)', 55],
     ['auditWorkspaces', 'rate(1 day)', 900],
   ])('%s runs by itself, at %s, without retries', (name, schedule, timeout) => {
     const rules = dev.ofType('AWS::Events::Rule').map(({ Properties }) => Properties)
@@ -122,6 +122,16 @@ describe('the functions', () => {
     expect(invocations).toContainEqual(
       expect.objectContaining({ FunctionName: { Ref: arn['Fn::GetAtt'][0] }, MaximumRetryAttempts: 0 }),
     )
+  })
+
+  // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.
+  it('the resolver is over before its next run is due, and a run that comes late is dropped', () => {
+    expect(lambda('resolveReservations').Timeout).toBeLessThan(60)
+    expect(lambda('resolveReservations')).not.toHaveProperty('ReservedConcurrentExecutions')
+    const [ofResolver] = dev
+      .ofType('AWS::Lambda::EventInvokeConfig')
+      .filter(({ Properties }) => Properties.FunctionName.Ref === 'ResolveReservationsLambdaFunction')
+    expect(ofResolver?.Properties.MaximumEventAgeInSeconds).toBe(60)
   })
 
   it('keep their logs for as long as it is set', () => {
@@ -140,7 +150,7 @@ describe('the outputs', () => {
       ...['PromoteFunction', 'ReadDocumentsFunction', 'DeleteDocumentFunction', 'ReadContainerFilesFunction'],
       ...['ResolverFunction', 'AuditFunction'],
       ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
-      ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'Dashboard'],
+      ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
     ])
     expect(broughtAlong.outputs.CustomDomainTarget?.Value).toEqual({
       'Fn::GetAtt': ['CustomDomain', 'RegionalDomainName'],

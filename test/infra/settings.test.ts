@@ -153,6 +153,12 @@ describe('the parameters', () => {
     ],
     ['createGatewayLogRole is "no": allowed is true, false', { createGatewayLogRole: 'no' }],
     ['nobody gets the alarms: give alarmEmail or alarmTopicArn', params.prod],
+    [
+      'nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn',
+      { ...params.prod, alarmTopicArn: EXISTING.alarmTopicArn },
+    ],
+    ['ticketTopicArn is "ops": allowed is the ARN of a standard SNS topic', { ticketTopicArn: 'ops' }],
+    ['ticketEmail is "ops": allowed is an e-mail address', { ticketEmail: 'ops' }],
     ['keysTable is "arn:aws:dynamodb:…": allowed is the name of a table', { keysTable: 'arn:aws:dynamodb:…' }],
     ['deletionProtection is "on": allowed is true, false', { deletionProtection: 'on' }],
     [

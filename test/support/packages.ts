@@ -24,6 +24,8 @@ export const EXISTING = {
   hostedZoneId: 'Z0123456789ABC',
   webAclArn: arn('wafv2', `regional/webacl/main/${KEY_ID}`),
   alarmTopicArn: arn('sns', 'ops'),
+  ticketTopicArn: arn('sns', 'tickets'),
+  ticketEmail: 'morning@example.com',
   reservedConcurrency: '50',
 }
 export const THRESHOLDS = {

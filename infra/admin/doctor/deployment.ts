@@ -47,9 +47,10 @@ function receiversCheck(serviceName: string): Check {
     const targets = [...new Set(MetricAlarms.flatMap(({ AlarmActions = [] }) => AlarmActions))]
     const topics = targets.filter((arn) => arn.includes(':sns:'))
     const counts = await Promise.all(topics.map((arn) => confirmedSubscriptions(arn, abortSignal)))
+    const unheard = topics.filter((_, index) => counts[index] === 0)
+    if (unheard.length > 0) return advice(`nobody hears of ${unheard.join(', ')}: subscribe to it, and confirm it`)
     const receivers = counts.reduce((sum, count) => sum + count, 0) + targets.length - topics.length
-    if (receivers > 0) return `${MetricAlarms.length} alarms, ${receivers} receivers`
-    return advice(`${MetricAlarms.length} alarms reach nobody: subscribe to ${topics.join(', ')}, and confirm it`)
+    return `${MetricAlarms.length} alarms, ${receivers} receivers`
   })
 }
 

@@ -1,19 +1,64 @@
-import { type AttributeValue, DeleteItemCommand, paginateQuery, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
-import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  paginateQuery,
+  type QueryCommandInput,
+} from '@aws-sdk/client-dynamodb'
+import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
+import type { Stores } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
-import type { SmokeContext } from './context.ts'
 
-/** Makes what the checks need: a workspace, a key of it, and files in one of its sandboxes. */
-export async function settleIn(context: SmokeContext, abortSignal: AbortSignal): Promise<void> {
-  const { stores, s3, workspaceId, containerId, files, token } = context
-  const roomBytes = Object.values(files).reduce((sum, { bytes }) => sum + 2 * bytes.length, 0)
+export interface TrialFile {
+  path: FilePath
+  bytes: Buffer
+}
+
+/** Of a key that may do everything in the workspace. */
+export interface TrialKey {
+  token: string
+  tokenHash: string
+  keyId: string
+}
+
+/** A workspace that is made to try the service out, and what it has. */
+export interface Belongings {
+  stores: Stores
+  s3: S3Client
+  dynamoDb: DynamoDBClient
+  workspaceId: WorkspaceId
+  containerId: ContainerId
+  /** In its sandbox. */
+  files: Readonly<Record<string, TrialFile>>
+  keys: readonly TrialKey[]
+  /** Its quota. */
+  roomBytes: number
+  /** Who is written down as the owner of the keys. */
+  userId: string
+  startedAtMs: number
+}
+
+/** Deletions at the same time. */
+const PARALLEL = 8
+
+export function newTrialKey(): TrialKey {
+  const token = newToken()
+  const tokenHash = hashToken(token)
+  return { token, tokenHash, keyId: keyIdOf(tokenHash) }
+}
+
+/** Makes all of it. */
+export async function settleIn(belongings: Belongings, abortSignal: AbortSignal): Promise<void> {
+  const { stores, s3, workspaceId, containerId, files, keys, roomBytes, userId, startedAtMs } = belongings
   await stores.workspaces.create(workspaceId, roomBytes, abortSignal)
-  const expiresAtMs = context.startedAtMs + 60 * 60 * 1000
-  const grant = { workspaceId, kind: 'management', permissions: [], userId: 'smoke', expiresAtMs } as const
-  await stores.apiKeys.add(newApiKeyRecord(token, grant, context.startedAtMs), abortSignal)
+  const expiresAtMs = startedAtMs + 60 * 60 * 1000
+  const grant = { workspaceId, kind: 'management', permissions: [], userId, expiresAtMs } as const
+  for (const { token } of keys) await stores.apiKeys.add(newApiKeyRecord(token, grant, startedAtMs), abortSignal)
   for (const { path, bytes } of Object.values(files)) {
     const Key = stores.objectKeys.sandboxFile({ workspaceId, containerId, path })
     const object = { Bucket: stores.config.sandboxBucket, Key, Body: bytes, ContentType: 'application/octet-stream' }
@@ -25,8 +70,8 @@ export async function settleIn(context: SmokeContext, abortSignal: AbortSignal):
  * Removes all of it, and goes on when something cannot be removed. May be repeated, and after a run that stopped anywhere.
  * @returns what is left, one line each
  */
-export async function moveOut(context: SmokeContext, signal: AbortSignal): Promise<string[]> {
-  const { stores, s3, workspaceId, containerId, files, tokenHash, keyId } = context
+export async function moveOut(belongings: Belongings, signal: AbortSignal): Promise<string[]> {
+  const { stores, s3, workspaceId, containerId, files, keys } = belongings
   const { config } = stores
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
@@ -37,12 +82,14 @@ export async function moveOut(context: SmokeContext, signal: AbortSignal): Promi
     }
   }
   // First: nobody comes in any more.
-  await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, context, signal))
-  await remove(`documents of ${workspaceId}`, async () => {
-    for await (const { documentId } of stores.documents.list(workspaceId, signal)) {
-      await remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, signal))
-    }
-  })
+  for (const { tokenHash, keyId } of keys) {
+    await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, belongings, signal))
+  }
+  await remove(`documents of ${workspaceId}`, () =>
+    forEachOf(stores.documents.list(workspaceId, signal), ({ documentId }) =>
+      remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, signal)),
+    ),
+  )
   for (const { path } of Object.values(files)) {
     const Key = stores.objectKeys.sandboxFile({ workspaceId, containerId, path })
     const object = { Bucket: config.sandboxBucket, Key }
@@ -51,35 +98,52 @@ export async function moveOut(context: SmokeContext, signal: AbortSignal): Promi
   // The workspace's own rows only when nothing is left that they count.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, whose rows count what is left`]
   const rows = { workspace_id: workspaceId }
-  await remove(`tombstones of ${workspaceId}`, () => deleteRows(config.documentsTable, 'document_id', context, signal))
-  await remove(`reservations of ${workspaceId}`, () =>
-    deleteRows(config.reservationsTable, 'reservation_id', context, signal),
+  await remove(`tombstones of ${workspaceId}`, () =>
+    deleteRows(config.documentsTable, 'document_id', belongings, signal),
   )
-  await remove(`rate limit of ${keyId}`, () => deleteRow(config.rateLimitsTable, { key_id: keyId }, context, signal))
-  await remove(`workspace ${workspaceId}`, () => deleteRow(config.workspacesTable, rows, context, signal))
+  await remove(`reservations of ${workspaceId}`, () =>
+    deleteRows(config.reservationsTable, 'reservation_id', belongings, signal),
+  )
+  for (const { keyId } of keys) {
+    await remove(`rate limit of ${keyId}`, () =>
+      deleteRow(config.rateLimitsTable, { key_id: keyId }, belongings, signal),
+    )
+  }
+  await remove(`workspace ${workspaceId}`, () => deleteRow(config.workspacesTable, rows, belongings, signal))
   return left
 }
 
-async function deleteRows(TableName: string, sortKey: string, context: SmokeContext, abortSignal: AbortSignal) {
+async function deleteRows(TableName: string, sortKey: string, belongings: Belongings, abortSignal: AbortSignal) {
+  const { dynamoDb: client, workspaceId } = belongings
   const query: QueryCommandInput = {
     TableName,
     ConsistentRead: true,
     KeyConditionExpression: 'workspace_id = :workspace_id',
-    ExpressionAttributeValues: marshall({ ':workspace_id': context.workspaceId }),
+    ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
   }
-  for await (const { Items = [] } of paginateQuery({ client: context.dynamoDb }, query, { abortSignal })) {
-    for (const item of Items) {
+  for await (const { Items = [] } of paginateQuery({ client }, query, { abortSignal })) {
+    await forEachOf(Items, async (item) => {
       const Key = { workspace_id: item.workspace_id, [sortKey]: item[sortKey] } as Record<string, AttributeValue>
-      await context.dynamoDb.send(new DeleteItemCommand({ TableName, Key }), { abortSignal })
-    }
+      await client.send(new DeleteItemCommand({ TableName, Key }), { abortSignal })
+    })
   }
 }
 
-function deleteRow(
-  TableName: string,
-  key: Record<string, string>,
-  { dynamoDb }: SmokeContext,
-  abortSignal: AbortSignal,
-) {
+function deleteRow(TableName: string, key: Record<string, string>, { dynamoDb }: Belongings, abortSignal: AbortSignal) {
   return dynamoDb.send(new DeleteItemCommand({ TableName, Key: marshall(key) }), { abortSignal })
+}
+
+/** Some at once. @throws the first failure, when those that were begun have ended */
+async function forEachOf<T>(items: AsyncIterable<T> | Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  let batch: Promise<unknown>[] = []
+  const finish = async () => {
+    const failed = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected')
+    batch = []
+    if (failed) throw failed.reason
+  }
+  for await (const item of items) {
+    batch.push(work(item))
+    if (batch.length === PARALLEL) await finish()
+  }
+  await finish()
 }

@@ -4,7 +4,8 @@ import { audit } from '../../../lib/audit/audit.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
 import type { DocumentId, FilePath } from '../../../lib/promotion/ids.ts'
-import { NotChecked, type SmokeContext, SmokeFault, type SmokeFile } from './context.ts'
+import type { TrialFile } from './belongings.ts'
+import { NotChecked, type SmokeContext, SmokeFault } from './context.ts'
 import { type Answer, ask, expectAnswer, promote, promotePath } from './http.ts'
 
 export interface SmokeCheck {
@@ -38,7 +39,7 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'audit of the workspace', look: auditWorkspace },
 ]
 
-async function promoteOne(file: SmokeFile, context: SmokeContext, signal: AbortSignal): Promise<string> {
+async function promoteOne(file: TrialFile, context: SmokeContext, signal: AbortSignal): Promise<string> {
   const answer = await promote(file, context, signal)
   expectAnswer(answer, 200)
   const { filename, size_bytes: sizeBytes } = answer.body
@@ -58,7 +59,7 @@ async function compareBytes({ documents, stores, s3, workspaceId }: SmokeContext
   return `${documents.size} documents hold what was put into the sandbox`
 }
 
-function requireSame(bytes: Uint8Array | undefined, file: SmokeFile, what: string): void {
+function requireSame(bytes: Uint8Array | undefined, file: TrialFile, what: string): void {
   const digest = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
   if (bytes !== undefined && digest(bytes) === digest(file.bytes)) return
   throw new SmokeFault(

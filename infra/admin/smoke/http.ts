@@ -1,5 +1,6 @@
 import { formatFileId } from '../../../lib/promotion/ids.ts'
-import { type SmokeContext, SmokeFault, type SmokeFile } from './context.ts'
+import type { TrialFile } from './belongings.ts'
+import { type SmokeContext, SmokeFault } from './context.ts'
 
 export interface Answer {
   status: number
@@ -42,13 +43,13 @@ export function expectAnswer({ status, body }: Answer, wantedStatus: number, wan
   throw new SmokeFault(`answered ${status}${reason ? ` ${reason}` : ''}, not ${wanted}. ${detail}`.trim())
 }
 
-export function promotePath(file: Pick<SmokeFile, 'path'>, { containerId }: SmokeContext): string {
+export function promotePath(file: Pick<TrialFile, 'path'>, { containerId }: Pick<SmokeContext, 'containerId'>): string {
   return `/containers/${containerId}/files/${formatFileId(file.path)}/promote`
 }
 
 /** Promotes a file and notes the document. */
 export async function promote(
-  file: SmokeFile,
+  file: TrialFile,
   context: SmokeContext,
   signal: AbortSignal,
   headers: Record<string, string> = {},

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
 import type { Stores } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
-import { moveOut, settleIn } from './belongings.ts'
+import { moveOut, newTrialKey, settleIn } from './belongings.ts'
 import { CHECKS, type SmokeCheck } from './checks.ts'
 import { NotChecked, type SmokeContext, SmokeFault } from './context.ts'
 import { TELEMETRY_CHECKS } from './telemetry.ts'
@@ -59,7 +58,8 @@ export async function runSmoke({ hasTelemetry, onResult, signal, ...options }: S
 
 async function settle(context: SmokeContext, signal: AbortSignal): Promise<string> {
   await settleIn(context, signal)
-  return `${context.workspaceId}, ${context.keyId}, ${Object.keys(context.files).length} files`
+  const keyIds = context.keys.map(({ keyId }) => keyId).join(', ')
+  return `${context.workspaceId}, ${keyIds}, ${Object.keys(context.files).length} files`
 }
 
 async function clear(context: SmokeContext, signal: AbortSignal): Promise<string> {
@@ -86,13 +86,17 @@ const causeOf = (error: unknown) => (error instanceof TypeError && error.cause ?
 
 function newContext({ stores, baseUrl }: Pick<SmokeOptions, 'stores' | 'baseUrl'>): SmokeContext {
   const run = randomBytes(6).toString('hex')
-  const token = newToken()
-  const tokenHash = hashToken(token)
+  const key = newTrialKey()
   const { config } = stores
   const largeBytes = Math.max(config.multipartThresholdBytes + 1, 2 * config.minPartBytes)
   const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
   // The SDK's own retries are wanted here: every call may be repeated.
   const settings = { maxAttempts: 3 }
+  const files = {
+    small: file('smoke/small.txt', Buffer.from(`smoke ${run}\n`)),
+    oddlyNamed: file('smoke/Übung 100% (a+b) %2F ☃.txt', Buffer.from(`odd ${run}\n`)),
+    large: file('smoke/large.bin', randomBytes(largeBytes)),
+  }
   return {
     stores,
     baseUrl: baseUrl.replace(/\/$/, ''),
@@ -100,14 +104,11 @@ function newContext({ stores, baseUrl }: Pick<SmokeOptions, 'stores' | 'baseUrl'
     dynamoDb: createDynamoDbClient(settings),
     workspaceId: `ws_smoke_${run}` as WorkspaceId,
     containerId: `sess_smoke-${run}` as ContainerId,
-    files: {
-      small: file('smoke/small.txt', Buffer.from(`smoke ${run}\n`)),
-      oddlyNamed: file('smoke/Übung 100% (a+b) %2F ☃.txt', Buffer.from(`odd ${run}\n`)),
-      large: file('smoke/large.bin', randomBytes(largeBytes)),
-    },
-    token,
-    tokenHash,
-    keyId: keyIdOf(tokenHash),
+    files,
+    roomBytes: Object.values(files).reduce((sum, { bytes }) => sum + 2 * bytes.length, 0),
+    keys: [key],
+    token: key.token,
+    userId: 'smoke',
     documents: new Map(),
     requestIds: [],
     startedAtMs: Date.now(),

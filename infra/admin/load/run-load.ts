@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { audit } from '../../../lib/audit/audit.ts'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
+import { CommandError } from '../command-error.ts'
+import type { Stores } from '../connect.ts'
+import { describeFailure } from '../describe-failure.ts'
+import { type Belongings, moveOut, newTrialKey, settleIn, type TrialFile } from '../smoke/belongings.ts'
+import { promotePath } from '../smoke/http.ts'
+import { generateLoad, type LoadResult } from './generate.ts'
+
+export interface LoadOptions {
+  stores: Stores
+  baseUrl: string
+  /** Promotions a second. */
+  rate: number
+  durationMs: number
+  /** Of the file that is promoted. */
+  sizeBytes: number
+  onProgress(text: string): void
+  /** Ends the load. What was made is removed all the same. */
+  signal: AbortSignal
+}
+
+export interface LoadReport extends LoadResult {
+  /** That the workspace had afterwards, and what the audit found in it. */
+  documents: number
+  findings: number
+  /** What could not be removed, one line each. */
+  left: string[]
+}
+
+const CLEARING_TIMEOUT_MS = 15 * 60_000
+
+/**
+ * Loads the service with promotions in a workspace of its own, audits that, and removes it again.
+ * @throws CommandError that names what is left, when it failed half way and could not remove everything either
+ */
+export async function runLoad(options: LoadOptions): Promise<LoadReport> {
+  const belongings = newBelongings(options)
+  const clear = () => {
+    options.onProgress('removing what was made')
+    return moveOut(belongings, AbortSignal.timeout(CLEARING_TIMEOUT_MS))
+  }
+  let result: Omit<LoadReport, 'left'>
+  try {
+    result = await loadAndAudit(belongings, options)
+  } catch (error) {
+    const left = await clear()
+    if (left.length === 0) throw error
+    const message = `${describeFailure(error).message} Left behind: ${left.join('; ')}`
+    throw new CommandError('left_behind', message, { cause: error })
+  }
+  return { ...result, left: await clear() }
+}
+
+async function loadAndAudit(belongings: Trial, { stores, baseUrl, onProgress, signal, ...plan }: LoadOptions) {
+  onProgress('making a workspace, keys and a file')
+  await settleIn(belongings, signal)
+  const { workspaceId, keys, files } = belongings
+  const url = `${baseUrl.replace(/\/$/, '')}${promotePath(files.load, belongings)}`
+  const tokens = keys.map(({ token }) => token)
+  const result = await generateLoad(
+    { ...plan, url, tokens },
+    (answered) => onProgress(`${answered} promotions answered`),
+    signal,
+  )
+  signal.throwIfAborted()
+  onProgress('auditing')
+  const look = { repair: false, deleteLostDocuments: false, workspaceId, onFinding() {} }
+  const { documents, findings } = await audit(look, stores, signal)
+  return { ...result, documents, findings }
+}
+
+interface Trial extends Belongings {
+  files: { load: TrialFile }
+}
+
+function newBelongings({ stores, rate, durationMs, sizeBytes }: LoadOptions): Trial {
+  const run = randomBytes(6).toString('hex')
+  const { config } = stores
+  const promotions = Math.ceil((rate * durationMs) / 1000)
+  // So many that each stays below its rate limit: the service is loaded, not that limit.
+  const keyCount = Math.ceil((1.5 * 60 * rate) / config.rateLimit.requestsPerMinute)
+  return {
+    stores,
+    s3: createS3Client({ maxAttempts: 3, forcePathStyle: config.s3ForcePathStyle }),
+    dynamoDb: createDynamoDbClient({ maxAttempts: 3 }),
+    workspaceId: `ws_load_${run}` as WorkspaceId,
+    containerId: `sess_load-${run}` as ContainerId,
+    files: { load: { path: 'load/file.bin' as FilePath, bytes: randomBytes(sizeBytes) } },
+    keys: Array.from({ length: keyCount }, newTrialKey),
+    // Some of what failed stays counted until it is taken back.
+    roomBytes: 2 * promotions * sizeBytes,
+    userId: 'load',
+    startedAtMs: Date.now(),
+  }
+}
