@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
-import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteItemCommand,
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+} from '@aws-sdk/client-dynamodb'
 import { EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge'
 import {
   GetAliasCommand,
@@ -10,11 +17,14 @@ import {
   GetFunctionConfigurationCommand,
   LambdaClient,
 } from '@aws-sdk/client-lambda'
-import { GetBucketPolicyCommand, ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
+import { GetBucketPolicyCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { jsonLines, runAdmin } from '../support/admin-process.ts'
+import { type FilePath, formatFileId } from '../../lib/promotion/ids.ts'
+import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
 import { type DeployedApi, serveDeployed } from '../support/mock-account/deployed-api.ts'
 import { isMotoInstalled, type MockAccount, startMockAccount } from '../support/mock-account/start.ts'
+import { createTranscript } from '../support/mock-account/transcript.ts'
 import { copyProject, serverless } from '../support/packages.ts'
 
 const STACK = 'container-file-promotion-prod'
@@ -35,6 +45,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   let project: string
   let account: MockAccount
   const apis: DeployedApi[] = []
+  const transcript = createTranscript()
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'promotion-account-'))
@@ -48,23 +59,35 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     vi.unstubAllEnvs()
     await Promise.all(apis.map((api) => api.stop()))
     account.stop()
+    await transcript.write(process.env.TRANSCRIPT, [project, directory])
     await rm(directory, { recursive: true, force: true })
   })
 
+  let ownSettings: Record<string, string> = {}
   const settings = (more: Record<string, string> = {}) => {
-    const own = { region: REGION, alarmEmail: 'ops@example.com', createGatewayLogRole: 'true', ...more }
-    return writeFile(join(project, 'settings/prod.yml'), JSON.stringify(own))
+    ownSettings = { region: REGION, alarmEmail: 'ops@example.com', createGatewayLogRole: 'true', ...more }
+    const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
+    transcript.note('cat settings/prod.yml', text.join(''))
+    return writeFile(join(project, 'settings/prod.yml'), text.join(''))
   }
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ isDone: boolean; output: string }> {
     const { AWS_REGION: _, ...environment } = account.environment
     // The settings alone say where.
     const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
-    const outcome = await serverless([...args, '--stage', 'prod'], project, env).catch((error) => error)
-    return { isDone: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
+    const words = [...args, '--stage', 'prod']
+    const outcome = await serverless(words, project, env).catch((error) => error)
+    const [isDone, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
+    transcript.note(`npx serverless ${words.join(' ')}`, output)
+    return { isDone, output }
   }
   const deploy = (...args: string[]) => framework('deploy', ...args)
-  const admin = (...args: string[]) => runAdmin(['--stage', 'prod', ...args], account.environment)
+  async function admin(...args: string[]): Promise<AdminResult> {
+    const result = await runAdmin(['--stage', 'prod', ...args], account.environment)
+    const { code, stdout, stderr } = result
+    transcript.note(`npm run admin -- --stage prod ${args.join(' ')}`, `${stdout}${stderr}(exit code ${code})`)
+    return result
+  }
   const tables = async () => (await new DynamoDBClient({}).send(new ListTablesCommand({}))).TableNames ?? []
   const stack = async () => {
     const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: STACK }))
@@ -81,8 +104,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   async function smoke() {
     const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
     apis.push(api)
-    const result = await admin('smoke', '--json', '--no-telemetry', '--base-url', api.baseUrl)
-    return { ...result, faults: jsonLines(result).filter(({ verdict }) => verdict === 'fault') }
+    const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
+    return { code, faults: stdout.split('\n').filter((line) => line.startsWith('FAULT')) }
   }
 
   it('refuses an account without a role for gateway logs, before anything is there', async () => {
@@ -138,7 +161,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     const verdictOf = (name: RegExp) =>
       checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)
     expect(verdictOf(/^stack /)).toEqual(['ok'])
-    expect(verdictOf(/^deletion protection of /)).toEqual(['ok', 'ok', 'ok'])
+    expect(verdictOf(/^deletion protection of /)).toEqual(['ok', 'ok', 'ok', 'ok'])
     expect(verdictOf(/^TLS only to /)).toEqual(['ok', 'ok'])
   })
 
@@ -169,12 +192,13 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
       const { ReservedConcurrentExecutions: reserved } = await new LambdaClient({}).send(command)
       return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
     }
-    expect(await state()).toEqual({ reserved: undefined, schedules: ['ENABLED'] })
+    const deployed = await state()
+    expect(deployed).toEqual({ reserved: undefined, schedules: ['ENABLED'] })
     expect((await admin('stop')).stderr).toContain('--yes')
     expect((await admin('stop', '--yes')).code).toBe(0)
     expect(await state()).toEqual({ reserved: 0, schedules: ['DISABLED'] })
     expect((await admin('resume')).code).toBe(0)
-    expect(await state()).toEqual({ reserved: undefined, schedules: ['ENABLED'] })
+    expect(await state()).toEqual(deployed)
   })
 
   it('is not removed while it is protected', async () => {
@@ -214,6 +238,60 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     const { code, faults } = await smoke()
     expect([code, faults]).toEqual([0, []])
   })
+
+  it('rehearses a restore, and removes what it restored', async () => {
+    const before = await tables()
+    const result = await admin('restore', 'rehearse', '--json')
+    expect([result.code, result.stderr]).toEqual([0, ''])
+    expect(jsonLines(result)).toMatchObject([{ kind: 'report', findings: 0, left: [] }])
+    expect(await tables()).toEqual(before)
+  })
+
+  it('comes back from a damaged table by tables that were restored', async () => {
+    const documentId = await promoteInto('ws_kept')
+    const result = await admin('restore', 'tables', '--at', new Date().toISOString(), '--json')
+    expect([result.code, result.stderr]).toEqual([0, ''])
+    const restored = jsonLines(result).map(({ parameter, target }) => [`${parameter}`, `${target}`] as const)
+    expect(restored.map(([parameter]) => parameter).toSorted()).toEqual([
+      ...['documentsTable', 'reservationsTable', 'workspacesTable'],
+    ])
+    const { documentsTable = '' } = Object.fromEntries(restored)
+    await expectBackedUp(documentsTable)
+
+    const Key = marshall({ workspace_id: 'ws_kept', document_id: documentId })
+    await new DynamoDBClient({}).send(new DeleteItemCommand({ TableName: `${STACK}-documents`, Key }))
+    expect((await admin('audit', '--workspace', 'ws_kept')).code).toBe(1)
+
+    expect((await admin('stop', '--yes')).code).toBe(0)
+    await settings({ ...ownSettings, ...Object.fromEntries(restored) })
+    expect((await deploy()).isDone).toBe(true)
+    expect((await admin('audit')).stdout).toContain('nothing is wrong')
+    expect((await admin('documents', 'list', '--workspace', 'ws_kept')).stdout).toContain(documentId)
+    expect((await admin('resume')).code).toBe(0)
+  })
+
+  async function promoteInto(workspace: string): Promise<string> {
+    const { SANDBOX_BUCKET: Bucket } = await environmentOfFunction()
+    const Key = `sandboxes/${workspace}/sess_a/report.csv`
+    await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
+    const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
+    // Not by way of the transcript: it has a token.
+    const [created] = jsonLines(await runAdmin(['--stage', 'prod', ...create], account.environment))
+    const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
+    const headers = { authorization: `Bearer ${created?.token}`, 'file-shape': 'native' }
+    const answer = await fetch(url, { method: 'POST', headers })
+    expect(answer.status).toBe(200)
+    return ((await answer.json()) as { id: string }).id
+  }
+
+  async function expectBackedUp(TableName: string): Promise<void> {
+    const client = new DynamoDBClient({})
+    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }))
+    expect(TimeToLiveDescription).toMatchObject({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' })
+    const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }))
+    const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
+    expect(status).toBe('ENABLED')
+  }
 
   async function keptBuckets(): Promise<string[]> {
     const { Buckets = [] } = await new S3Client({ forcePathStyle: true }).send(new ListBucketsCommand({}))

@@ -11,6 +11,7 @@ FAILING is a file: resources whose logical ids it lists, one a line, cannot be c
 import json
 import re
 import sys
+import time
 
 from moto.apigateway.models import apigateway_backends
 from moto.awslambda import models as awslambda
@@ -19,6 +20,7 @@ from moto.cloudformation import parsing, responses
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
+from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
@@ -306,6 +308,33 @@ def update_item(self):
 
 
 DynamoHandler.update_item = update_item
+
+
+# Point-in-time recovery: moto keeps no history and restores what is there now, so the window that it tells ends now
+
+
+describe_backups_of_moto = DynamoDBBackend.describe_continuous_backups
+
+
+def describe_continuous_backups(self, table_name):
+    described = describe_backups_of_moto(self, table_name)
+    recovery = described["PointInTimeRecoveryDescription"]
+    if recovery["PointInTimeRecoveryStatus"] == "ENABLED":
+        recovery["LatestRestorableDateTime"] = time.time()
+    return described
+
+
+restore_of_moto = DynamoHandler.restore_table_to_point_in_time
+
+
+def restore_table_to_point_in_time(self):
+    answer = restore_of_moto(self)
+    self.dynamodb_backend.tables[self.body["TargetTableName"]].restore_date_time = self.body["RestoreDateTime"]
+    return answer
+
+
+DynamoDBBackend.describe_continuous_backups = describe_continuous_backups
+DynamoHandler.restore_table_to_point_in_time = restore_table_to_point_in_time
 
 
 # Termination protection

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ROOT, runAdmin } from '../support/admin-process.ts'
+
+const DOCS = ['README.md', 'docs/operations.md', 'docs/administration.md']
+
+let operations: string
+let pages: string
+let directory: string
+beforeAll(async () => {
+  const texts = await Promise.all(DOCS.map((name) => readFile(join(ROOT, name), 'utf8')))
+  operations = texts[1] ?? ''
+  pages = texts.join('\n')
+  directory = await mkdtemp(join(tmpdir(), 'promotion-operations-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+/** The commands of all blocks, with continued lines joined, and those in running text. */
+function commands(text: string): string[] {
+  const blocks = [...text.matchAll(/```(?:sh|console)\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const inText = [...text.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+  const lines = blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+  return [...lines, ...inText].map((line) => line.replace(/^\$ /, '').trim())
+}
+
+describe('the commands of the documentation', () => {
+  it('of the administration are there, with their options', { timeout: 120_000 }, async () => {
+    const lines = commands(pages)
+      .flatMap((line) => /npm run admin -- ([^#|;&]+)/.exec(line)?.[1] ?? [])
+      .filter((line) => !line.includes('…') && !line.startsWith('--help'))
+    const byCommand = new Map<string, Set<string>>()
+    for (const line of lines) {
+      const words = line
+        .replace(/(--stage|--region|--directory) \S+|--local/g, '')
+        .trim()
+        .split(/\s+/)
+      const firstOption = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
+      const path = (firstOption < 0 ? words : words.slice(0, firstOption)).slice(0, 2).join(' ')
+      const options = words.filter((word) => word.startsWith('--'))
+      byCommand.set(path, new Set([...(byCommand.get(path) ?? []), ...options]))
+    }
+    expect([...byCommand.keys()]).toEqual(
+      expect.arrayContaining(['doctor', 'smoke', 'load', 'stop', 'resume', 'restore tables', 'keys rotate', 'audit']),
+    )
+    for (const [path, options] of byCommand) {
+      const help = await runAdmin([...path.split(' '), '--help'])
+      expect([path, help.code, help.stdout]).toEqual([path, 0, expect.stringContaining(`npm run admin -- ${path}`)])
+      for (const option of options) expect([path, help.stdout]).toEqual([path, expect.stringContaining(option)])
+    }
+  })
+
+  it('start what runs for minutes without waiting for it: the CLI gives up after 60 seconds', () => {
+    const invocations = commands(operations).filter((line) => line.startsWith('aws lambda invoke'))
+    expect(invocations.length).toBeGreaterThan(0)
+    for (const line of invocations) expect(line).toContain('--invocation-type Event')
+  })
+
+  it('promise as many deployments to roll back to as are kept', async () => {
+    const { provider } = parse(await readFile(join(ROOT, 'serverless.yml'), 'utf8'))
+    const kept = provider.deploymentBucket.maxPreviousDeploymentArtifacts
+    expect(kept).toBeGreaterThan(0)
+    expect(operations).toContain(`which reaches the last ${kept} deployments`)
+  })
+
+  it.each([
+    ['nothing', '', 0],
+    ['some', '3\t4\t5', 12],
+  ])('prune the versions of every function when there is %s to prune', async (_, versions, deletions) => {
+    const [block = ''] = [...operations.matchAll(/```sh\n([\s\S]*?)```/g)]
+      .map(([, text = '']) => text)
+      .filter((text) => text.includes('list-versions-by-function'))
+    const log = join(directory, `calls-${deletions}`)
+    const aws = join(directory, 'aws')
+    // What the CLI prints as text: tabs between the values, an empty line for none.
+    await writeFile(
+      aws,
+      `#!/bin/sh\necho "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac\n`,
+    )
+    await chmod(aws, 0o755)
+    const env = { PATH: `${directory}:${process.env.PATH}` }
+    await promisify(execFile)('bash', ['-eu', '-c', block], { env })
+    const calls = (await readFile(log, 'utf8')).trim().split('\n')
+    expect(calls.filter((call) => call.includes('list-versions-by-function'))).toHaveLength(4)
+    expect(calls.filter((call) => call.includes('delete-function'))).toHaveLength(deletions)
+  })
+})
