@@ -7,7 +7,8 @@ export function tablesOf(resources, settings) {
     .map(([id, { Properties }]) => {
       // KeysTable → keysTable
       const parameter = `${id[0].toLowerCase()}${id.slice(1)}`
-      return { id, parameter, ownName: Properties.TableName, existing: settings[parameter] || undefined }
+      const indexes = (Properties.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
+      return { id, parameter, ownName: Properties.TableName, indexes, existing: settings[parameter] || undefined }
     })
 }
 

@@ -62,16 +62,15 @@ export default class PromotionDeployment {
 function intentionOf(serverless) {
   const { custom, resources } = serverless.service
   const tables = tablesOf(resources.Resources, custom.settings)
-  const byParameter = (entries) => Object.fromEntries(entries.map(({ parameter, name }) => [parameter, name]))
   return {
     stackName: serverless.getProvider('aws').naming.getStackName(),
     createsGatewayLogRole: String(custom.settings.createGatewayLogRole) === 'true',
-    newTables: byParameter(
-      tables.filter(({ existing }) => !existing).map((table) => ({ ...table, name: table.ownName })),
-    ),
-    existingTables: byParameter(
-      tables.filter(({ existing }) => existing).map((table) => ({ ...table, name: table.existing })),
-    ),
+    newTables: tables
+      .filter(({ existing }) => !existing)
+      .map(({ parameter, ownName }) => ({ parameter, name: ownName })),
+    existingTables: tables
+      .filter(({ existing }) => existing)
+      .map(({ parameter, existing, indexes }) => ({ parameter, name: existing, indexes })),
   }
 }
 

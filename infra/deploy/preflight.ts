@@ -1,15 +1,20 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
-import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceNotFoundException,
+  type TableDescription,
+} from '@aws-sdk/client-dynamodb'
 import { resourcesOf, type StackResource } from './stack.ts'
 
 /** What is about to be deployed, as far as the account has a say in it. */
 export interface Intention {
   stackName: string
   createsGatewayLogRole: boolean
-  /** That the template makes, by the parameter that would bring one along. */
-  newTables: Readonly<Record<string, string>>
-  /** That the parameters bring along. */
-  existingTables: Readonly<Record<string, string>>
+  /** That the template makes, with the parameter that would bring one along. */
+  newTables: readonly { parameter: string; name: string }[]
+  /** That the parameters bring along, with the indexes that the service reads. */
+  existingTables: readonly { parameter: string; name: string; indexes: readonly string[] }[]
 }
 
 export interface Findings {
@@ -58,24 +63,31 @@ async function faultsInTables(intention: Intention, resources: StackResource[]):
   const client = new DynamoDBClient({})
   const isOfStack = (name: string) => resources.some(({ physicalId }) => physicalId === name)
   const faults: string[] = []
-  for (const [parameter, name] of Object.entries(intention.newTables)) {
-    if (isOfStack(name) || !(await exists(name, client))) continue
+  for (const { parameter, name } of intention.newTables) {
+    if (isOfStack(name) || !(await describe(name, client))) continue
     faults.push(
       `table ${name} is there already, and not of this stack: bring it along with ${parameter}=${name}, or delete it`,
     )
   }
-  for (const [parameter, name] of Object.entries(intention.existingTables)) {
-    if (!(await exists(name, client))) faults.push(`${parameter} is "${name}": there is no such table`)
+  for (const { parameter, name, indexes } of intention.existingTables) {
+    const table = await describe(name, client)
+    if (!table) {
+      faults.push(`${parameter} is "${name}": there is no such table`)
+      continue
+    }
+    const present = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
+    for (const index of indexes.filter((each) => !present.includes(each))) {
+      faults.push(`${parameter} is "${name}": it has no index ${index}, add it as in infra/resources/tables.yml`)
+    }
   }
   return faults
 }
 
-async function exists(TableName: string, client: DynamoDBClient): Promise<boolean> {
+async function describe(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {
   try {
-    await client.send(new DescribeTableCommand({ TableName }))
-    return true
+    return (await client.send(new DescribeTableCommand({ TableName }))).Table
   } catch (error) {
-    if (error instanceof ResourceNotFoundException) return false
+    if (error instanceof ResourceNotFoundException) return undefined
     throw error
   }
 }

@@ -156,8 +156,10 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect([code, faults]).toEqual([0, []])
   })
 
-  it('is seen to be protected, and private, by doctor', async () => {
-    const checks = jsonLines(await admin('doctor', '--json'))
+  it('is seen to be complete, protected, and private, by doctor', async () => {
+    expect((await admin('doctor')).code).toBe(0)
+    const checks = jsonLines(await runAdmin(['--stage', 'prod', 'doctor', '--json'], account.environment))
+    expect(checks.filter(({ verdict }) => verdict === 'fault')).toEqual([])
     const verdictOf = (name: RegExp) =>
       checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)
     expect(verdictOf(/^stack /)).toEqual(['ok'])

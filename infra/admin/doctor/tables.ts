@@ -4,6 +4,8 @@ import {
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
+import { LISTING_INDEX } from '../../../lib/aws/listing-index.ts'
+import { CHECK_INDEX } from '../../../lib/aws/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
 import { advice, type Check, fault, notChecked, setupCheck } from './check.ts'
 
@@ -11,6 +13,7 @@ interface ExpectedTable {
   name: string
   /** Partition key, sort key. */
   keys: string[]
+  index?: string
   /** What it holds would be missed. */
   isRestorable: boolean
   /** Items go by themselves. */
@@ -22,9 +25,15 @@ const EXPIRY_ATTRIBUTE = 'expires_at'
 export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   const tables: ExpectedTable[] = [
     { name: config.keysTable, keys: ['token_hash'], isRestorable: true, isExpiring: false },
-    { name: config.workspacesTable, keys: ['workspace_id'], isRestorable: true, isExpiring: false },
+    { name: config.workspacesTable, keys: ['workspace_id'], index: CHECK_INDEX, isRestorable: true, isExpiring: false },
     { name: config.reservationsTable, keys: ['workspace_id', 'reservation_id'], isRestorable: true, isExpiring: false },
-    { name: config.documentsTable, keys: ['workspace_id', 'document_id'], isRestorable: true, isExpiring: true },
+    {
+      name: config.documentsTable,
+      keys: ['workspace_id', 'document_id'],
+      index: LISTING_INDEX,
+      isRestorable: true,
+      isExpiring: true,
+    },
     { name: config.rateLimitsTable, keys: ['key_id'], isRestorable: false, isExpiring: true },
   ]
   return tables.flatMap((table) => [
@@ -34,7 +43,7 @@ export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   ])
 }
 
-function schemaCheck({ name, keys }: ExpectedTable, client: DynamoDBClient): Check {
+function schemaCheck({ name, keys, index }: ExpectedTable, client: DynamoDBClient): Check {
   return setupCheck(`table ${name}`, 'dynamodb:DescribeTable', async (abortSignal) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }), { abortSignal })
     const found = (Table?.KeySchema ?? [])
@@ -44,6 +53,9 @@ function schemaCheck({ name, keys }: ExpectedTable, client: DynamoDBClient): Che
       return fault(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
     }
     if (Table?.TableStatus !== 'ACTIVE') return fault(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
+    if (index !== undefined && !Table.GlobalSecondaryIndexes?.some(({ IndexName }) => IndexName === index)) {
+      return fault(`it has no index ${index}: add it as in infra/resources/tables.yml`)
+    }
     return `ACTIVE, key (${keys.join(', ')})`
   })
 }

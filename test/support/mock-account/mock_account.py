@@ -13,6 +13,7 @@ import re
 import sys
 import time
 
+import boto3
 from moto.apigateway.models import apigateway_backends
 from moto.awslambda import models as awslambda
 from moto.cloudformation import models as cloudformation
@@ -21,6 +22,7 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
 from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
@@ -143,6 +145,82 @@ class Version(Placeholder):
         awslambda.lambda_backends[account_id][region_name].delete_function(f"{self.function_name}:{self.version}")
 
 
+# What moto's models leave out of the properties of a resource: set by its own API, once the resource is there
+
+
+def api_of(service, region_name):
+    return boto3.client(
+        service,
+        region_name=region_name,
+        endpoint_url=f"http://127.0.0.1:{PORT}",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+class WholeTable(Table):
+    __module__ = "moto.cloudformation"
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        table = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name, **kwargs)
+        properties, dynamodb = cloudformation_json["Properties"], api_of("dynamodb", region_name)
+        recovery, expiry = properties.get("PointInTimeRecoverySpecification"), properties.get("TimeToLiveSpecification")
+        if recovery:
+            dynamodb.update_continuous_backups(TableName=table.name, PointInTimeRecoverySpecification=recovery)
+        if expiry:
+            dynamodb.update_time_to_live(TableName=table.name, TimeToLiveSpecification=expiry)
+        return table
+
+
+class WholeBucket(FakeBucket):
+    __module__ = "moto.cloudformation"
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        bucket = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name, **kwargs)
+        properties, s3 = cloudformation_json.get("Properties", {}), api_of("s3", region_name)
+        if "PublicAccessBlockConfiguration" in properties:
+            block = properties["PublicAccessBlockConfiguration"]
+            s3.put_public_access_block(Bucket=bucket.name, PublicAccessBlockConfiguration=block)
+        if "OwnershipControls" in properties:
+            s3.put_bucket_ownership_controls(Bucket=bucket.name, OwnershipControls=properties["OwnershipControls"])
+        if "VersioningConfiguration" in properties:
+            s3.put_bucket_versioning(Bucket=bucket.name, VersioningConfiguration=properties["VersioningConfiguration"])
+        if "LifecycleConfiguration" in properties:
+            rules = [lifecycle_rule(rule) for rule in properties["LifecycleConfiguration"]["Rules"]]
+            s3.put_bucket_lifecycle_configuration(Bucket=bucket.name, LifecycleConfiguration={"Rules": rules})
+        return bucket
+
+
+def lifecycle_rule(rule):
+    """What CloudFormation has flat, S3's API has in parts, with numbers as such."""
+    rule = json.loads(json.dumps(rule), object_hook=lambda part: {key: number(value) for key, value in part.items()})
+    marker = rule.pop("ExpiredObjectDeleteMarker", None)
+    expiration = {} if marker is None else {"Expiration": {"ExpiredObjectDeleteMarker": marker}}
+    return {"ID": rule.pop("Id"), "Filter": {"Prefix": ""}, **rule, **expiration}
+
+
+def number(value):
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+class Alarm(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    def __init__(self, name, properties):
+        super().__init__(name, properties)
+        self.physical_resource_id = self.alarm = properties["AlarmName"]
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        numbers = {key: number(properties[key]) for key in ("Period", "EvaluationPeriods", "DatapointsToAlarm") if key in properties}
+        api_of("cloudwatch", region_name).put_metric_alarm(**{**properties, **numbers, "Threshold": float(properties["Threshold"])})
+
+    def delete(self, account_id, region_name):
+        api_of("cloudwatch", region_name).delete_alarms(AlarmNames=[self.alarm])
+
+
 # moto cannot tell TLS, and would take every request for one without.
 FakeBucket.get_permission = lambda self, action, resource: PermissionResult.NEUTRAL
 
@@ -151,7 +229,10 @@ OWN_MODELS = {
     "AWS::Lambda::Alias": Alias,
     "AWS::Lambda::Version": Version,
     "AWS::ApiGateway::Account": GatewayAccount,
+    "AWS::S3::Bucket": WholeBucket,
     "AWS::S3::BucketPolicy": BucketPolicy,
+    "AWS::DynamoDB::Table": WholeTable,
+    "AWS::CloudWatch::Alarm": Alarm,
 }
 class_of_moto = parsing.resource_class_from_type
 
