@@ -19,24 +19,24 @@ export function addLoadCommand(command: Command, run: Run): void {
   const within = (max: number, what: string, parse: (text: string) => number) => (text: string) => {
     const value = parse(text)
     if (Number.isInteger(value) && value >= 1 && value <= max) return value
-    throw new InvalidArgumentError(`"${text}" is not allowed: at most ${what}`)
+    throw new InvalidArgumentError(`"${text}" is not allowed: ${what}`)
   }
   command
     .description('promote at a steady rate over HTTPS, in a workspace of its own that is audited and removed again')
     .addOption(
       new Option('--rate <number>', `promotions a second, 1 to ${MOST_PER_SECOND}`)
         .default(10)
-        .argParser(within(MOST_PER_SECOND, `${MOST_PER_SECOND} a second`, Number)),
+        .argParser(within(MOST_PER_SECOND, `1 to ${MOST_PER_SECOND} a second`, Number)),
     )
     .addOption(
       new Option('--duration <time>', 'for how long, as in 30s or 5m, at most 10m')
         .default(30_000, '30s')
-        .argParser(within(LONGEST_MS, '10m', parseDuration)),
+        .argParser(within(LONGEST_MS, 'at most 10m', parseDuration)),
     )
     .addOption(
       new Option('--size <bytes>', 'of the file that is promoted, at most 64MiB')
         .default(64 * 1024, '64KiB')
-        .argParser(within(LARGEST_BYTES, '64MiB', parseSize)),
+        .argParser(within(LARGEST_BYTES, '1 byte to 64MiB', parseSize)),
     )
     .option('--base-url <url>', "another address than the stack's, ending in the version (https://…/v1)")
     .addHelpText(

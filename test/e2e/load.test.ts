@@ -107,10 +107,11 @@ describe('npm run admin -- load', () => {
   })
 
   it.each([
-    [['--rate', '201'], '"201" is not allowed: at most 200 a second'],
+    [['--rate', '201'], '"201" is not allowed: 1 to 200 a second'],
+    [['--rate', '0'], '"0" is not allowed: 1 to 200 a second'],
     [['--rate', '1.5'], '"1.5" is not allowed'],
     [['--duration', '11m'], '"11m" is not allowed: at most 10m'],
-    [['--size', '1GiB'], '"1GiB" is not allowed: at most 64MiB'],
+    [['--size', '1GiB'], '"1GiB" is not allowed: 1 byte to 64MiB'],
   ])('is bounded: %s is refused', async (args, why) => {
     const result = await load(args)
     expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(why)])

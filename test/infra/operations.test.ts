@@ -60,6 +60,14 @@ describe('the commands of the documentation', () => {
     for (const line of invocations) expect(line).toContain('--invocation-type Event')
   })
 
+  it('ask for the rights that they take, doctor for the listing of sandboxes, too', async () => {
+    const [, rights = ''] = (await readFile(join(ROOT, 'docs/administration.md'), 'utf8')).split('\n## Rights\n')
+    const row = (name: string) => rights.split('\n').find((line) => line.startsWith(`| ${name}`))
+    expect(row('doctor')).toContain('on the sandbox bucket `s3:ListBucket`')
+    for (const action of ['RestoreTableToPointInTime', 'DescribeContinuousBackups', 'UpdateTimeToLive', 'DeleteTable'])
+      expect(row('restore')).toContain(action)
+  })
+
   it('promise as many deployments to roll back to as are kept', async () => {
     const { provider } = parse(await readFile(join(ROOT, 'serverless.yml'), 'utf8'))
     const kept = provider.deploymentBucket.maxPreviousDeploymentArtifacts
