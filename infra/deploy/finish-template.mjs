@@ -1,9 +1,12 @@
+import { answerWrongMethods } from './answer-wrong-methods.mjs'
+
 /**
  * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
  * @param template the whole CloudFormation template, changed in place
  */
 export function finishTemplate(template) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
+  answerWrongMethods(template)
   deployToStage(ofType)
   sendRequestsToAliases(ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
@@ -22,7 +25,8 @@ function deployToStage(ofType) {
   delete deployment.Properties.StageName
   deployment.DependsOn = [deployment.DependsOn ?? []]
     .flat()
-    .concat(ofType('AWS::ApiGateway::GatewayResponse').map(([id]) => id))
+    .concat(['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap(ofType).map(([id]) => id))
+  deployment.DependsOn = [...new Set(deployment.DependsOn)]
   stage.Properties.DeploymentId = { Ref: deploymentId }
 }
 

@@ -5,7 +5,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
 import { startFunctionHost } from './function-host.ts'
-import { startGateway } from './gateway.ts'
+import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
@@ -31,6 +31,8 @@ export interface DemoFileContent extends Demo {
 
 export interface LocalService {
   demo: DemoFileContent
+  /** Resolves when the functions' process ended by itself. */
+  failed: Promise<void>
   stop(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ interface LocalServiceOptions {
   environment: Readonly<Record<string, string | undefined>>
   /** Receives what the function host prints. */
   log(text: string): void
+  onRequest?(request: ServedRequest): void
 }
 
 /** Starts the built service behind a gateway on loopback, with embedded S3 and DynamoDB unless the environment names others. */
@@ -91,8 +94,17 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         log: options.log,
       }),
     )
-    const { gatewayResponses } = definition
-    const gateway = keep(await startGateway({ port: options.port, functionHostPort: host.port, gatewayResponses }))
+    const { gatewayResponses, routes } = definition
+    const gateway = keep(
+      await startGateway({
+        port: options.port,
+        stage: STAGE,
+        lambdaPort: host.lambdaPort,
+        routes,
+        gatewayResponses,
+        ...(options.onRequest && { onRequest: options.onRequest }),
+      }),
+    )
     const content: DemoFileContent = {
       base_url: `http://${LOOPBACK}:${gateway.port}/v1`,
       ...demo,
@@ -108,7 +120,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     }
     // Keys of a demonstration, but keys: for the owner's eyes.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-    return { demo: content, stop }
+    return { demo: content, failed: host.failed, stop }
   } catch (error) {
     await stop()
     throw error

@@ -22,12 +22,16 @@ beforeAll(async () => {
   ])
 }, PACKAGING_TIMEOUT_MS)
 
+/** The methods that functions answer. */
+const operations = () =>
+  dev.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
+
 describe('the API', () => {
   it('has a regional REST API with the one route and no authorizer of its own', () => {
     expect(dev.resource('ApiGatewayRestApi').Properties.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] })
     const paths = dev.ofType('AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart)
     expect(paths.toSorted()).toEqual(['containers', 'files', 'promote', 'v1', '{container_id}', '{file_id}'])
-    expect(dev.ofType('AWS::ApiGateway::Method').map(({ Properties }) => Properties)).toEqual([
+    expect(operations().map(({ Properties }) => Properties)).toEqual([
       expect.objectContaining({ HttpMethod: 'POST', AuthorizationType: 'NONE', ApiKeyRequired: false }),
     ])
   })
@@ -36,7 +40,7 @@ describe('the API', () => {
     const { Properties } = dev.resource('ApiGatewayRestApi')
     expect(Properties).not.toHaveProperty('BinaryMediaTypes')
     expect(Properties).not.toHaveProperty('MinimumCompressionSize')
-    expect(dev.ofType('AWS::ApiGateway::Method')[0]?.Properties.Integration).not.toHaveProperty('ContentHandling')
+    expect(operations()[0]?.Properties.Integration).not.toHaveProperty('ContentHandling')
   })
 
   it('deploys what the gateway answers itself together with the API', () => {
@@ -151,6 +155,33 @@ describe('the custom domain', () => {
   })
 })
 
+describe('a method that a path does not have', () => {
+  it('is answered by the gateway with 404, Allow and a reason of its own, on every path that has operations', () => {
+    const paths = new Set(operations().map(({ Properties }) => Properties.ResourceId.Ref))
+    for (const path of paths) {
+      const methods = dev
+        .ofType('AWS::ApiGateway::Method')
+        .map(({ Properties }) => Properties)
+        .filter(({ ResourceId }) => ResourceId.Ref === path)
+      const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
+      const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
+      expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
+      expect(other?.Integration.RequestTemplates).toEqual({ 'application/json': '{"statusCode":404}' })
+      const [answer, ...others] = other?.Integration.IntegrationResponses ?? []
+      expect(others).toEqual([])
+      const declared = other?.MethodResponses[0].ResponseParameters
+      expect(Object.keys(declared)).toEqual(Object.keys(answer.ResponseParameters))
+      const headers = Object.fromEntries(
+        Object.entries<string>(answer.ResponseParameters).map(([name, value]) => [name.split('.').at(-1), value]),
+      )
+      expect(headers.allow).toBe(`'${allowed.toSorted().join(', ')}'`)
+      const body = JSON.parse(answer.ResponseTemplates['application/json'])
+      expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' } as never, body })
+      expect(body.error.metadata.reason).toBe('method_not_allowed')
+    }
+  })
+})
+
 describe('gateway responses', () => {
   /** API Gateway, "Gateway response types". */
   const TYPES = (
@@ -198,6 +229,19 @@ describe('gateway responses', () => {
     const reasons = responses().map(
       ({ Properties }) => JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata.reason,
     )
-    expect(new Set(OPENAPI.components.schemas.Reason.enum)).toEqual(new Set([...Object.keys(REASONS), ...reasons]))
+    const all = [...Object.keys(REASONS), ...reasons, 'method_not_allowed']
+    expect(new Set(OPENAPI.components.schemas.Reason.enum)).toEqual(new Set(all))
+  })
+
+  it('names the operations to who looks for one that is not there', () => {
+    const lists = responses().flatMap(({ Properties }) => {
+      const { reason, detail } = JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata
+      return reason === 'route_not_found' ? [detail] : []
+    })
+    expect(lists).toHaveLength(4)
+    for (const detail of lists) {
+      expect(detail).toContain('POST /v1/containers/{container_id}/files/{file_id}/promote')
+      expect(detail).not.toContain('{operations}')
+    }
   })
 })
