@@ -10,11 +10,19 @@ interface ResponseDescription {
 }
 
 const ID = 'openapi'
-const PROMOTE = '/containers/{container_id}/files/{file_id}/promote'
+export const PROMOTE = '/containers/{container_id}/files/{file_id}/promote'
 export const OPENAPI = parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.yaml'), 'utf8'))
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(OPENAPI, ID)
+
+/** Every error.metadata.reason that docs/openapi.yaml knows, as often as it does. */
+export const DOCUMENTED_REASONS: string[] = Object.entries<{
+  properties?: { reason?: { enum?: string[]; const?: string } }
+}>(OPENAPI.components.schemas).flatMap(([name, { properties }]) => {
+  const { enum: several, const: one } = properties?.reason ?? {}
+  return name.endsWith('Metadata') ? (several ?? [one ?? '']) : []
+})
 
 /** By the schema's text. */
 const compiled = new Map<string, ValidateFunction>()
