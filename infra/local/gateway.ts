@@ -6,6 +6,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
 import { invokeFunction } from './invoke-function.ts'
 import { close, listen } from './listen.ts'
+import type { PageHandler } from './page.ts'
 import { restEvent } from './rest-event.ts'
 import { matchRoute, type Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
@@ -36,6 +37,8 @@ interface GatewayOptions {
   routes: readonly Route[]
   gatewayResponses: readonly GatewayResponseDefinition[]
   onRequest?: (request: ServedRequest) => void
+  /** What is served at paths that the API does not know. */
+  page?: PageHandler
 }
 
 /**
@@ -66,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
     const startedAt = performance.now()
     keepOrder(incoming.socket, outgoing)
+    if (refusal === undefined && options.page?.(incoming, outgoing, splitTarget(incoming.url ?? '').path)) return
     const answer = refusal ?? (await handle(incoming).catch(() => answers.ofType('INTEGRATION_FAILURE')))
     if (answer === 'gone' || outgoing.destroyed) return
     const { status, body } = 'statusCode' in answer ? sendResult(answer, outgoing) : sendAnswer(answer, outgoing)

@@ -4,9 +4,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
+import { createFindDocument } from './find-document.ts'
 import { startFunctionHost } from './function-host.ts'
 import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
+import { createPage, type PageHandler } from './page.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
 import { type Demo, seed } from './seed.ts'
@@ -77,8 +79,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await provision(definition, { dynamoDb, s3 })
     const demoFile = join(directory, 'demo.json')
     const demo = await seed({ dynamoDb, s3, config }, await readJson(demoFile))
-    dynamoDb.destroy()
-    s3.destroy()
+    keep({
+      stop: async () => {
+        dynamoDb.destroy()
+        s3.destroy()
+      },
+    })
 
     const host = keep(
       await startFunctionHost({
@@ -95,9 +101,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       }),
     )
     const { gatewayResponses, routes } = definition
+    let page: PageHandler | undefined
     const gateway = keep(
       await startGateway({
         port: options.port,
+        page: (...request) => page?.(...request) ?? false,
         stage: STAGE,
         lambdaPort: host.lambdaPort,
         routes,
@@ -105,8 +113,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         ...(options.onRequest && { onRequest: options.onRequest }),
       }),
     )
+    const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
+    page = await createPage({ root, baseUrl, demo, findDocument: createFindDocument({ dynamoDb, s3, config }) })
     const content: DemoFileContent = {
-      base_url: `http://${LOOPBACK}:${gateway.port}/v1`,
+      base_url: baseUrl,
       ...demo,
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,

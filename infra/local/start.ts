@@ -77,6 +77,7 @@ function welcome(demo: DemoFileContent, directory: string): string {
   const short = relative(process.cwd(), directory) || directory
   return `
 The service answers at ${demo.base_url}; Ctrl-C stops it.
+A page to look at and to try it: ${new URL('/', demo.base_url).href}
 Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')}.
 
 Promote a file of the demonstration (${file?.path}):
