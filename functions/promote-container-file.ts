@@ -34,6 +34,7 @@ export const handler = createPromoteContainerFileHandler({
   objectKeys: createObjectKeys(config.keyTemplates),
   maxFileBytes: config.maxFileBytes,
   leaseMs: config.leaseMs,
+  corsAllowedOrigins: config.corsAllowedOrigins,
   now,
   log: createLog({ ...config, functionName: FUNCTION_NAME }),
   metrics: createMetrics(config.serviceName),

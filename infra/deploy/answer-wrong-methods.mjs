@@ -1,11 +1,13 @@
+import { OWN_ANSWER_HEADERS } from './cors-texts.mjs'
 import { nameOperations, WRONG_METHOD_BODY } from './gateway-texts.mjs'
 
 /**
  * Says in the gateway's own answers which operations there are, and gives every path that has some an answer to all other
  * methods, which the gateway makes without a function.
  * @param template the whole CloudFormation template, changed in place
+ * @param {readonly string[]} origins whose pages may read it
  */
-export function answerWrongMethods(template) {
+export function answerWrongMethods(template, origins) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
   const methods = ofType('AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
   const operations = methods.filter(({ HttpMethod }) => HttpMethod !== 'OPTIONS')
@@ -23,15 +25,17 @@ export function answerWrongMethods(template) {
   }
   for (const id of new Set(operations.map(({ ResourceId }) => ResourceId.Ref))) {
     const allowed = methods.filter(({ ResourceId }) => ResourceId.Ref === id).map(({ HttpMethod }) => HttpMethod)
-    if (!allowed.includes('ANY')) template.Resources[`${id}WrongMethod`] = wrongMethod(id, allowed.toSorted())
+    if (!allowed.includes('ANY')) template.Resources[`${id}WrongMethod`] = wrongMethod(id, allowed.toSorted(), origins)
   }
 }
 
-function wrongMethod(resourceId, allowed) {
+function wrongMethod(resourceId, allowed, origins) {
+  const forPages = origins.length === 0 ? [] : Object.entries(OWN_ANSWER_HEADERS)
   const headers = {
     allow: `'${allowed.join(', ')}'`,
     'cache-control': "'no-store'",
     'x-request-id': 'context.requestId',
+    ...Object.fromEntries(forPages.map(([name, value]) => [name, `'${value}'`])),
   }
   const ofResponse = (values) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [`method.response.header.${name}`, value]))

@@ -1,12 +1,15 @@
+import { answerPreflights } from './answer-preflights.mjs'
 import { answerWrongMethods } from './answer-wrong-methods.mjs'
 
 /**
  * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
  * @param template the whole CloudFormation template, changed in place
+ * @param {readonly string[]} corsAllowedOrigins
  */
-export function finishTemplate(template) {
+export function finishTemplate(template, corsAllowedOrigins) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
-  answerWrongMethods(template)
+  answerPreflights(template, corsAllowedOrigins)
+  answerWrongMethods(template, corsAllowedOrigins)
   deployToStage(ofType)
   sendRequestsToAliases(ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {

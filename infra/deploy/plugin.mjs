@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readOrigins } from './cors-texts.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
 
@@ -28,7 +29,7 @@ export default class PromotionDeployment {
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
         settleConditions(template)
-        finishTemplate(template)
+        finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))
       },
     }
   }

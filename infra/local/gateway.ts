@@ -36,6 +36,7 @@ interface GatewayOptions {
   lambdaPort: number
   routes: readonly Route[]
   gatewayResponses: readonly GatewayResponseDefinition[]
+  corsAllowedOrigins: readonly string[]
   onRequest?: (request: ServedRequest) => void
   /** What is served at paths that the API does not know. */
   page?: PageHandler
@@ -48,7 +49,7 @@ interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { routes, stage, onRequest } = options
   const agent = new Agent({ keepAlive: true })
-  const answers = createGatewayAnswers(options.gatewayResponses, routes)
+  const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
   const lambda = { port: options.lambdaPort, agent }
 
   const handle = async (incoming: IncomingMessage): Promise<GatewayAnswer | APIGatewayProxyResult | 'gone'> => {
@@ -57,7 +58,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') return answers.ofType('MISSING_AUTHENTICATION_TOKEN')
-    if (match.outcome === 'wrong_method') return answers.wrongMethod(match.allowed)
+    if (match.outcome === 'wrong_method') {
+      const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
+      return preflight || answers.wrongMethod(match.allowed)
+    }
     const body = await readBody(incoming)
     if (body === 'gone') return body
     if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
@@ -157,7 +161,9 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
 function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
   // What is left of the request's body is not read: the connection cannot be used again.
   if (!outgoing.req.complete) outgoing.setHeader('connection', 'close')
-  outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) })
+  const hasBody = answer.status !== 204
+  const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}
+  outgoing.writeHead(answer.status, { ...answer.headers, ...length })
   outgoing.end(answer.body)
   return answer
 }

@@ -110,6 +110,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         lambdaPort: host.lambdaPort,
         routes,
         gatewayResponses,
+        corsAllowedOrigins: config.corsAllowedOrigins,
         ...(options.onRequest && { onRequest: options.onRequest }),
       }),
     )

@@ -26,6 +26,8 @@ export interface HttpDependencies extends PromotionDependencies {
   rateLimiter: RateLimiter
   metrics: Metrics
   log: Log
+  /** Whose pages may read the answers. */
+  corsAllowedOrigins?: readonly string[]
 }
 
 /** From this share of the quota on, a promotion counts as QuotaNearlyFull. */

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { REASONS } from '../../lib/errors.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { DOCUMENTED_REASONS, expectDocumented } from '../support/openapi.ts'
 import {
@@ -179,6 +180,58 @@ describe('a method that a path does not have', () => {
       expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' } as never, body })
       expect(body.error.metadata.reason).toBe('method_not_allowed')
     }
+  })
+})
+
+describe('CORS', () => {
+  const methodsOf = (service: Packaged, method: string) =>
+    service.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.HttpMethod === method)
+  const ofHeaders = (values: Record<string, string>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name.split('.').at(-1), value.slice(1, -1)]))
+
+  it('is not there unless origins are named', () => {
+    expect(methodsOf(dev, 'OPTIONS')).toEqual([])
+    expect(JSON.stringify(dev.resources)).not.toMatch(/access-control/i)
+  })
+
+  it('has preflights answered by the gateway, on every path, for the origins that were named', () => {
+    const preflights = methodsOf(broughtAlong, 'OPTIONS')
+    expect(preflights).toHaveLength(methodsOf(broughtAlong, 'ANY').length)
+    for (const { Properties } of preflights) {
+      expect(Properties.Integration).toMatchObject({
+        Type: 'MOCK',
+        RequestTemplates: { 'application/json': '{"statusCode":204}' },
+      })
+      const [answer] = Properties.Integration.IntegrationResponses
+      expect(ofHeaders(answer.ResponseParameters)).toMatchObject({
+        vary: 'Origin',
+        'access-control-allow-methods': 'POST',
+      })
+      expect(Object.keys(Properties.MethodResponses[0].ResponseParameters)).toEqual(
+        Object.keys(answer.ResponseParameters),
+      )
+      const template = answer.ResponseTemplates['application/json']
+      expect(template).toContain('#if($origin == "https://app.example.com" || $origin == "http://localhost:5173")')
+    }
+    const [deployment] = broughtAlong.ofType('AWS::ApiGateway::Deployment')
+    expect(deployment?.DependsOn).toEqual(expect.arrayContaining(broughtAlong.idsOfType('AWS::ApiGateway::Method')))
+  })
+
+  it("lets pages read the gateway's own answers, and the headers that carry meaning", () => {
+    const own = broughtAlong
+      .ofType('AWS::ApiGateway::GatewayResponse')
+      .map(({ Properties }) => Properties.ResponseParameters)
+    const other = methodsOf(broughtAlong, 'ANY').map(
+      ({ Properties }) => Properties.Integration.IntegrationResponses[0].ResponseParameters,
+    )
+    expect(other.length).toBeGreaterThan(0)
+    for (const headers of [...own, ...other]) {
+      expect(ofHeaders(headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': EXPOSED_HEADERS,
+      })
+    }
+    expect(other.map((headers) => ofHeaders(headers).allow)).toEqual(other.map(() => 'OPTIONS, POST'))
   })
 })
 

@@ -1,11 +1,20 @@
 import { createJournal } from '../../journal.ts'
 import type { Log } from '../../logging.ts'
 import { createRequestDeadline } from '../../promotion/deadline.ts'
+import { corsHeaders } from '../cors.ts'
 import type { ApiMiddleware } from '../exchange.ts'
 import { VARY } from '../file-shape.ts'
 
 /** The outermost middleware: opens the exchange of a request, and closes it with the headers every answer has. */
-export function openExchange({ log, now }: { log: Log; now(): number }): ApiMiddleware {
+export function openExchange({
+  log,
+  now,
+  corsAllowedOrigins = [],
+}: {
+  log: Log
+  now(): number
+  corsAllowedOrigins?: readonly string[]
+}): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
     const requestId = event.requestContext?.requestId ?? context.awsRequestId
     const startedAtMs = now()
@@ -28,7 +37,8 @@ export function openExchange({ log, now }: { log: Log; now(): number }): ApiMidd
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': exchange.requestId,
-      vary: VARY,
+      vary: corsAllowedOrigins.length === 0 ? VARY : `${VARY}, Origin`,
+      ...corsHeaders(event, corsAllowedOrigins),
       ...exchange.responseHeaders,
       ...response.headers,
     }
