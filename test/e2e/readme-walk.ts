@@ -26,6 +26,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const PAGES = ['README.md', 'docs/clients.md']
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
+const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
 const PATIENCE_MS = 600_000
 
 interface Walk {
@@ -74,7 +75,17 @@ async function freshEnvironment(home: string): Promise<Record<string, string>> {
   await close(probe)
   const bin = join(ROOT, 'node_modules/.bin')
   const path = (process.env.PATH ?? '').split(':').filter((each) => each !== bin)
-  return { HOME: home, PATH: path.join(':'), PORT: String(port), REDOCLY_TELEMETRY: 'off' }
+  // How this machine reaches the registry is the network's matter, not the user's.
+  const network = Object.entries(process.env).flatMap(([name, value]) =>
+    NETWORK.test(name) && value !== undefined ? [[name, value]] : [],
+  )
+  return {
+    ...Object.fromEntries(network),
+    HOME: home,
+    PATH: path.join(':'),
+    PORT: String(port),
+    REDOCLY_TELEMETRY: 'off',
+  }
 }
 
 async function run(where: string, block: FencedBlock, walk: Walk): Promise<string> {
