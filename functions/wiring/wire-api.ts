@@ -27,6 +27,7 @@ export function wireApi(functionName: string) {
     now,
     log: createLog({ ...config, functionName }),
     metrics: createMetrics(config.serviceName),
+    corsAllowedOrigins: config.corsAllowedOrigins,
   }
   return {
     config,

@@ -1,15 +1,17 @@
 import { InvalidArgumentError } from 'commander'
+import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 
 const SIZE = /^(\d+)(?:\.(\d+))? ?([KMGT]i?B|B)?$/
 const DECIMAL_PREFIXES = 'KMGT'
-const DURATION = /^(\d{1,9})([smhd])$/
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** A number with its unit: the library would take a number alone for milliseconds. */
+const DURATION = /^\d{1,9}(\.\d{1,3})? ?[a-z]+$/i
+const DAY_MS = 86_400_000
 /** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 /** Beyond this a date is a typing error. */
-const MAX_YEARS_AHEAD_MS = 100 * 365 * UNIT_MS.d
+const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
 
 /** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */
 export function parseSize(text: string): number {
@@ -30,12 +32,11 @@ function bytesOf(unit: string): bigint {
   return (unit.includes('i') ? 1024n : 1000n) ** power
 }
 
-/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `0`. */
+/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `1.5h`, `2 weeks`, `0`. */
 export function parseDuration(text: string): number {
   if (text === '0') return 0
-  const [, number, unit] = DURATION.exec(text) ?? []
-  if (unit === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
-  const durationMs = Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  const durationMs = DURATION.test(text) ? ms(text as ms.StringValue) : undefined
+  if (durationMs === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
   if (durationMs > MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years`)
   return durationMs
 }

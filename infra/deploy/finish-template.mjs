@@ -1,12 +1,19 @@
+import { answerPreflights } from './answer-preflights.mjs'
+import { answerWrongMethods } from './answer-wrong-methods.mjs'
+
 /**
  * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
  * @param template the whole CloudFormation template, changed in place
+ * @param {readonly string[]} corsAllowedOrigins
  */
-export function finishTemplate(template) {
+export function finishTemplate(template, corsAllowedOrigins) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
+  // Before the gateway's own answers: what the stage allows is enough for those.
+  throttleMethods(template, ofType)
+  answerPreflights(template, corsAllowedOrigins)
+  answerWrongMethods(template, corsAllowedOrigins)
   deployToStage(ofType)
   sendRequestsToAliases(ofType)
-  throttleMethods(template, ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
     showAlarms(Properties.DashboardBody, ofType)
     Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
@@ -24,7 +31,8 @@ function deployToStage(ofType) {
   delete deployment.Properties.StageName
   deployment.DependsOn = [deployment.DependsOn ?? []]
     .flat()
-    .concat(ofType('AWS::ApiGateway::GatewayResponse').map(([id]) => id))
+    .concat(['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap(ofType).map(([id]) => id))
+  deployment.DependsOn = [...new Set(deployment.DependsOn)]
   stage.Properties.DeploymentId = { Ref: deploymentId }
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expandApiFunctions } from './api-functions.mjs'
+import { readOrigins } from './cors-texts.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
 
@@ -30,7 +31,7 @@ export default class PromotionDeployment {
         const template = service.provider.compiledCloudFormationTemplate
         expandApiFunctions(template, service.custom.perApiFunction, service.functions)
         settleConditions(template)
-        finishTemplate(template)
+        finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))
       },
     }
   }

@@ -4,9 +4,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
+import { createFindDocument } from './find-document.ts'
 import { startFunctionHost } from './function-host.ts'
-import { startGateway } from './gateway.ts'
+import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
+import { createPage, type PageHandler } from './page.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
 import { type Demo, seed } from './seed.ts'
@@ -31,6 +33,8 @@ export interface DemoFileContent extends Demo {
 
 export interface LocalService {
   demo: DemoFileContent
+  /** Resolves when the functions' process ended by itself. */
+  failed: Promise<void>
   stop(): Promise<void>
 }
 
@@ -44,6 +48,7 @@ interface LocalServiceOptions {
   environment: Readonly<Record<string, string | undefined>>
   /** Receives what the function host prints. */
   log(text: string): void
+  onRequest?(request: ServedRequest): void
 }
 
 /** Starts the built service behind a gateway on loopback, with embedded S3 and DynamoDB unless the environment names others. */
@@ -74,8 +79,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await provision(definition, { dynamoDb, s3 })
     const demoFile = join(directory, 'demo.json')
     const demo = await seed({ dynamoDb, s3, config }, await readJson(demoFile))
-    dynamoDb.destroy()
-    s3.destroy()
+    keep({
+      stop: async () => {
+        dynamoDb.destroy()
+        s3.destroy()
+      },
+    })
 
     const host = keep(
       await startFunctionHost({
@@ -91,10 +100,24 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         log: options.log,
       }),
     )
-    const { gatewayResponses } = definition
-    const gateway = keep(await startGateway({ port: options.port, functionHostPort: host.port, gatewayResponses }))
+    const { gatewayResponses, routes } = definition
+    let page: PageHandler | undefined
+    const gateway = keep(
+      await startGateway({
+        port: options.port,
+        page: (...request) => page?.(...request) ?? false,
+        stage: STAGE,
+        lambdaPort: host.lambdaPort,
+        routes,
+        gatewayResponses,
+        corsAllowedOrigins: config.corsAllowedOrigins,
+        ...(options.onRequest && { onRequest: options.onRequest }),
+      }),
+    )
+    const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
+    page = await createPage({ root, baseUrl, demo, findDocument: createFindDocument({ dynamoDb, s3, config }) })
     const content: DemoFileContent = {
-      base_url: `http://${LOOPBACK}:${gateway.port}/v1`,
+      base_url: baseUrl,
       ...demo,
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,
@@ -108,7 +131,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     }
     // Keys of a demonstration, but keys: for the owner's eyes.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-    return { demo: content, stop }
+    return { demo: content, failed: host.failed, stop }
   } catch (error) {
     await stop()
     throw error

@@ -130,7 +130,7 @@ describe('the demonstration over HTTP', () => {
 describe('what the gateway answers itself', () => {
   it.each([
     ['an unknown route', '/documents', { method: 'GET' }, 404, 'route_not_found'],
-    ['another method', '/containers/a/files/b/promote', { method: 'GET' }, 404, 'route_not_found'],
+    ['another method', '/containers/a/files/b/promote', { method: 'GET' }, 404, 'method_not_allowed'],
     [
       'a body above 10 MB',
       '/containers/a/files/b/promote',

@@ -26,6 +26,7 @@ export const EXISTING = {
   alarmTopicArn: arn('sns', 'ops'),
   createGatewayLogRole: 'false',
   reservedConcurrency: '50',
+  corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
 }
 export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',
