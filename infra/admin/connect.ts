@@ -14,6 +14,7 @@ import type { Log } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
+import { useRegionOf } from './region.ts'
 
 /** Which deployment a command is about. */
 export interface Target {
@@ -67,9 +68,7 @@ export function connect(env: Environment) {
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
 export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
   if (target.local) return useLocalService(target.directory)
-  // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
-  const region = target.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION
-  if (region !== undefined) process.env.AWS_REGION = region
+  useRegionOf(target)
   if (target.stage === undefined) return process.env
   const { readDeployedEnvironment } = await import('./deployed-environment.ts')
   return readDeployedEnvironment(target.stage, signal)

@@ -11,6 +11,8 @@ import { addKeysCommands } from './keys-commands.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
 import { createSession, type Run } from './session.ts'
+import { addSmokeCommand } from './smoke-command.ts'
+import { addSwitchCommands } from './switch-commands.ts'
 import { addWorkspacesCommands } from './workspaces-commands.ts'
 
 const ENDPOINTS = `
@@ -77,6 +79,8 @@ addDocumentsCommands(
 )
 addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
+addSmokeCommand(program.command('smoke'), run)
+addSwitchCommands(program, run)
 addCompletionCommand(program)
 
 try {

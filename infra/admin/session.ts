@@ -11,6 +11,7 @@ export interface Session {
   output: Output
   /** Of the deployment, in a question before something is deleted there. */
   place: string
+  target: Target
   /** Aborts when the user wants to stop. */
   signal: AbortSignal
   environment(): Promise<Environment>
@@ -37,6 +38,7 @@ export function createSession(target: Target, output: Output): Session {
       : target.stage === undefined
         ? 'this environment'
         : `stage ${target.stage}`,
+    target,
     signal,
     environment,
     stores: async () => (await connecting()).connect(await environment()),

@@ -11,7 +11,7 @@ export interface Deployment {
   environment: Readonly<Record<string, unknown>>
   /** --param options, as they were given: `name=value`. */
   given: readonly string[]
-  /** Names of the parameters that serverless.yml has for this stage. */
+  /** Names of the parameters that are written for this stage, in settings/<stage>.yml above all. */
   written: readonly string[]
 }
 
@@ -44,7 +44,7 @@ function unknownParameters(stage: string, { given, written }: Pick<Deployment, '
   const ofCommand = given.map((text) => text.split('=', 1)[0] ?? '').filter(isUnknown)
   return [
     ...ofCommand.map((name) => `--param ${name}: there is no such parameter, only ${known}`),
-    ...written.filter(isUnknown).map((name) => `params.${stage}.${name} of serverless.yml: there is no such parameter`),
+    ...written.filter(isUnknown).map((name) => `${name} of settings/${stage}.yml: there is no such parameter`),
   ]
 }
 
@@ -107,6 +107,11 @@ function faultsInCombination(settings: Settings, region: string): string[] {
     if (itsRegion && itsRegion !== region)
       faults.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
   }
+  if (settings.deletionProtection === 'true' && !hasReceiver(settings)) {
+    faults.push(
+      'nobody gets the alarms: give alarmEmail or alarmTopicArn, or say alarmsWithoutReceiver=true (deletionProtection=true makes a stage a productive one)',
+    )
+  }
   const beforeFirstId = documentKeyTemplate.split('{')[0] ?? ''
   if (beforeFirstId !== '' && !beforeFirstId.endsWith('/')) {
     faults.push(
@@ -114,4 +119,8 @@ function faultsInCombination(settings: Settings, region: string): string[] {
     )
   }
   return faults
+}
+
+function hasReceiver({ alarmEmail, alarmTopicArn, alarmsWithoutReceiver }: Settings): boolean {
+  return Boolean(alarmEmail || alarmTopicArn) || alarmsWithoutReceiver === 'true'
 }

@@ -1,5 +1,7 @@
 import { answerPreflights } from './answer-preflights.mjs'
 import { answerWrongMethods } from './answer-wrong-methods.mjs'
+import { nameDeploymentByContent } from './content-ids.mjs'
+import { tidyDependencies } from './dependencies.mjs'
 
 /**
  * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
@@ -12,12 +14,14 @@ export function finishTemplate(template, corsAllowedOrigins) {
   throttleMethods(template, ofType)
   answerPreflights(template, corsAllowedOrigins)
   answerWrongMethods(template, corsAllowedOrigins)
-  deployToStage(ofType)
   sendRequestsToAliases(ofType)
+  deployToStage(template, ofType)
+  takeFailedVersionsBack(ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
     showAlarms(Properties.DashboardBody, ofType)
     Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
   }
+  tidyDependencies(template)
 }
 
 /**
@@ -25,15 +29,26 @@ export function finishTemplate(template, corsAllowedOrigins) {
  * A deployment is a snapshot of the API, so it waits for what the gateway answers itself; else a changed answer would
  * reach the stage with the next deployment only.
  */
-function deployToStage(ofType) {
-  const [deploymentId, deployment] = theOnly(ofType('AWS::ApiGateway::Deployment'))
+function deployToStage(template, ofType) {
+  const [, deployment] = theOnly(ofType('AWS::ApiGateway::Deployment'))
   const [, stage] = theOnly(ofType('AWS::ApiGateway::Stage'))
   delete deployment.Properties.StageName
   deployment.DependsOn = [deployment.DependsOn ?? []]
     .flat()
     .concat(['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap(ofType).map(([id]) => id))
   deployment.DependsOn = [...new Set(deployment.DependsOn)]
-  stage.Properties.DeploymentId = { Ref: deploymentId }
+  stage.Properties.DeploymentId = { Ref: nameDeploymentByContent(template) }
+}
+
+/**
+ * A version stays when the next one comes, but goes when the deployment that published it is rolled back. The framework
+ * keeps it then, too, and Lambda refuses to publish the same code again: what was rolled back could never be retried.
+ */
+function takeFailedVersionsBack(ofType) {
+  for (const [, version] of ofType('AWS::Lambda::Version')) {
+    version.DeletionPolicy = 'RetainExceptOnCreate'
+    version.UpdateReplacePolicy = 'Retain'
+  }
 }
 
 /** The settings of the stage once more for each method, so that none can use up what is meant for all. */

@@ -2,53 +2,98 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { applyAccountRules, tagsOf } from './account-rules.mjs'
 import { expandApiFunctions } from './api-functions.mjs'
 import { readOrigins } from './cors-texts.mjs'
+import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
 
 /**
  * Serverless plugin, plain JavaScript because the framework loads it with whatever Node.js runs the framework. It checks
- * the parameters and builds dist/ before packaging, and completes the template after it.
+ * the parameters and builds dist/ before packaging, and completes the template after it; it looks at the account before a
+ * deployment, and protects what is there after it.
  */
 export default class PromotionDeployment {
   constructor(serverless, options) {
     const { service } = serverless
+    const provider = () => serverless.getProvider('aws')
+    const run = async (script, input) => {
+      const complaints = await runScript(script, input, environmentOf(provider(), options))
+      if (complaints !== '') throw new serverless.classes.Error(complaints)
+    }
     this.hooks = {
       'before:package:initialize': async () => {
-        const stage = serverless.getProvider('aws').getStage()
-        const faults = await prepare({
+        const stage = provider().getStage()
+        await run('prepare.ts', {
           stage,
-          region: serverless.getProvider('aws').getRegion(),
+          region: provider().getRegion(),
           settings: service.custom.settings,
           environment: service.provider.environment,
           given: [options.param ?? []].flat(),
           written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
         })
-        if (faults !== '') throw new serverless.classes.Error(faults)
+        // Now: what a version is named after has the environment in it.
+        nameExistingTables(service)
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
         expandApiFunctions(template, service.custom.perApiFunction, service.functions)
         settleConditions(template)
+        useExistingTables(template, service.custom.settings)
+        applyAccountRules(template, service.custom.settings)
         finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))
       },
+      'before:deploy:deploy': async () => {
+        const names = { service: service.service, stage: provider().getStage() }
+        // CloudFormation passes a stack's tags on to all of its resources that can have some.
+        service.provider.stackTags = tagsOf(service.custom.settings, names)
+        await run('before-deployment.ts', intentionOf(serverless))
+      },
+      'after:deploy:deploy': () =>
+        run('after-deployment.ts', {
+          stackName: provider().naming.getStackName(),
+          isProtected: String(service.custom.settings.deletionProtection) === 'true',
+        }),
     }
   }
 }
 
-/** Checks and builds with the Node.js of this project, which reads TypeScript. @returns what is wrong, or nothing */
-function prepare(deployment) {
-  const script = join(dirname(fileURLToPath(import.meta.url)), 'prepare.ts')
+/** For preflight.ts. */
+function intentionOf(serverless) {
+  const { custom, resources } = serverless.service
+  const tables = tablesOf(resources.Resources, custom.settings)
+  const byParameter = (entries) => Object.fromEntries(entries.map(({ parameter, name }) => [parameter, name]))
+  return {
+    stackName: serverless.getProvider('aws').naming.getStackName(),
+    createsGatewayLogRole: String(custom.settings.createGatewayLogRole) === 'true',
+    newTables: byParameter(
+      tables.filter(({ existing }) => !existing).map((table) => ({ ...table, name: table.ownName })),
+    ),
+    existingTables: byParameter(
+      tables.filter(({ existing }) => existing).map((table) => ({ ...table, name: table.existing })),
+    ),
+  }
+}
+
+/** Where the framework is going to, for those who ask AWS besides it. */
+function environmentOf(provider, options) {
+  const profile = options['aws-profile']
+  return { ...process.env, AWS_REGION: provider.getRegion(), ...(profile ? { AWS_PROFILE: profile } : {}) }
+}
+
+/** With the Node.js of this project, which reads TypeScript. @returns what is wrong, or nothing */
+function runScript(name, input, env) {
+  const script = join(dirname(fileURLToPath(import.meta.url)), name)
   return new Promise((resolve, reject) => {
-    const child = spawn(projectNode(), [script], { stdio: ['pipe', 'inherit', 'pipe'] })
+    const child = spawn(projectNode(), [script], { stdio: ['pipe', 'inherit', 'pipe'], env })
     let complaints = ''
     child.stderr.setEncoding('utf8').on('data', (text) => {
       complaints += text
     })
     child.on('error', reject)
     child.on('close', (code) => resolve(code === 0 ? '' : complaints.trim() || `${script} ended with ${code}`))
-    child.stdin.end(JSON.stringify(deployment))
+    child.stdin.end(JSON.stringify(input))
   })
 }
 

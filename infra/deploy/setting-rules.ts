@@ -28,6 +28,12 @@ const BUCKET: Pick<SettingRule, 'pattern' | 'allowed' | 'isOptional'> = {
   allowed: 'the name of a bucket (3 to 63 of a-z, 0-9, "-" and "."), not its ARN',
   isOptional: true,
 }
+/** Amazon DynamoDB developer guide, "Naming rules". */
+const TABLE: SettingRule = {
+  pattern: /^[A-Za-z0-9_.-]{3,255}$/,
+  allowed: 'the name of a table (3 to 255 of a-z, A-Z, 0-9, "_", "-" and "."), not its ARN',
+  isOptional: true,
+}
 const arn = (service: string, resource: string, allowed: string): SettingRule => ({
   pattern: new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`),
   allowed,
@@ -43,6 +49,11 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   documentKeyTemplate: { environment: 'DOCUMENT_KEY_TEMPLATE' },
   documentsKmsKeyArn: KMS_KEY,
   deletedDocumentDays: { integer: { min: 1, max: 3650 } },
+  keysTable: TABLE,
+  workspacesTable: TABLE,
+  reservationsTable: TABLE,
+  documentsTable: TABLE,
+  rateLimitsTable: TABLE,
   maxFileBytes: { environment: 'MAX_FILE_BYTES' },
   defaultQuotaBytes: { environment: 'DEFAULT_QUOTA_BYTES' },
   rateLimitPerMinute: { environment: 'RATE_LIMIT_PER_MINUTE' },
@@ -72,8 +83,25 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   deploymentPreference: { oneOf: DEPLOYMENT_PREFERENCES },
   reservedConcurrency: { integer: { min: 1, max: 100_000 }, isOptional: true },
   logRetentionDays: { oneOf: RETENTION_DAYS },
+  operationsKmsKeyArn: KMS_KEY,
+  tags: {
+    pattern: /^[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256}(,[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256})*$/,
+    allowed: 'tags as name=value, with a comma between two',
+    isOptional: true,
+  },
+  rolePath: {
+    pattern: /^\/([\w+=,.@-]+\/)*$/,
+    allowed: 'the path of a role, beginning and ending in "/"',
+    isOptional: true,
+  },
+  permissionsBoundaryArn: {
+    pattern: /^arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/,
+    allowed: 'the ARN of an IAM policy (arn:aws:iam::…:policy/…)',
+    isOptional: true,
+  },
   alarmTopicArn: arn('sns', '[A-Za-z0-9_-]{1,256}', 'the ARN of a standard SNS topic (arn:aws:sns:…)'),
   alarmEmail: { pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/, allowed: 'an e-mail address', isOptional: true },
+  alarmsWithoutReceiver: BOOLEAN,
   alarmServerErrorPercent: { integer: { min: 1, max: 100 } },
   alarmLatencyMs: { integer: { min: 100, max: 29_000 } },
   alarmOldestReservationMs: { integer: { min: 60_000, max: 86_400_000 } },

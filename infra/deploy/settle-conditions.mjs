@@ -13,10 +13,6 @@ export function settleConditions(template) {
     }
     template[section] = settle(template[section], holds)
   }
-  for (const resource of Object.values(template.Resources)) {
-    if (resource.DependsOn === undefined) continue
-    resource.DependsOn = [resource.DependsOn].flat().filter((id) => id in template.Resources)
-  }
   delete template.Conditions
 }
 

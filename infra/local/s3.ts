@@ -32,7 +32,7 @@ export async function startS3(options: { directory: string; credentials: Credent
   hideHalfWritten(s3)
   joinParts(s3.store)
   // Before its router, which is the last.
-  const repairs = [admitNoVersions, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store)]
+  const repairs = [admitIgnorance, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store)]
   s3.middleware.splice(-1, 0, ...repairs)
   const server = createServer(s3.callback())
   const port = await listen(server, 0)
@@ -61,9 +61,11 @@ function hideHalfWritten({ store }: S3rver): void {
   }
 }
 
-/** s3rver takes a question for versions for a listing of the bucket. */
-async function admitNoVersions(ctx: Context, next: () => Promise<void>): Promise<void> {
-  if ('versioning' in ctx.query) throw new S3Error('NotImplemented', 'There is no versioning here.')
+/** s3rver takes these questions about a bucket for a listing of it. */
+async function admitIgnorance(ctx: Context, next: () => Promise<void>): Promise<void> {
+  for (const question of ['versioning', 'policy', 'ownershipControls']) {
+    if (question in ctx.query) throw new S3Error('NotImplemented', `There is no ${question} here.`)
+  }
   return next()
 }
 

@@ -2,6 +2,7 @@ import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@
 import { ServiceError } from '../errors.ts'
 import type { ContainerFile } from '../promotion/ports.ts'
 import { lookAt } from './copy-requests.ts'
+import { lookForObject } from './missing-object.ts'
 import { send, statusOf } from './send.ts'
 
 const PROBE_TIMEOUT_MS = 3000
@@ -10,19 +11,26 @@ const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
 /** Node.js reads and writes headers as Latin-1, the SDK signs them as UTF-8: others are refused by whoever gets them. */
 const PLAIN_ASCII = /^[\x20-\x7e]*$/
 
+export interface SandboxSettings {
+  client: S3Client
+  sandboxBucket: string
+  /** Told when S3 answered 403, not 404, for a key that is not there. */
+  onRefusedMissingKey?(): void
+}
+
 /**
  * Looks a file of the sandboxes up. Headers that could not be sent again count as missing.
  * @returns undefined when there is no such file
  * @throws ServiceError container_file_encrypted, container_file_requester_pays
  */
 export async function findContainerFile(
-  { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
+  { client, sandboxBucket, onRefusedMissingKey }: SandboxSettings,
   objectKey: string,
   signal: AbortSignal,
 ): Promise<ContainerFile | undefined> {
   const object = { Bucket: sandboxBucket, Key: objectKey }
   try {
-    const head = await lookAt(client, object, signal)
+    const head = await lookForObject(client, object, signal, onRefusedMissingKey)
     return head && toContainerFile(objectKey, head)
   } catch (error) {
     // Answers to HeadObject have no body: why it was refused shows only when it is asked in another way.

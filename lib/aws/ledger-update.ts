@@ -17,15 +17,13 @@ export const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
-// Set to itself to be among the values returned.
-export const TELL_QUOTA = 'quota_bytes = quota_bytes'
 const COUNT_CHANGE = 'ADD version :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string
   ConditionExpression: string
   values?: Record<string, unknown>
-  ReturnValues?: 'UPDATED_NEW'
+  ReturnValues?: 'ALL_NEW'
   ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
 }
 

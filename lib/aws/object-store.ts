@@ -7,8 +7,9 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
-import { findContainerFile, readStart } from './container-file.ts'
-import { lookAt, type ObjectCopySettings } from './copy-requests.ts'
+import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
+import type { ObjectCopySettings } from './copy-requests.ts'
+import { lookForObject } from './missing-object.ts'
 import { copyObject } from './object-copy.ts'
 import { send } from './send.ts'
 
@@ -20,7 +21,9 @@ interface UploadMarkers {
 }
 
 /** The sandboxes and the documents in S3. */
-export function createObjectStore(settings: ObjectCopySettings): ObjectStore & DocumentObjectOverview {
+export function createObjectStore(
+  settings: ObjectCopySettings & SandboxSettings,
+): ObjectStore & DocumentObjectOverview {
   const { client, sandboxBucket, documentsBucket } = settings
   const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
@@ -59,7 +62,7 @@ export function createObjectStore(settings: ObjectCopySettings): ObjectStore & D
     abortUploads,
 
     async hasObject(objectKey, signal) {
-      return (await lookAt(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined
+      return (await lookForObject(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined
     },
   }
 

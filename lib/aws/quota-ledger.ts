@@ -21,7 +21,6 @@ import {
   type LedgerUpdate,
   MARK,
   REMOVE_MARKER,
-  TELL_QUOTA,
   updateLedger,
 } from './ledger-update.ts'
 import { isThrottled, OPENING, type SendOptions, send } from './send.ts'
@@ -105,10 +104,10 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           marker,
           { signal, ...CLOSING },
           {
-            UpdateExpression: `SET ${GIVE_BACK}, ${TELL_QUOTA}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
+            UpdateExpression: `SET ${GIVE_BACK}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
             ConditionExpression: IS_MARKED,
             ...(keepsMarker && { values: { ':no_bytes': 0 } }),
-            ReturnValues: 'UPDATED_NEW',
+            ReturnValues: 'ALL_NEW',
           },
         )
         return Attributes && usageOf(readWorkspaceItem(Attributes))
@@ -140,7 +139,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
         reservation,
         { signal, ...ONE_TRY },
         {
-          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${TELL_QUOTA}, ${MARK}, ${BE_CHECKED}`,
+          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${HAS_ROOM} AND ${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
           values: {
             ':size_bytes': reservation.sizeBytes,
@@ -148,13 +147,13 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
             ':most': most,
             ...checkValues(reservation),
           },
-          ReturnValues: 'UPDATED_NEW',
+          ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
       )
       return { outcome: 'taken', usage: usageOf(readWorkspaceItem(Attributes)) }
     } catch (error) {
-      if (isThrottled(error)) return { outcome: 'crowded', isDue: false }
+      if (isThrottled(error)) return { outcome: 'crowded' }
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       const item = error.Item && readWorkspaceItem(error.Item)
       if (item?.takings === undefined) return 'unprepared'
@@ -168,8 +167,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
 
   /** Reads the reason for a refusal out of the item that was refused. */
   function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
+    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded' }
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= settings.now()
-    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded', isDue }
     return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
   }
 

@@ -77,7 +77,7 @@ export type TakeOutcome =
   | { outcome: 'taken'; usage: StorageUsage }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
   /** The item has as many takings as it may hold, or more writes than DynamoDB lets through: try again. */
-  | { outcome: 'crowded'; isDue: boolean }
+  | { outcome: 'crowded' }
 
 /**
  * The counter of every workspace, as one item each. Each method is one write. docs/reliability.md tells the protocol: what

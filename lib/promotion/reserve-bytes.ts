@@ -52,7 +52,7 @@ async function takePatiently(
 ): Promise<TakeOutcome> {
   const { workspaceId } = reservation
   const judgement = deps.admission.judge(workspaceId)
-  let outcome: TakeOutcome = { outcome: 'crowded', isDue: false }
+  let outcome: TakeOutcome = { outcome: 'crowded' }
   if (judgement !== 'refuse') {
     const impatientAtMs = deps.now() + (judgement === 'patient' ? PATIENCE_MS : 0)
     for (let tries = 1; ; tries++) {

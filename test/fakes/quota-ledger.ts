@@ -71,7 +71,7 @@ export function createFakeQuotaLedger(options: {
       const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
       const stale = [...workspace.takings.values()].filter(isStale).length
       const most = maxTakings + Math.min(stale, MAX_STALE_TAKINGS)
-      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded', isDue }
+      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded' }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs

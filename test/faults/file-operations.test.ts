@@ -162,14 +162,15 @@ describe('download_document', () => {
 })
 
 describe('200 parallel deletions of the same 20 documents', () => {
-  it('give the bytes back once, and every one of them is answered 200', async () => {
+  // Minutes on a machine that does something else, too: 200 of them wait for one stand-in.
+  it('give the bytes back once, and every one of them is answered 200', { timeout: 300_000 }, async () => {
     const ids = [documentId]
     for (let i = 1; i < 20; i++) ids.push(await promoted())
     expect(await world.stateOf(workspace)).toMatchObject({ documents: 20, usedBytes: 20 * BYTES.length })
     // Counted by a key of their own each: the rate limit is not what this is about.
     const deletions = ids.flatMap((id) => Array<string>(10).fill(id))
     const outcomes = await Promise.all(
-      deletions.map((id) => lane.delete(workspace.workspaceId, id as DocumentId, 60_000)),
+      deletions.map((id) => lane.delete(workspace.workspaceId, id as DocumentId, 240_000)),
     )
     expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(20)
     expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })

@@ -134,7 +134,7 @@ describe('the functions', () => {
 
 describe('the outputs', () => {
   it('name the address, and what operators look for', () => {
-    const names = Object.keys(dev.outputs).filter((name) => !/^Serv|QualifiedArn$/.test(name))
+    const names = Object.keys(dev.outputs).filter((name) => !/^Serv|Arn$/.test(name))
     expect(names).toEqual([
       'BaseUrl',
       ...['PromoteFunction', 'ReadDocumentsFunction', 'DeleteDocumentFunction', 'ReadContainerFilesFunction'],

@@ -34,8 +34,9 @@ const ACTIONS = {
   ReadContainerFilesRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem s3:GetObject s3:ListBucket`,
   ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
+  // Those of AWSCodeDeployRoleForLambdaLimited but for its hooks.
   TrafficShiftRole:
-    'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms',
+    'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms s3:GetObject s3:GetObjectVersion',
 }
 /** What has no resource to name. */
 const ANYWHERE = ['Trace', 'AskAlarms']

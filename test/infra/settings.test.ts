@@ -10,7 +10,8 @@ import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } f
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
-const { params, provider, functions, ...rest } = parse(read('serverless.yml'))
+const { provider, functions, ...rest } = parse(read('serverless.yml'))
+const params = parse(read('infra/resources/parameters.yml'))
 const DEFAULTS: Record<string, string> = params.default
 
 /** Of the parameters, as the framework hands them to the plugin. */
@@ -22,9 +23,7 @@ function deployment(
   const inEnvironment = Object.entries(SETTING_RULES).flatMap(([name, { environment }]) =>
     environment ? [[environment, settings[name]]] : [],
   )
-  const tables = ['KEYS_TABLE', 'WORKSPACES_TABLE', 'RESERVATIONS_TABLE', 'DOCUMENTS_TABLE', 'RATE_LIMITS_TABLE'].map(
-    (name) => [name, name],
-  )
+  const tables = Object.entries(provider.environment).filter(([name]) => name.endsWith('_TABLE'))
   const bucket = (name: string | undefined) => ({ 'Fn::If': ['Creates…Bucket', { Ref: '…Bucket' }, name] })
   return {
     stage: 'prod',
@@ -82,7 +81,7 @@ describe('serverless.yml', () => {
   })
 
   it('uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
-    const topLevel = ['service', 'frameworkVersion', 'plugins', 'custom', 'package', 'resources']
+    const topLevel = ['service', 'frameworkVersion', 'plugins', 'params', 'custom', 'package', 'resources']
     expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())
     const onlyOne =
       'build capacityProviders domain domains enableLegacyDeploymentBucket eventBridge lambdaHashingVersion resolver ' +
@@ -96,7 +95,8 @@ describe('serverless.yml', () => {
 
 describe('the parameters', () => {
   it.each([
-    ['of production', params.prod],
+    ['of production', { ...params.prod, alarmEmail: 'ops@example.com' }],
+    ['of production that nobody watches', { ...params.prod, alarmsWithoutReceiver: 'true' }],
     ['of existing resources', { ...params.prod, ...EXISTING }],
     ['of alarms', { ...params.prod, ...THRESHOLDS }],
   ])('%s can be deployed', (_, changes) => {
@@ -106,7 +106,7 @@ describe('the parameters', () => {
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
   it.each<[fault: string, changes: Record<string, string>, options?: object]>([
     ['--param sandboxBuckt: there is no such parameter', {}, { given: ['sandboxBuckt=mine'] }],
-    ['params.prod.leasMs of serverless.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
+    ['leasMs of settings/prod.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
     ['--stage is "Prod": allowed are 1 to 16 of a-z, 0-9', {}, { stage: 'Prod' }],
     ['--stage is "a-stage-with-seventeen": allowed are', {}, { stage: 'a-stage-with-seventeen' }],
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
@@ -153,6 +153,8 @@ describe('the parameters', () => {
       { webAclArn: 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0' },
     ],
     ['createGatewayLogRole is "no": allowed is true, false', { createGatewayLogRole: 'no' }],
+    ['nobody gets the alarms: give alarmEmail or alarmTopicArn', params.prod],
+    ['keysTable is "arn:aws:dynamodb:…": allowed is the name of a table', { keysTable: 'arn:aws:dynamodb:…' }],
     ['deletionProtection is "on": allowed is true, false', { deletionProtection: 'on' }],
     [
       'deploymentPreference is "Canary": allowed is AllAtOnce, Canary10Percent5Minutes',
@@ -170,7 +172,7 @@ describe('the parameters', () => {
   })
 
   it('are taken as booleans and numbers, too', () => {
-    const { settings, ...others } = deployment()
+    const { settings, ...others } = deployment({ alarmEmail: 'ops@example.com' })
     expect(
       faultsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
     ).toEqual([])
@@ -189,7 +191,10 @@ describe('serverless package', () => {
   }
 
   it('builds what it packages: it is one command', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
-    const { stderr } = await inCopy(['infra', 'lib', 'functions'], ['--stage', 'prod'])
+    const { stderr } = await inCopy(
+      ['infra', 'lib', 'functions'],
+      ['--stage', 'prod', '--param', 'alarmEmail=ops@example.com'],
+    )
     expect(stderr).toContain('Service packaged')
   })
 

@@ -24,7 +24,6 @@ export const EXISTING = {
   hostedZoneId: 'Z0123456789ABC',
   webAclArn: arn('wafv2', `regional/webacl/main/${KEY_ID}`),
   alarmTopicArn: arn('sns', 'ops'),
-  createGatewayLogRole: 'false',
   reservedConcurrency: '50',
   corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
 }
@@ -47,7 +46,7 @@ const OWN_KEYS = { sandboxKmsKeyArn: EXISTING.sandboxKmsKeyArn, documentsKmsKeyA
 
 /** What is deployed by default, in production, beside what exists already, and with keys of one's own. */
 export const VARIANTS = {
-  dev: ['--stage', 'dev'],
+  dev: ['--stage', 'dev', ...asParams({ createGatewayLogRole: 'true' })],
   prod: ['--stage', 'prod', ...asParams(THRESHOLDS)],
   broughtAlong: ['--stage', 'prod', ...asParams(EXISTING)],
   ownKeys: ['--stage', 'dev', ...asParams(OWN_KEYS)],

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const CROWDED: TakeOutcome = { outcome: 'crowded', isDue: false }
+const CROWDED: TakeOutcome = { outcome: 'crowded' }
 
 /** Ports whose clock moves while somebody waits, and what happened to each take. */
 function setUp() {
@@ -147,7 +147,7 @@ describe('takeBytes', () => {
   it('is patient with a crowded ledger, also when something is due: who died in the crowd takes no place', async () => {
     const { ports, take, tries } = setUp()
     const looks = vi.spyOn(ports.deps.overview, 'read')
-    for (let i = 0; i < 3; i++) tries.mockResolvedValueOnce({ outcome: 'crowded', isDue: true })
+    for (let i = 0; i < 3; i++) tries.mockResolvedValueOnce({ outcome: 'crowded' })
     await take()
     expect([tries.mock.calls.length, time.pauses.length, looks.mock.calls.length]).toEqual([4, 3, 0])
   })

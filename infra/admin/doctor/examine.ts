@@ -3,9 +3,12 @@ import type { Config } from '../../../lib/config.ts'
 import type { Colour } from '../colours.ts'
 import { readSettings } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
+import { bucketAccessChecks } from './bucket-access.ts'
 import { bucketChecks } from './buckets.ts'
 import { type Check, type CheckResult, runCheck, type Verdict } from './check.ts'
 import { clockCheck } from './clock.ts'
+import { copyConditionsCheck } from './copy-conditions.ts'
+import { deploymentChecks } from './deployment.ts'
 import { permissionChecks } from './permissions.ts'
 import { tableChecks } from './tables.ts'
 
@@ -41,7 +44,8 @@ export async function examine(session: Session): Promise<ExitCode> {
   }
   // First: it says which servers the others are to ask.
   results.push(await runCheck(configuration, session.signal))
-  results.push(...(await Promise.all(checksOf(config).map((check) => runCheck(check, session.signal)))))
+  const checks = checksOf(config, session.target.stage !== undefined)
+  results.push(...(await Promise.all(checks.map((check) => runCheck(check, session.signal)))))
   session.signal.throwIfAborted()
   await session.output.list(session.output.isJson ? results : toldOnce(results), {
     columns: {
@@ -59,8 +63,11 @@ export async function examine(session: Session): Promise<ExitCode> {
   return count('fault') === 0 ? 0 : 1
 }
 
-/** @param config undefined when it is faulty: then there is nothing to know tables and buckets by */
-function checksOf(config: Config | undefined): Check[] {
+/**
+ * @param config undefined when it is faulty: then there is nothing to know tables and buckets by
+ * @param isDeployed whether there is a stack around them
+ */
+function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
   // The checks call the SDK themselves, and all of their calls may be repeated.
   const settings = { maxAttempts: 3 }
   const dynamoDb = createDynamoDbClient(settings)
@@ -71,9 +78,15 @@ function checksOf(config: Config | undefined): Check[] {
     ...general,
     ...tableChecks(config, dynamoDb),
     ...bucketChecks(config, s3),
+    ...[...new Set([config.sandboxBucket, config.documentsBucket])].flatMap((each) => bucketAccessChecks(each, s3)),
+    // S3 itself is known to mind them.
+    ...(isOtherThanAws() ? [copyConditionsCheck(config, s3)] : []),
+    ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
     ...permissionChecks(config, dynamoDb, s3),
   ]
 }
+
+const isOtherThanAws = () => (process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL) !== undefined
 
 function credentialsCheck(client: ReturnType<typeof createDynamoDbClient>): Check {
   return {

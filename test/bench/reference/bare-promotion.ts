@@ -84,7 +84,7 @@ const take = (sizeBytes: number) =>
   new UpdateItemCommand({
     ...workspace,
     UpdateExpression:
-      'SET remaining_bytes = remaining_bytes - :size_bytes, quota_bytes = quota_bytes, #markers.#marker = :marker, check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
+      'SET remaining_bytes = remaining_bytes - :size_bytes, #markers.#marker = :marker, check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
     ConditionExpression:
       'remaining_bytes >= :size_bytes AND attribute_not_exists(#markers.#marker) AND size(#markers) < :most',
     ExpressionAttributeValues: {
@@ -95,7 +95,7 @@ const take = (sizeBytes: number) =>
       ':shard': { S: '7' },
       ':one': { N: '1' },
     },
-    ReturnValues: 'UPDATED_NEW',
+    ReturnValues: 'ALL_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 

@@ -1,0 +1,23 @@
+import { readOwnSettings } from '../deploy/own-settings.cjs'
+import { CommandError } from './command-error.ts'
+import type { Target } from './connect.ts'
+
+/** The stack of a stage, by the name that the framework gives it. */
+export const stackNameOf = (stage: string) => `container-file-promotion-${stage}`
+
+/** Has the AWS clients of this process ask the target's region: as a deployment finds it (infra/deploy/region.cjs). */
+export function useRegionOf({ stage, region }: Pick<Target, 'stage' | 'region'>): void {
+  // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
+  const found = region ?? ownRegion(stage) ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION
+  if (found !== undefined) process.env.AWS_REGION = found
+}
+
+function ownRegion(stage: string | undefined): string | undefined {
+  if (stage === undefined) return undefined
+  try {
+    const { region } = readOwnSettings(stage)
+    return region === undefined ? undefined : String(region)
+  } catch (error) {
+    throw new CommandError('bad_configuration', (error as Error).message, { exitCode: 2, cause: error })
+  }
+}

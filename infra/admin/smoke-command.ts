@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import type { ExitCode, Run, Session } from './session.ts'
+
+const WORDS = { ok: 'ok', fault: 'FAULT', not_checked: 'not checked' } as const
+
+interface SmokeCommandOptions {
+  baseUrl?: string
+  telemetry: boolean
+}
+
+export function addSmokeCommand(command: Command, run: Run): void {
+  command
+    .description('promote, compare, refuse, repeat, delete over HTTPS, in a workspace of its own that is removed again')
+    .option('--base-url <url>', "another address than the stack's, ending in the version (https://…/v1)")
+    .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
+    .addHelpText(
+      'after',
+      '\nFor after a deployment. One line per check with its time. Ends with 1 when there is a fault, or something that it\nmade could not be removed again; what is left is named then.',
+    )
+    .action((options: SmokeCommandOptions) => run((session) => smoke(options, session)))
+}
+
+async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Session): Promise<ExitCode> {
+  const { output, signal, target } = session
+  const stores = await session.stores()
+  const { baseUrlOf } = await import('./smoke/base-url.ts')
+  const { runSmoke } = await import('./smoke/run-smoke.ts')
+  let faults = 0
+  const count = { ok: 0, fault: 0, not_checked: 0 }
+  await runSmoke({
+    stores,
+    baseUrl: baseUrl ?? (await baseUrlOf(target, signal)),
+    hasTelemetry: telemetry && !target.local,
+    signal,
+    onResult(result) {
+      const { check, verdict, detail, durationMs } = result
+      count[verdict]++
+      if (verdict === 'fault') faults++
+      const seconds = (durationMs / 1000).toFixed(1)
+      output.tell(`${WORDS[verdict].padEnd(11)} ${seconds.padStart(6)} s  ${check.padEnd(30)}  ${detail}`, result)
+      output.progress('checking')
+    },
+  })
+  signal.throwIfAborted()
+  if (!output.isJson) {
+    const found = faults === 0 ? 'No fault was found' : `${faults} ${faults === 1 ? 'fault was' : 'faults were'} found`
+    output.tell(`\n${found}; ${count.ok} ok, ${count.not_checked} not checked.`, {})
+  }
+  return faults === 0 ? 0 : 1
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs'
+import type { SmokeCheck } from './checks.ts'
+import { type SmokeContext, SmokeFault } from './context.ts'
+
+/** Logs and metrics arrive after a while: seconds for the one, a minute or two for the other. */
+const PATIENCE_MS = 180_000
+const PAUSE_MS = 5000
+/** What functions/promote-container-file.ts writes. */
+const REFUSED = 'S3 refused to look for a missing key'
+
+/** That the run can be seen by whoever watches the service. */
+export const TELEMETRY_CHECKS: SmokeCheck[] = [
+  { name: 'log lines', look: findLogLines },
+  { name: 'metrics', look: findMetrics },
+]
+
+async function findLogLines(context: SmokeContext, abortSignal: AbortSignal): Promise<string> {
+  const client = new CloudWatchLogsClient({})
+  const logGroupName = `/aws/lambda/${context.stores.config.serviceName}-promote-container-file`
+  const find = async (filterPattern: string) => {
+    const query = { logGroupName, filterPattern, startTime: context.startedAtMs, limit: 100 }
+    const { events = [] } = await client.send(new FilterLogEventsCommand(query), { abortSignal })
+    return events
+  }
+  const [requestId = ''] = context.requestIds
+  await eventually(
+    `no log line of request ${requestId}`,
+    async () => (await find(`"${requestId}"`)).length > 0,
+    abortSignal,
+  )
+  const refusals = await find(`"${REFUSED}"`)
+  const way = refusals.length > 0 ? '403, so that its listing is asked' : '404'
+  return `request ${requestId} is there; for a missing key, HeadObject answers ${way}`
+}
+
+async function findMetrics(
+  { stores, startedAtMs, requestIds }: SmokeContext,
+  abortSignal: AbortSignal,
+): Promise<string> {
+  const client = new CloudWatchClient({})
+  let sum = 0
+  const arrived = async () => {
+    const query = new GetMetricStatisticsCommand({
+      Namespace: 'ContainerFilePromotion',
+      MetricName: 'Promotions',
+      Dimensions: [{ Name: 'service', Value: stores.config.serviceName }],
+      StartTime: new Date(startedAtMs - 60_000),
+      EndTime: new Date(Date.now() + 60_000),
+      Period: 60,
+      Statistics: ['Sum'],
+    })
+    const { Datapoints = [] } = await client.send(query, { abortSignal })
+    sum = Datapoints.reduce((total, { Sum = 0 }) => total + Sum, 0)
+    return sum > 0
+  }
+  await eventually(`no metric Promotions for ${requestIds.length} requests`, arrived, abortSignal)
+  return `Promotions: ${sum}`
+}
+
+async function eventually(fault: string, isThere: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + PATIENCE_MS
+  while (!(await isThere())) {
+    if (Date.now() > until) throw new SmokeFault(`${fault} after ${PATIENCE_MS / 1000} s`)
+    await sleep(PAUSE_MS, undefined, { signal })
+  }
+}

@@ -1,0 +1,58 @@
+const TABLE = 'AWS::DynamoDB::Table'
+
+/** The tables of some resources: which parameter brings one along instead, and whether it does. */
+export function tablesOf(resources, settings) {
+  return Object.entries(resources)
+    .filter(([, { Type }]) => Type === TABLE)
+    .map(([id, { Properties }]) => {
+      // KeysTable → keysTable
+      const parameter = `${id[0].toLowerCase()}${id.slice(1)}`
+      return { id, parameter, ownName: Properties.TableName, existing: settings[parameter] || undefined }
+    })
+}
+
+/**
+ * Hands the functions the names of tables that are brought along. Before the framework compiles them: a version is named
+ * after its environment, and one of the same name is not published again.
+ * @param service the framework's, changed in place
+ */
+export function nameExistingTables({ provider, resources, custom }) {
+  for (const { ownName, existing } of tablesOf(resources.Resources, custom.settings)) {
+    for (const [variable, value] of Object.entries(provider.environment)) {
+      if (existing && value === ownName) provider.environment[variable] = existing
+    }
+  }
+}
+
+/**
+ * Tables that exist take the place of the stack's: they are taken out of the template, and whatever speaks of them speaks of
+ * the existing ones.
+ * @param template the whole CloudFormation template, changed in place
+ * @param settings every parameter with its value
+ */
+export function useExistingTables(template, settings) {
+  for (const { id, ownName, existing } of tablesOf(template.Resources, settings)) {
+    if (!existing) continue
+    delete template.Resources[id]
+    for (const section of ['Resources', 'Outputs']) {
+      template[section] = speakOf(template[section], { id, ownName, name: existing })
+    }
+  }
+}
+
+const arnOf = (name) => `arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/${name}`
+
+function speakOf(value, table) {
+  const { id, ownName, name } = table
+  if (value === ownName) return name
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((each) => speakOf(each, table))
+  if (value.Ref === id) return name
+  if (value['Fn::GetAtt']?.[0] === id) return { 'Fn::Sub': arnOf(name) }
+  if ('Fn::Sub' in value) {
+    const [text, ...variables] = [value['Fn::Sub']].flat()
+    const renamed = text.replaceAll(`\${${id}.Arn}`, arnOf(name)).replaceAll(`\${${id}}`, name)
+    return { 'Fn::Sub': variables.length > 0 ? [renamed, ...speakOf(variables, table)] : renamed }
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, speakOf(inner, table)]))
+}

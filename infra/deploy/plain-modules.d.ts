@@ -1,0 +1,40 @@
+/** What tests import of the plugin, which is plain JavaScript (plugin.mjs says why). */
+interface Resources {
+  Resources: Record<string, { Type: string; Properties: object }>
+  Outputs?: object
+}
+
+declare module '*/finish-template.mjs' {
+  export function finishTemplate(template: Resources): void
+}
+
+declare module '*/account-rules.mjs' {
+  type Settings = Readonly<Record<string, unknown>>
+
+  export function applyAccountRules(template: Resources, settings: Settings): void
+  export function tagsOf(settings: { tags?: string }, names: { service: string; stage: string }): Record<string, string>
+}
+
+declare module '*/existing-tables.mjs' {
+  type Settings = Readonly<Record<string, unknown>>
+
+  /** `parameter` brings one along, `existing`, instead of the one of the stack. */
+  interface Table {
+    id: string
+    parameter: string
+    ownName: string
+    existing?: string
+  }
+
+  export function tablesOf(resources: Resources['Resources'], settings: Settings): Table[]
+  export function nameExistingTables(service: {
+    provider: { environment: Record<string, unknown> }
+    resources: Resources
+    custom: { settings: Settings }
+  }): void
+  export function useExistingTables(template: Resources, settings: Settings): void
+}
+
+declare module '*/own-settings.cjs' {
+  export function readOwnSettings(stage: string): Record<string, unknown>
+}

@@ -1,0 +1,47 @@
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  UpdateTerminationProtectionCommand,
+} from '@aws-sdk/client-cloudformation'
+import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
+import { isMissingStack, resourcesOf } from './stack.ts'
+
+export interface Protection {
+  stackName: string
+  /** Whether stack and tables may be deleted. */
+  isProtected: boolean
+}
+
+/**
+ * Protects a deployed stack and its tables from deletion, or no longer. Not done by the template: a protected table cannot be
+ * taken back when the deployment that made it fails. May be repeated.
+ * @returns what was changed, one line each
+ */
+export async function protectStack({ stackName, isProtected }: Protection): Promise<string[]> {
+  const changes: string[] = []
+  const word = isProtected ? 'protected from deletion' : 'no longer protected from deletion'
+  if (await protectFromTermination(stackName, isProtected)) changes.push(`stack ${stackName}: ${word}`)
+  const client = new DynamoDBClient({})
+  for (const { type, physicalId } of await resourcesOf(stackName)) {
+    if (type !== 'AWS::DynamoDB::Table') continue
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: physicalId }))
+    if ((Table?.DeletionProtectionEnabled ?? false) === isProtected) continue
+    await client.send(new UpdateTableCommand({ TableName: physicalId, DeletionProtectionEnabled: isProtected }))
+    changes.push(`table ${physicalId}: ${word}`)
+  }
+  return changes
+}
+
+async function protectFromTermination(StackName: string, isProtected: boolean): Promise<boolean> {
+  const client = new CloudFormationClient({})
+  try {
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }))
+    if ((Stacks?.[0]?.EnableTerminationProtection ?? false) === isProtected) return false
+  } catch (error) {
+    if (isMissingStack(error)) return false
+    throw error
+  }
+  const command = new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: isProtected })
+  await client.send(command)
+  return true
+}

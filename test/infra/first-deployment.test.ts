@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { finishTemplate } from '../../infra/deploy/finish-template.mjs'
+import { textOf } from '../support/intrinsics.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+
+/** Of the resource types in use, those whose names are not of a region: of the account, or of all accounts. */
+const NAMES_WITHOUT_REGION: Record<string, string> = {
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+  'AWS::IAM::Role': 'RoleName',
+  'AWS::IAM::ManagedPolicy': 'ManagedPolicyName',
+  'AWS::S3::Bucket': 'BucketName',
+}
+
+let dev: Packaged
+let prod: Packaged
+beforeAll(async () => {
+  ;[dev, prod] = await Promise.all([packagedService('dev'), packagedService('prod')])
+}, PACKAGING_TIMEOUT_MS)
+
+describe('a first deployment that fails', () => {
+  it('leaves no table behind: none is protected before all is well', () => {
+    for (const service of [dev, prod]) {
+      for (const { Properties, DeletionPolicy } of service.ofType('AWS::DynamoDB::Table')) {
+        expect(Properties).not.toHaveProperty('DeletionProtectionEnabled')
+        expect(DeletionPolicy).toBe('RetainExceptOnCreate')
+      }
+    }
+  })
+
+  it('leaves nothing else behind that has a name and stays', () => {
+    for (const [id, { DeletionPolicy, Properties }] of Object.entries(prod.resources)) {
+      const hasName = Object.keys(Properties).some((name) => /^[A-Z][A-Za-z]*Name$/.test(name))
+      if (hasName) expect([undefined, 'RetainExceptOnCreate'], id).toContain(DeletionPolicy)
+    }
+  })
+})
+
+describe('a deployment that is rolled back', () => {
+  it('can be tried again with the same code: the version it published goes with it', () => {
+    const versions = prod.ofType('AWS::Lambda::Version')
+    expect(versions.length).toBeGreaterThan(0)
+    for (const { DeletionPolicy, UpdateReplacePolicy } of versions) {
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+    }
+  })
+})
+
+describe('a deployment to a second region', () => {
+  it('meets no name of the first', () => {
+    const named = Object.entries(prod.resources).flatMap(([id, { Type, Properties }]) => {
+      const name = Properties[NAMES_WITHOUT_REGION[Type] ?? '']
+      return name === undefined ? [] : [[id, textOf(name)]]
+    })
+    expect(named).toContainEqual(['Dashboard', 'container-file-promotion-prod-<AWS::Region>'])
+    for (const [, name] of named) expect(name).toContain('<AWS::Region>')
+  })
+})
+
+describe('a deployment without changes', () => {
+  it('has no time in its ids', () => {
+    for (const id of Object.keys(prod.resources)) expect(id).not.toMatch(/[g-zG-Z]\d{13}$/)
+  })
+
+  it('has the same ids, however the framework calls the deployment of the API', () => {
+    expect(deploymentId('ApiGatewayDeployment1795304415925')).toBe(deploymentId('ApiGatewayDeployment1795304999999'))
+  })
+
+  it.each([
+    ['a route', { Type: 'AWS::ApiGateway::Method', Properties: { HttpMethod: 'GET', ResourceId: { Ref: 'Path' } } }],
+    ['an answer of the gateway', { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { StatusCode: '418' } }],
+  ])('differs from one that changes %s, which must reach the stage', (_, changed) => {
+    expect(deploymentId('ApiGatewayDeployment1', { Changed: changed })).not.toBe(deploymentId('ApiGatewayDeployment1'))
+  })
+
+  function deploymentId(id: string, changes: object = {}): string {
+    const stage = { Type: 'AWS::ApiGateway::Stage', Properties: { DeploymentId: { Ref: '' }, MethodSettings: [{}] } }
+    const template = {
+      Resources: {
+        Api: { Type: 'AWS::ApiGateway::RestApi', Properties: { Name: 'api' } },
+        Path: { Type: 'AWS::ApiGateway::Resource', Properties: { PathPart: 'v1', ParentId: {} } },
+        Stage: stage,
+        [id]: { Type: 'AWS::ApiGateway::Deployment', Properties: { RestApiId: { Ref: 'Api' }, StageName: 'dev' } },
+        ...changes,
+      },
+    }
+    finishTemplate(template)
+    const { Ref } = stage.Properties.DeploymentId
+    expect(Object.keys(template.Resources)).toContain(Ref)
+    return Ref
+  }
+})
+
+describe('the role that API Gateway writes logs with', () => {
+  it('is the account’s, and left alone unless asked for', () => {
+    expect(prod.idsOfType('AWS::ApiGateway::Account')).toEqual([])
+    expect(prod.resources).not.toHaveProperty('GatewayLogRole')
+    expect(dev.idsOfType('AWS::ApiGateway::Account')).toEqual(['GatewayAccount'])
+  })
+})

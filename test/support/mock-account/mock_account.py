@@ -1,0 +1,337 @@
+"""A mock AWS account: moto's server with what it lacks of CloudFormation.
+
+moto knows neither deletion policies nor rollbacks, deploys in an order of its own, and has no model of some resource types.
+What is added here follows the AWS documentation: "DeletionPolicy attribute", "Stack failure options", "AWS::Lambda::Version".
+
+    python3 mock_account.py PORT FAILING
+
+FAILING is a file: resources whose logical ids it lists, one a line, cannot be created. Listens on 127.0.0.1 only.
+"""
+
+import json
+import re
+import sys
+
+from moto.apigateway.models import apigateway_backends
+from moto.awslambda import models as awslambda
+from moto.cloudformation import models as cloudformation
+from moto.cloudformation import parsing, responses
+from moto.cloudformation.exceptions import ValidationError
+from moto.core.common_models import CloudFormationModel
+from moto.core.responses import ActionResult
+from moto.dynamodb.responses import DynamoHandler
+from moto.iam.access_control import PermissionResult
+from moto.s3.models import FakeBucket, s3_backends
+
+PORT, FAILING = int(sys.argv[1]), sys.argv[2]
+KEPT = {"Retain", "RetainExceptOnCreate"}
+
+
+# Resource types that moto has no model of
+
+
+class Placeholder(CloudFormationModel):
+    """Is there, by its name; its attributes are made up."""
+
+    # moto registers its models under the service that it reads out of their module.
+    __module__ = "moto.cloudformation"
+
+    NAMES = ("StageName", "DashboardName", "ApplicationName", "DeploymentGroupName")
+
+    def __init__(self, name, properties):
+        self.physical_resource_id = next((properties[key] for key in self.NAMES if key in properties), name)
+        self.name = name
+
+    @classmethod
+    def has_cfn_attr(cls, attr):
+        return True
+
+    def get_cfn_attribute(self, attribute_name):
+        return f"{self.name}.{attribute_name}"
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        properties = cloudformation_json.get("Properties", {})
+        cls.apply(properties, account_id, region_name)
+        return cls(resource_name, properties)
+
+    @classmethod
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        cls.apply(cloudformation_json.get("Properties", {}), account_id, region_name)
+        return original_resource
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        """What creating and updating it does elsewhere."""
+
+    def delete(self, account_id, region_name):
+        """Nothing holds it."""
+
+
+class Alias(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    def __init__(self, name, properties):
+        super().__init__(name, properties)
+        self.function_name, self.alias = properties["FunctionName"], properties["Name"]
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        backend = awslambda.lambda_backends[account_id][region_name]
+        name, function, version = properties["Name"], properties["FunctionName"], str(properties["FunctionVersion"])
+        try:
+            backend.update_alias(name, function, version, None, None)
+        except Exception:
+            backend.create_alias(name, function, version, "", None)
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        alias = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name)
+        backend = awslambda.lambda_backends[account_id][region_name]
+        alias.physical_resource_id = backend.get_alias(alias.alias, alias.function_name).arn
+        return alias
+
+    def delete(self, account_id, region_name):
+        awslambda.lambda_backends[account_id][region_name].delete_alias(self.alias, self.function_name)
+
+
+class GatewayAccount(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        apigateway_backends[account_id][region_name].account.cloudwatch_role_arn = properties["CloudWatchRoleArn"]
+
+
+class BucketPolicy(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        policy = json.dumps(properties["PolicyDocument"]).encode()
+        s3_backends[account_id]["aws"].put_bucket_policy(properties["Bucket"], policy)
+
+
+class Version(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    def __init__(self, name, properties, version):
+        super().__init__(name, properties)
+        self.function_name, self.version = properties["FunctionName"], str(version)
+
+    def get_cfn_attribute(self, attribute_name):
+        return self.version
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        properties = cloudformation_json["Properties"]
+        name, backend = properties["FunctionName"], awslambda.lambda_backends[account_id][region_name]
+        storage = backend._lambdas._functions[name]
+        latest = storage["latest"]
+        content = (latest.code_sha_256, str(sorted((latest.environment_vars or {}).items())), latest.memory_size)
+        for published in storage["versions"]:
+            if getattr(published, "content", None) == content and published is storage["versions"][-1]:
+                raise RuntimeError(f"A version for this Lambda function exists ( {published.version} ). Modify the function to create a new version.")
+        latest.code_or_config_updated = True
+        published = backend.publish_version(name)
+        published.content = content
+        return cls(resource_name, properties, published.version)
+
+    def delete(self, account_id, region_name):
+        awslambda.lambda_backends[account_id][region_name].delete_function(f"{self.function_name}:{self.version}")
+
+
+# moto cannot tell TLS, and would take every request for one without.
+FakeBucket.get_permission = lambda self, action, resource: PermissionResult.NEUTRAL
+
+
+OWN_MODELS = {
+    "AWS::Lambda::Alias": Alias,
+    "AWS::Lambda::Version": Version,
+    "AWS::ApiGateway::Account": GatewayAccount,
+    "AWS::S3::BucketPolicy": BucketPolicy,
+}
+class_of_moto = parsing.resource_class_from_type
+
+
+def resource_class_from_type(resource_type):
+    return OWN_MODELS.get(resource_type) or class_of_moto(resource_type) or Placeholder
+
+
+parsing.resource_class_from_type = resource_class_from_type
+
+
+# Deployments: in the order of references, with deletion policies, rolled back when a resource fails
+
+
+def references(value):
+    if isinstance(value, list):
+        return {found for each in value for found in references(each)}
+    if not isinstance(value, dict):
+        return set()
+    found = references(list(value.values()))
+    if isinstance(value.get("Ref"), str):
+        found.add(value["Ref"])
+    if isinstance(value.get("Fn::GetAtt"), list):
+        found.add(value["Fn::GetAtt"][0])
+    text = value.get("Fn::Sub")
+    text = text[0] if isinstance(text, list) else text
+    if isinstance(text, str):
+        found.update(re.findall(r"\$\{([A-Za-z0-9]+)", text))
+    return found
+
+
+def in_order(resources):
+    done, order = set(), []
+
+    def visit(name):
+        if name in done or name not in resources:
+            return
+        done.add(name)
+        depends = resources[name].get("DependsOn", [])
+        for each in sorted(references(resources[name].get("Properties", {})) | set([depends] if isinstance(depends, str) else depends)):
+            visit(each)
+        order.append(name)
+
+    for name in resources:
+        visit(name)
+    return order
+
+
+def failing():
+    with open(FAILING) as file:
+        return set(file.read().split())
+
+
+def remove(self, name, resource_json):
+    resource = self._parsed_resources.pop(name, None)
+    if resource is not None:
+        self._delete_resource(resource, resource_json)
+
+
+def use_template(self, template, parameters):
+    self._template = template
+    if parameters:
+        self.input_parameters = parameters
+    self.load_mapping()
+    self.load_parameters()
+    self.load_conditions()
+    self._resource_json_map = template["Resources"]
+
+
+def update(self, template, parameters=None):
+    former = {"template": self._template, "resources": dict(self._resource_json_map)}
+    new = template["Resources"]
+    use_template(self, template, parameters)
+    added = []
+    try:
+        for name in in_order(new):
+            if name not in former["resources"]:
+                if name in failing():
+                    raise RuntimeError(f"{name} cannot be created here")
+                added.append(name)
+                _ = self[name]
+            elif new[name] != former["resources"][name] or references(new[name]) & set(added):
+                parsing.parse_and_update_resource(name, new[name], self, account_id=self._account_id, region_name=self._region_name)
+    except Exception as error:
+        roll_back(self, former, new, added)
+        raise RolledBack(str(error)) from error
+    for name, resource_json in former["resources"].items():
+        if name not in new and resource_json.get("DeletionPolicy") not in KEPT:
+            remove(self, name, resource_json)
+        elif name not in new:
+            self._parsed_resources.pop(name, None)
+
+
+def roll_back(self, former, new, added):
+    use_template(self, former["template"], None)
+    for name in in_order(former["resources"]):
+        if name in new and new[name] != former["resources"][name]:
+            parsing.parse_and_update_resource(name, former["resources"][name], self, account_id=self._account_id, region_name=self._region_name)
+    for name in reversed(added):
+        if new[name].get("DeletionPolicy") == "Retain":
+            self._parsed_resources.pop(name, None)
+            continue
+        try:
+            remove(self, name, new[name])
+        except Exception as error:  # As CloudFormation: what cannot be deleted is skipped, and stays.
+            print(f"DELETE_FAILED {name}: {error}", file=sys.stderr)
+
+
+def delete(self):
+    for name in reversed(in_order(self._resource_json_map)):
+        if self._resource_json_map[name].get("DeletionPolicy") not in KEPT:
+            remove(self, name, self._resource_json_map[name])
+
+
+class RolledBack(Exception):
+    pass
+
+
+parsing.ResourceMap.update = update
+parsing.ResourceMap.delete = delete
+
+execute_of_moto = cloudformation.CloudFormationBackend.execute_change_set
+
+
+def execute_change_set(self, change_set_name, stack_name=None):
+    change_set = self.describe_change_set(change_set_name)
+    try:
+        execute_of_moto(self, change_set_name, stack_name)
+    except RolledBack as error:
+        stack = self.stacks[change_set.stack_id]
+        stack.status = "UPDATE_ROLLBACK_COMPLETE"
+        stack._add_stack_event("UPDATE_ROLLBACK_IN_PROGRESS", resource_status_reason=str(error))
+        stack._add_stack_event("UPDATE_ROLLBACK_COMPLETE")
+
+
+cloudformation.CloudFormationBackend.execute_change_set = execute_change_set
+
+
+# DynamoDB answers UPDATED_NEW with the attributes that the expression sets; moto only with those that have another value now
+
+update_of_moto = DynamoHandler.update_item
+
+
+def update_item(self):
+    if self.body.get("ReturnValues") != "UPDATED_NEW":
+        return update_of_moto(self)
+    self.body["ReturnValues"] = "ALL_NEW"
+    answer = update_of_moto(self)
+    words = set(re.findall(r"[#\w]+", self.body.get("UpdateExpression", "")))
+    names = words | {name for alias, name in self.body.get("ExpressionAttributeNames", {}).items() if alias in words}
+    attributes = answer.result.get("Attributes", {})
+    answer.result["Attributes"] = {name: value for name, value in attributes.items() if name in names}
+    return answer
+
+
+DynamoHandler.update_item = update_item
+
+
+# Termination protection
+
+
+def update_termination_protection(self):
+    [stack] = self.cloudformation_backend.describe_stacks(self._get_param("StackName"))
+    stack.enable_termination_protection = str(self._get_param("EnableTerminationProtection")).lower() == "true"
+    return ActionResult({"StackId": stack.stack_id})
+
+
+delete_of_moto = cloudformation.CloudFormationBackend.delete_stack
+
+
+def delete_stack(self, name_or_stack_id):
+    for stack in self.stacks.values():
+        if name_or_stack_id in (stack.name, stack.stack_id) and getattr(stack, "enable_termination_protection", False):
+            raise ValidationError(message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
+    delete_of_moto(self, name_or_stack_id)
+
+
+responses.CloudFormationResponse.update_termination_protection = update_termination_protection
+cloudformation.CloudFormationBackend.delete_stack = delete_stack
+
+
+if __name__ == "__main__":
+    from moto.server import main
+
+    main(["-H", "127.0.0.1", "-p", str(PORT)])
