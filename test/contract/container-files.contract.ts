@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ContainerFiles, ListedContainerFile } from '../../lib/files/ports.ts'
 import { newAttemptId } from '../../lib/promotion/ids.ts'
 
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 export interface ContainerFilesHarness {
   containerFiles: ContainerFiles

@@ -10,7 +10,7 @@ import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtim
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
 import { expectDocumented } from '../support/openapi.ts'
 import { type Packaged, packagedService } from '../support/packages.ts'
-import { restEvent } from '../support/rest-event.ts'
+import { restEvent, routeEvent } from '../support/rest-event.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { unzipFunction } from '../support/unzipped-function.ts'
 import { createWorld, type TestWorkspace } from '../support/world.ts'
@@ -133,6 +133,23 @@ describe('the packaged function promoteContainerFile', () => {
     const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOWHERE })
     const workspace = await world.newWorkspace()
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(503)
+  })
+})
+
+describe('the packaged functions around the promotion', () => {
+  it('list a promoted document, and delete it', async () => {
+    const workspace = await world.newWorkspace(10)
+    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const { id } = (await promote(workspace, 'a.txt')).body
+    const headers = { authorization: `Bearer ${workspace.token}` }
+    const [reading, deleting] = [await start('readDocuments'), await start('deleteDocument')]
+    const listed = await reading.invoke(routeEvent({ method: 'get', path: '/files' }, { headers }))
+    expect(JSON.parse(listed.body).data).toMatchObject([{ id }])
+    const route = { method: 'delete', path: '/files/{document_id}' } as const
+    const deleted = await deleting.invoke(routeEvent(route, { headers, parameters: { document_id: id } }))
+    expect(deleted).toMatchObject({ statusCode: 200, headers: { 'storage-used-bytes': '0' } })
+    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    for (const runtime of [reading, deleting]) takeLines(runtime)
   })
 })
 

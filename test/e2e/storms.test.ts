@@ -131,7 +131,14 @@ describe('storms over HTTP', () => {
       keys: 4,
       bytes: Buffer.alloc(size, 7),
     })
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => promote(tokens[i % 4] ?? '')))
+    // A machine that is busy with other things is refused for its load now and then: whoever is, comes back.
+    const untilThrough = async (token: string): ReturnType<typeof promote> => {
+      const answer = await promote(token)
+      if (answer?.status !== 429) return answer
+      await sleep(1000 + 4000 * Math.random())
+      return untilThrough(token)
+    }
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => untilThrough(tokens[i % 4] ?? '')))
     const count = (status: number) => answers.filter((answer) => answer?.status === status).length
     expect([count(200), count(403)]).toEqual([room, 200 - room])
     const { findings, report, stores } = await auditAfterLeases('ws_full_storm')

@@ -185,7 +185,7 @@ describe('audit', () => {
     expect(uploads).toHaveLength(1)
   })
 
-  it('streams: a workspace of a million documents does not fill memory', async () => {
+  it('streams: a workspace of a million documents does not fill memory', { timeout: 120_000 }, async () => {
     const ports = createPorts()
     const count = 1_000_000
     const document = newDocument(ports.begin())

@@ -4,7 +4,16 @@ import { openReservation } from '../../lib/promotion/open-reservation.ts'
 import type { OpenReservation, Reservation } from '../../lib/promotion/ports.ts'
 import { type Progress, undo } from '../../lib/promotion/undo.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
-import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WATCH_MS } from '../support/ports.ts'
+import {
+  ALL_STEPS,
+  createPorts,
+  LEASE_MS,
+  NOTHING,
+  ONE_DOCUMENT,
+  type Ports,
+  WATCH_MS,
+  WORKSPACE,
+} from '../support/ports.ts'
 
 // Nobody waits.
 vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
@@ -185,7 +194,13 @@ describe('mended: openReservation beside a twin that must be dead', () => {
       const { error, progress } = await open(ports, one)
       expect([when, error]).toEqual([when, LOST])
       failing.mockRestore()
+      const isInTheWay = rows(ports).some(
+        ([purpose, attemptId]) => purpose === 'promotion' && attemptId === dead.attemptId,
+      )
       await undo(one, progress, ports.request(), ports.deps)
+      // Its marker keeps the workspace due, so that what arrives late of the rest is found.
+      const isMarked = ports.ledger.workspaces.get(WORKSPACE)?.takings.has(one.attemptId)
+      expect([when, isMarked]).toEqual([when, isInTheWay])
       await ports.resolveAll()
       expect([when, ports.state()]).toEqual([when, ONE_DOCUMENT])
     }
