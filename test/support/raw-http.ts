@@ -9,6 +9,7 @@ export interface RawAnswer {
 }
 
 const PATIENCE_MS = 5000
+const INTERIM_ONLY = /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+$/
 
 /**
  * Sends bytes as they are over a connection of their own and reads what comes back until the server closes it, or until
@@ -32,7 +33,8 @@ export function sendRaw(port: number, bytes: string | Buffer, quietMs = 150): Pr
       .on('data', (chunk) => {
         chunks.push(chunk)
         clearTimeout(quiet)
-        quiet = setTimeout(end, quietMs)
+        // After an interim response the answer is still to come, however long a busy machine takes for it.
+        if (!INTERIM_ONLY.test(Buffer.concat(chunks).toString('latin1'))) quiet = setTimeout(end, quietMs)
       })
       .on('close', end)
       .on('error', (error: NodeJS.ErrnoException) =>
