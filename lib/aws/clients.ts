@@ -8,6 +8,8 @@ export const UNREAD_LOG = 'loggerMiddleware'
 /** send.ts decides what is sent again. */
 const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
+/** More than the SDK's 50: hundreds of requests may share a process that is not Lambda's. */
+const DYNAMODB_SOCKETS = 256
 /** A single-item read or write takes some 5 ms; one that takes 600 times that is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
@@ -21,6 +23,9 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS,
+      // Waiting for a socket counts as connecting.
+      httpsAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
+      httpAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
       // Without this the SDK only logs a warning when the time is over.
       throwOnRequestTimeout: true,
     }),

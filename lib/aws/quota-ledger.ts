@@ -54,7 +54,7 @@ export const MAX_STALE_TAKINGS = 60
 /** Releases do not wait for takings. */
 export const MAX_RELEASES = 8
 /** As long as the request lives, and often: until this is through, nobody else finds room. */
-const CLOSING = { patienceMs: 60_000, longestPauseMs: 40 }
+const CLOSING = { patienceMs: 60_000, longestPauseMs: 10 }
 /** The caller tries again, by rules of its own. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 

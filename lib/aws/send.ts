@@ -39,6 +39,8 @@ const FIRST_PAUSE_MS = 15
 const LONGEST_PAUSE_MS = 400
 /** What Node.js reports of connections that broke in ways the SDK does not list: TLS, and answers that are no HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
+/** What the SDK says of a connection that did not come about in time; nothing else tells it from an answer that did not. */
+const CONNECTION_TIMEOUT = /did not establish a connection/
 /** A system call that failed before there was a connection: the store never saw the request. */
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
 
@@ -77,9 +79,11 @@ export async function send<
       })
     } catch (error) {
       const pauseMs = pauseAfter(sent, longestPauseMs)
+      // What never left may always be sent again.
+      const mostTries = wasNeverConnected(error) ? TRIES : tries
       const isWorthAnother = isThrottled(error)
         ? performance.now() + pauseMs < impatientAtMs
-        : ++failures < tries && isPassing(error) && !(opens && isUnanswered(error))
+        : ++failures < mostTries && isPassing(error) && !(opens && isUnanswered(error))
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
         throw translateFailure(error, { signal, opens })
       }
@@ -159,7 +163,8 @@ function isUnanswered(error: unknown): boolean {
 }
 
 function wasNeverConnected(error: unknown): boolean {
-  const { syscall, errors } = error as { syscall?: string; errors?: unknown[] }
+  const { syscall, errors, message } = error as { syscall?: string; errors?: unknown[]; message?: string }
+  if (message !== undefined && CONNECTION_TIMEOUT.test(message)) return true
   // A host with several addresses fails with one error for each.
   return errors ? errors.every(wasNeverConnected) : BEFORE_CONNECTED.has(syscall ?? '')
 }

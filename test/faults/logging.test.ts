@@ -33,7 +33,7 @@ describe('the log', () => {
       denied('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>m</Message></Error>', 'application/xml'),
     ],
     ['documents.record', denied('{"__type":"AccessDeniedException","message":"m"}', 'application/x-amz-json-1.0')],
-    ['ledger.reserve', { kind: 'refuse' }],
+    ['ledger.take', { kind: 'refuse' }],
     ['nothing', undefined],
   ])('tells ids and causes when %s fails, and never a token, a signature or a content', async (call, fault) => {
     const workspace = await service.newWorkspace()

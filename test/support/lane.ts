@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
@@ -57,15 +58,10 @@ export async function startLane(standIns: StandIns) {
   const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
   const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
   const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
-  let functionId: string | undefined
-  /** Names the function in the calls' user agent, as its environment does in a deployment. */
-  const actAs = async <Result>(id: string, work: () => Promise<Result>): Promise<Result> => {
-    functionId = id
-    return work().finally(() => {
-      functionId = undefined
-    })
-  }
-  const common = { region: 'us-east-1', credentials: CREDENTIALS, userAgentAppId: async () => functionId }
+  const functionId = new AsyncLocalStorage<string>()
+  /** Names the function in the calls' user agent, as its environment does in a deployment: also in those it makes late. */
+  const actAs = <Result>(id: string, work: () => Promise<Result>): Promise<Result> => functionId.run(id, work)
+  const common = { region: 'us-east-1', credentials: CREDENTIALS, userAgentAppId: async () => functionId.getStore() }
   const requestHandler = new NodeHttpHandler({ requestTimeout: PATIENT_MS, throwOnRequestTimeout: true })
   const client = createDynamoDbClient({ ...common, endpoint: dynamoDbProxy.endpoint, requestHandler })
   const s3 = createS3Client({ ...common, endpoint: s3Proxy.endpoint })

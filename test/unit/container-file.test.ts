@@ -47,7 +47,8 @@ describe('a file with headers that are not plain ASCII', () => {
 
 describe('a file that S3 lets nobody read', () => {
   const find = async (script: Record<string, Answer | Answer[]>) => {
-    s3 = await startScriptedS3(script)
+    // A bucket of which nobody reads an object is not listed for them either.
+    s3 = await startScriptedS3({ ListObjectsV2: s3Error(403, 'AccessDenied'), ...script })
     return s3.store.findContainerFile('a.csv', signal)
   }
 
@@ -84,15 +85,16 @@ describe('a file that S3 lets nobody read', () => {
     await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
       $metadata: { httpStatusCode: 403 },
     })
-    expect(s3.calls()).toHaveLength(2)
+    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', 'HeadObject sandboxes'])
   })
 
   it.each([
-    [400, 'GetObject'],
-    [403, 'HeadObject sandboxes'],
-  ])('is 503 while the second look at a %d fails', async (first, second) => {
+    [400, 'GetObject', {}],
+    [403, 'HeadObject sandboxes', {}],
+    [403, 'ListObjectsV2', { ListObjectsV2: s3Error(503, 'SlowDown') }],
+  ])('is 503 while the second look at a %d fails: %s', async (first, second, more) => {
     const answers = [status(first), s3Error(503, 'SlowDown')]
-    const script = { 'HeadObject sandboxes': answers, GetObject: s3Error(503, 'SlowDown') }
+    const script = { 'HeadObject sandboxes': answers, GetObject: s3Error(503, 'SlowDown'), ...more }
     await expect(find(script)).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(s3.calls()).toContain(second)
   })

@@ -2,9 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
-import { type SendOptions, send } from '../../lib/aws/send.ts'
+import { OPENING, type SendOptions, send } from '../../lib/aws/send.ts'
 
 /** What the store does with one request. */
 type Answer = RequestListener
@@ -120,6 +120,16 @@ describe('send', () => {
     const store = await startStore(THROTTLED, THROTTLED, THROTTLED, THROTTLED, FAILED, GOOD)
     await store.call({ patienceMs: 5000 })
     expect(store.calls()).toBe(6)
+  })
+
+  it('sends an opening again whose connection did not come about in time: it never left', async () => {
+    const timedOut = Object.assign(new Error('the request socket did not establish a connection with the server'), {
+      name: 'TimeoutError',
+    })
+    const sending = vi.fn().mockRejectedValueOnce(timedOut).mockResolvedValueOnce({ $metadata: {} })
+    const client = { send: sending } as never
+    await send(client, {} as never, { signal: new AbortController().signal, ...OPENING })
+    expect(sending).toHaveBeenCalledTimes(2)
   })
 
   it('takes a connection that was never made for an answer: the store has not seen the call', async () => {

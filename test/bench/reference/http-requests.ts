@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 
 /**
- * The least that seven requests can cost from Node.js: unsigned, not repeated, the answers not read. Sent in the order of a
+ * The least that nine requests can cost from Node.js: unsigned, not repeated, the answers not read. Sent in the order of a
  * promotion and named so that the simulator knows them.
  */
 const agent = new Agent({ keepAlive: true })
@@ -14,14 +14,17 @@ export async function handler(event: { pathParameters: { file_id: string } }) {
   await dynamoDb('GetItem', 'bench-keys')
   await Promise.all([s3('HEAD', `/sandboxes/${path}`), dynamoDb('UpdateItem', 'bench-rate-limits')])
   await dynamoDb('UpdateItem', 'bench-workspaces', 'remaining_bytes - :size_bytes')
-  await s3('PUT', '/documents/copy', { 'x-amz-copy-source': `sandboxes/${path}` })
+  const opened = dynamoDb('PutItem', 'bench-reservations', '', { purpose: { S: 'promotion' } })
+  const unmarked = opened.then(() => dynamoDb('UpdateItem', 'bench-workspaces', 'REMOVE #markers'))
+  await Promise.all([opened, s3('PUT', '/documents/copy', { 'x-amz-copy-source': `sandboxes/${path}` })])
   await dynamoDb('UpdateItem', 'bench-documents', 'filename = :filename')
-  await dynamoDb('UpdateItem', 'bench-workspaces', 'REMOVE reservations')
+  await unmarked
+  await dynamoDb('DeleteItem', 'bench-reservations')
   return { statusCode: 200, body: '{}' }
 }
 
-function dynamoDb(operation: string, TableName: string, UpdateExpression = ''): Promise<void> {
-  const body = JSON.stringify({ TableName, Key: {}, UpdateExpression, FILLING })
+function dynamoDb(operation: string, TableName: string, UpdateExpression = '', Item = {}): Promise<void> {
+  const body = JSON.stringify({ TableName, Key: {}, Item, UpdateExpression, FILLING })
   return send('POST', '/', { 'x-amz-target': `DynamoDB_20120810.${operation}` }, body)
 }
 
