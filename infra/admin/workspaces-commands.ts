@@ -9,7 +9,7 @@ import { bytes, exactBytes, table, time } from './output.ts'
 import { parseSize, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
-const SIZES = 'Sizes: bytes, or a number with KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).'
+const SIZES = 'Sizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 
 export function addWorkspacesCommands(group: Command, run: Run): void {
   group

@@ -1,5 +1,5 @@
 import { answerPreflights } from './answer-preflights.mjs'
-import { answerWrongMethods } from './answer-wrong-methods.mjs'
+import { answerWrongRequests } from './answer-wrong-requests.mjs'
 import { nameDeploymentByContent } from './content-ids.mjs'
 import { tidyDependencies } from './dependencies.mjs'
 
@@ -13,7 +13,7 @@ export function finishTemplate(template, corsAllowedOrigins) {
   // Before the gateway's own answers: what the stage allows is enough for those.
   throttleMethods(template, ofType)
   answerPreflights(template, corsAllowedOrigins)
-  answerWrongMethods(template, corsAllowedOrigins)
+  answerWrongRequests(template, corsAllowedOrigins)
   sendRequestsToAliases(ofType)
   deployToStage(template, ofType)
   takeFailedVersionsBack(ofType)

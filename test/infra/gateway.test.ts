@@ -183,7 +183,9 @@ describe('a method that a path does not have', () => {
       const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
       const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
       expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
-      expect(other?.Integration.RequestTemplates).toEqual({ 'application/json': '{"statusCode":404}' })
+      const templates: Record<string, string> = other?.Integration.RequestTemplates
+      expect(new Set(Object.values(templates))).toEqual(new Set(['{"statusCode":404}']))
+      expect(Object.keys(templates)).toContain('application/json')
       const [answer, ...others] = other?.Integration.IntegrationResponses ?? []
       expect(others).toEqual([])
       const declared = other?.MethodResponses[0].ResponseParameters
@@ -212,7 +214,8 @@ describe('CORS', () => {
 
   it('has preflights answered by the gateway, on every path, for the origins that were named', () => {
     const preflights = methodsOf(broughtAlong, 'OPTIONS')
-    expect(preflights).toHaveLength(methodsOf(broughtAlong, 'ANY').length)
+    // Unknown paths have none.
+    expect(preflights).toHaveLength(methodsOf(broughtAlong, 'ANY').length - 1)
     const methodsByPath: Record<string, unknown> = {}
     for (const { Properties } of preflights) {
       expect(Properties.Integration).toMatchObject({
@@ -257,7 +260,7 @@ describe('CORS', () => {
       })
     }
     expect(new Set(other.map((headers) => ofHeaders(headers).allow))).toEqual(
-      new Set(['GET, OPTIONS', 'OPTIONS, POST', 'DELETE, GET, OPTIONS']),
+      new Set(['GET, OPTIONS', 'OPTIONS, POST', 'DELETE, GET, OPTIONS', undefined]),
     )
   })
 })
@@ -319,7 +322,7 @@ describe('gateway responses', () => {
       const { reason, detail } = JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata
       return reason === 'route_not_found' ? [detail] : []
     })
-    expect(lists).toHaveLength(4)
+    expect(lists).toHaveLength(5)
     for (const detail of lists) {
       expect(detail).toContain('POST /v1/containers/{container_id}/files/{file_id}/promote')
       expect(detail).not.toContain('{operations}')
