@@ -6,8 +6,8 @@ export type Shell = (typeof SHELLS)[number]
 const NAME = 'promotion-admin'
 
 interface Words {
-  /** The commands before it, with a space between them; empty for the program itself. */
-  path: string
+  /** The commands before it, with a slash between them; empty for the program itself. */
+  place: string
   words: string[]
 }
 
@@ -15,8 +15,7 @@ interface Words {
 export function completionScript(program: Command, shell: Shell): string {
   const all = wordsOf(program, [], [])
   if (shell === 'fish') return fishScript(all)
-  const bash = bashScript(all)
-  return shell === 'bash' ? bash : `autoload -U +X bashcompinit && bashcompinit\n${bash}`
+  return shell === 'bash' ? bashScript(all) : zshScript(all)
 }
 
 function wordsOf(command: Command, path: string[], inherited: string[]): Words[] {
@@ -24,7 +23,7 @@ function wordsOf(command: Command, path: string[], inherited: string[]): Words[]
   const known = [...new Set(options)]
   const children = command.commands.map((child) => child.name())
   return [
-    { path: path.join(' '), words: [...children, ...known, '--help'] },
+    { place: path.join('/'), words: [...children, ...known, '--help'] },
     ...command.commands.flatMap((child) =>
       wordsOf(
         child,
@@ -35,35 +34,55 @@ function wordsOf(command: Command, path: string[], inherited: string[]): Words[]
   ]
 }
 
-/** Options of the program take a value: the word after one is no command. */
+// All three go through the words before the cursor and keep those that lead to a command: what else is there are options
+// and their values. Where nothing fits, bash and zsh offer files.
+
 function bashScript(all: Words[]): string {
-  const cases = all.map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`)
-  const paths = all.map(({ path }) => `"${path}"`).filter((path) => path !== '""')
   return `_promotion_admin() {
-  local path="" word words="" known=" ${paths.map((path) => path.slice(1, -1).replaceAll(' ', '/')).join(' ')} "
+  local place="" word next words="" known=" ${placesOf(all).join(' ')} "
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    local next="\${path:+$path/}$word"
-    [[ "$known" == *" $next "* ]] && path="$next"
+    next="\${place:+$place/}$word"
+    [[ "$known" == *" $next "* ]] && place="$next"
   done
-  case "\${path//\\// }" in
-${cases.join('\n')}
+  case "$place" in
+${all.map(({ place, words }) => `    "${place}") words="${words.join(' ')}" ;;`).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
-complete -F _promotion_admin ${NAME}`
+complete -o default -F _promotion_admin ${NAME}`
+}
+
+function zshScript(all: Words[]): string {
+  return `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+_promotion_admin() {
+  local place="" word next
+  local -a known=(${placesOf(all).join(' ')}) candidates
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    next="\${place:+$place/}$word"
+    (( \${known[(Ie)$next]} )) && place="$next"
+  done
+  case "$place" in
+${all.map(({ place, words }) => `    "${place}") candidates=(${words.join(' ')}) ;;`).join('\n')}
+  esac
+  compadd -a candidates || _files
+}
+compdef _promotion_admin ${NAME}`
 }
 
 function fishScript(all: Words[]): string {
-  return all
-    .map(({ path, words }) => {
-      const condition =
-        path === ''
-          ? '__fish_use_subcommand'
-          : path
-              .split(' ')
-              .map((word) => `__fish_seen_subcommand_from ${word}`)
-              .join('; and ')
-      return `complete -c ${NAME} -f -n '${condition}' -a '${words.join(' ')}'`
-    })
-    .join('\n')
+  return `function __promotion_admin
+    set -l place ''
+    for word in (commandline -opc)[2..-1]
+        set -l next (string trim -l -c / -- "$place/$word")
+        contains -- $next ${placesOf(all).join(' ')}; and set place $next
+    end
+    switch "$place"
+${all.map(({ place, words }) => `        case '${place}'\n            printf '%s\\n' ${words.join(' ')}`).join('\n')}
+    end
+end
+complete -c ${NAME} -f -a '(__promotion_admin)'`
+}
+
+function placesOf(all: Words[]): string[] {
+  return all.map(({ place }) => place).filter((place) => place !== '')
 }

@@ -1,10 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { S3Client } from '@aws-sdk/client-s3'
+import { PutBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
-import { createFindDocument } from './find-document.ts'
 import { startFunctionHost } from './function-host.ts'
 import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
@@ -115,7 +114,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       }),
     )
     const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
-    page = await createPage({ root, baseUrl, demo, findDocument: createFindDocument({ dynamoDb, s3, config }) })
+    const origin = new URL(baseUrl).origin
+    // A server of the user's own keeps the rules that it has.
+    if (!environment.AWS_ENDPOINT_URL_S3) await letPageDownload(origin, { s3, bucket: config.documentsBucket })
+    page = await createPage({ root, baseUrl, demo, s3Origin: new URL(s3Endpoint).origin })
     const content: DemoFileContent = {
       base_url: baseUrl,
       ...demo,
@@ -136,6 +138,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await stop()
     throw error
   }
+}
+
+/** The content of a document is a redirect to S3, which is of another origin than the page. */
+async function letPageDownload(origin: string, { s3, bucket }: { s3: S3Client; bucket: string }): Promise<void> {
+  const CORSRules = [{ AllowedOrigins: [origin], AllowedMethods: ['GET'] }]
+  await s3.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration: { CORSRules } }))
 }
 
 /** The embedded servers take any credentials; a server of the user's own gets those of the environment. */

@@ -23,11 +23,11 @@ const TYPES: Record<string, string> = {
 /**
  * The API reference as files by their names, all of them beside each other. Nothing in it comes from another host, and the
  * page itself forbids it.
- * @param options.apiOrigin where the page may send requests to, besides its own
+ * @param options.connectTo origins that the page may send requests to, besides its own
  */
 export async function pageFiles(options: {
   description: PageDescription
-  apiOrigin: string | undefined
+  connectTo: readonly string[]
 }): Promise<Map<string, PageFile>> {
   const files = new Map<string, PageFile>()
   const add = (name: string, body: Buffer | string) => {
@@ -35,7 +35,7 @@ export async function pageFiles(options: {
     files.set(name, { contentType, body: Buffer.from(body) })
   }
   const html = await readFile(join(ASSETS, 'index.html'), 'utf8')
-  add('index.html', html.replaceAll('{api_origin}', options.apiOrigin ?? ''))
+  add('index.html', html.replaceAll('{connect_to}', options.connectTo.join(' ')))
   for (const name of ['page.css', 'page.js', 'demo.js']) add(name, await readFile(join(ASSETS, name)))
   const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png']
   for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))

@@ -14,8 +14,8 @@ const command = new Command('npm run docs --')
 const { baseUrl, out } = command.opts<{ baseUrl?: string; out: string }>()
 
 const description = await describeApi({ file: join(ROOT, 'docs/openapi.yaml'), baseUrl })
-const apiOrigin = baseUrl === undefined ? undefined : new URL(baseUrl).origin
-const files = await pageFiles({ description, apiOrigin })
+const connectTo = baseUrl === undefined ? [] : [new URL(baseUrl).origin]
+const files = await pageFiles({ description, connectTo })
 await mkdir(out, { recursive: true })
 for (const [name, { body }] of files) await writeFile(join(out, name), body)
 console.log(`${files.size} files are in ${relative(process.cwd(), out) || '.'}: put them on any host.`)

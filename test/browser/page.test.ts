@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
@@ -12,6 +13,7 @@ import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 const ROOT = join(import.meta.dirname, '../..')
 if (!HAS_BROWSER)
   console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
@@ -21,20 +23,26 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   let service: LocalService
   let chromium: TestBrowser
   let home: string
+  let storage: S3Client
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'promotion-page-'))
     service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
     home = new URL('/', service.demo.base_url).href
+    const { s3_endpoint: endpoint } = service.demo
+    storage = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS, endpoint, forcePathStyle: true })
     chromium = await startBrowser()
   })
   afterAll(async () => {
+    storage?.destroy()
     await chromium?.stop()
     await service?.stop()
     await rm(directory, { recursive: true, force: true })
   })
 
-  /** @returns the page, and what should stay empty: errors of its console, requests to other hosts */
+  const s3 = () => new URL(service.demo.s3_endpoint).host
+
+  /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
   async function open(url = home, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
     const page = await chromium.browser.newPage(options)
     const wrong: string[] = []
@@ -52,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   }
   const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
 
-  it('opens, promotes by one click, shows the document, how full the workspace is, and its download', async () => {
+  it('opens, promotes by one click, shows the document, and how full the workspace is', async () => {
     const { page, wrong } = await open()
     await isReady(page)
     const names = await page.locator('#files th').allTextContents()
@@ -65,13 +73,60 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(document).toMatchObject({ _shape: 'native', filename: 'output/report.csv', size_bytes: 8763 })
     expect(await outcome.textContent()).toContain('8.56 KiB of 10 GiB of the workspace are used.')
     expect(await outcome.getByRole('meter').getAttribute('value')).toBe('8763')
+    expect(wrong).toEqual([])
+    await page.close()
+  })
+
+  it('downloads a document as the API has it done: by its redirect to S3, which is not told the key', async () => {
+    const { page, wrong } = await open()
+    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
+    const document = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
+    const asked: [url: string, key: string | undefined][] = []
+    page.on('request', (request) => asked.push([request.url().split('?')[0] ?? '', request.headers().authorization]))
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      outcome.getByRole('link', { name: 'Download output/report.csv' }).click(),
+      page.getByRole('button', { name: 'Download output/report.csv' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('report.csv')
     expect((await readFile(await download.path())).toString()).toMatch(/^row,sensor,value\n1,sensor-0,/)
-    expect(wrong).toEqual([])
+    expect(asked[0]).toEqual([
+      `${service.demo.base_url}/files/${document.id}/content`,
+      `Bearer ${service.demo.standard_key}`,
+    ])
+    expect(asked.length).toBeGreaterThan(1)
+    for (const [url, key] of asked.slice(1)) expect([new URL(url).host, key]).toEqual([s3(), undefined])
+    expect(wrong.filter((line) => line !== `${s3()} was asked`)).toEqual([])
+    expect(page.url()).toBe(home)
+    await page.close()
+  })
+
+  it('says in words why a download does not come about', async () => {
+    const { page } = await open()
+    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
+    const download = page.getByRole('button', { name: 'Download output/report.csv' })
+    const said = (hasText: RegExp | string) => page.getByRole('status').filter({ hasText }).waitFor()
+    const bucket = { Bucket: service.demo.documents_bucket }
+    const { CORSRules } = await storage.send(new GetBucketCorsCommand(bucket))
+    await storage.send(new DeleteBucketCorsCommand(bucket))
+    await download.click()
+    await said('S3, and that must let this page in (CORS)')
+    await storage.send(new PutBucketCorsCommand({ ...bucket, CORSConfiguration: { CORSRules } }))
+
+    const { id } = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
+    const headers = { authorization: `Bearer ${service.demo.standard_key}` }
+    await fetch(`${service.demo.base_url}/files/${id}`, { method: 'DELETE', headers })
+    await download.click()
+    await said(/^404: /)
+    await page.close()
+  })
+
+  it('leads who comes by another name of this machine to the one that the API answers at', async () => {
+    const { page, wrong } = await open(home.replace('127.0.0.1', 'localhost'))
+    await isReady(page)
+    expect(page.url()).toBe(home)
+    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
+    await page.getByRole('meter').waitFor()
+    expect(wrong.filter((line) => line !== `${new URL(home).host} was asked`)).toEqual([])
     await page.close()
   })
 

@@ -159,18 +159,4 @@ describe('promotion-admin', () => {
     expect((await runAdmin(args)).stdout).not.toContain('\u001b')
     expect((await runAdmin(args, { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mok\u001b[39m')
   })
-
-  it.each([
-    ['', 'k', ['keys']],
-    ['keys', 'ro', ['rotate']],
-    ['--local keys', 'd', ['disable', 'delete']],
-    ['workspaces set-quota ws_1', '--y', ['--yes']],
-    ['documents list', '--so', ['--sort']],
-  ])('completes "%s %s" in bash', async (before, word, expected) => {
-    const { stdout: script } = await runAdmin(['completion', 'bash'])
-    const words = ['promotion-admin', ...before.split(' ').filter(Boolean), word]
-    const ask = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _promotion_admin; echo "\${COMPREPLY[@]}"`
-    const { stdout } = await run('bash', ['-c', `${script}\n${ask}`])
-    expect(stdout.trim().split(' ').toSorted()).toEqual(expected.toSorted())
-  })
 })

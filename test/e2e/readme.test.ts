@@ -16,7 +16,7 @@ describe('README.md, as a new user goes through it', () => {
     const notRun = steps.filter((step) => step.notRun !== undefined && step.block.language === 'sh')
     expect(notRun.map(({ block }) => block.text.split('\n').at(-2))).toEqual([
       'npm ci && npm test',
-      'npx serverless deploy --stage prod --param alarmEmail=ops@example.com',
+      'npm run admin -- --stage prod smoke',
     ])
     expect(steps.filter(({ notRun }) => notRun === undefined).length).toBeGreaterThanOrEqual(7)
   })
