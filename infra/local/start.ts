@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildFunctions } from '../build/build.ts'
+import { buildIfChanged } from '../build/build-if-changed.ts'
 import { close, listen } from './listen.ts'
 import { type DemoFileContent, startLocalService } from './service.ts'
 
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   await requireFreePort(port)
   if (values.fresh) await rm(values.directory, { recursive: true, force: true })
 
-  await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
+  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
   const service = await startLocalService({
     root: ROOT,
     port,
