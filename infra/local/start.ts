@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
-import { buildFunctions } from '../build/build.ts'
+import { buildIfChanged } from '../build/build-if-changed.ts'
 import { describeStartFailure } from './describe-start-failure.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'
@@ -24,7 +24,7 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
   if (fresh) await lock.empty()
 
   console.log('Building and starting …')
-  await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
+  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
     root: ROOT,
