@@ -27,6 +27,7 @@ export const EXISTING = {
   ticketTopicArn: arn('sns', 'tickets'),
   ticketEmail: 'morning@example.com',
   reservedConcurrency: '50',
+  corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
 }
 export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',
