@@ -14,7 +14,7 @@ import sys
 import time
 
 import boto3
-from moto.apigateway.models import apigateway_backends
+from moto.apigateway.models import Method, apigateway_backends
 from moto.awslambda import models as awslambda
 from moto.cloudformation import models as cloudformation
 from moto.cloudformation import parsing, responses
@@ -205,6 +205,18 @@ def number(value):
     return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
+class WholeMethod(Method):
+    __module__ = "moto.cloudformation"
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        integration = cloudformation_json["Properties"]["Integration"]
+        # A mock integration has neither.
+        integration.setdefault("IntegrationHttpMethod", "POST")
+        integration.setdefault("Uri", "")
+        return super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name, **kwargs)
+
+
 class Alarm(Placeholder):
     __module__ = "moto.cloudformation"
 
@@ -233,6 +245,7 @@ OWN_MODELS = {
     "AWS::S3::BucketPolicy": BucketPolicy,
     "AWS::DynamoDB::Table": WholeTable,
     "AWS::CloudWatch::Alarm": Alarm,
+    "AWS::ApiGateway::Method": WholeMethod,
 }
 class_of_moto = parsing.resource_class_from_type
 
