@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, it, vi } from 'vitest'
 import { type Action, FILES, History, WORKSPACES } from './history.ts'
 import type { Fate } from './process.ts'
+import { MAX_LAG } from './timeline.ts'
 
 // Time is the history's: nobody waits.
 vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
@@ -41,7 +42,21 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), document: index }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('delete' as const), document: index, byApi: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('list' as const),
+      workspace,
+      order: fc.constantFrom('asc' as const, 'desc' as const),
+      limit: fc.integer({ min: 1, max: 3 }),
+      lags: fc.array(fc.nat({ max: MAX_LAG }), { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('download' as const), document: index }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), process: index }) },
