@@ -105,6 +105,37 @@ async function promote(token: string, idempotencyKey?: string): Promise<{ status
   }
 }
 
+/** @returns status of the answer; undefined when the connection broke */
+async function remove(token: string, id: string): Promise<number | undefined> {
+  try {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${demo.base_url}/files/${id}`, { method: 'DELETE', headers })
+    await response.arrayBuffer()
+    return response.status
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns the ids of all pages; undefined when the connection broke, or a page was refused */
+async function list(token: string): Promise<string[] | undefined> {
+  const ids: string[] = []
+  const headers = { authorization: `Bearer ${token}` }
+  let next = ''
+  try {
+    do {
+      const response = await fetch(`${demo.base_url}/files?limit=50${next}`, { headers })
+      if (response.status !== 200) return undefined
+      const { data, cursor } = (await response.json()) as { data: { id: string }[]; cursor: string | null }
+      ids.push(...data.map(({ id }) => id))
+      next = cursor === null ? '' : `&cursor=${cursor}`
+    } while (next !== '')
+    return ids
+  } catch {
+    return undefined
+  }
+}
+
 async function auditAfterLeases(workspaceId: string) {
   const stores = connect(await useLocalService(directory))
   const deps = { ...stores, now: () => Date.now() + 3_600_000, log: SILENT }
@@ -150,14 +181,32 @@ describe('storms over HTTP', () => {
     })
   })
 
-  it(`keeps every promise while it is killed in the middle of a load, ${KILLS} times`, {
+  it(`keeps every promise while it is killed in the middle of promotions, deletions and lists, ${KILLS} times`, {
     timeout: 300_000,
   }, async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251))
     const tokens = await newWorkspace('ws_killed', { quotaBytes: 10 ** 10, keys: 12, bytes })
     const seen: string[] = []
     const idOfKey = new Map<string, string>()
+    const toBeDeleted = new Set<string>()
+    const deleted = new Set<string>()
     let broken = 0
+    let lists = 0
+    const deleteOne = async (token: string, id: string) => {
+      toBeDeleted.add(id)
+      const status = await remove(token, id)
+      if (status === undefined) broken++
+      else if (status === 200) deleted.add(id)
+      else expect([429, 503]).toContain(status)
+    }
+    const checkList = async (token: string) => {
+      const [gone, kept] = [[...deleted], seen.filter((id) => !toBeDeleted.has(id))]
+      const listed = await list(token)
+      if (listed === undefined) return
+      lists++
+      expect(gone.filter((id) => listed.includes(id))).toEqual([])
+      expect(kept.filter((id) => !listed.includes(id) && !toBeDeleted.has(id))).toEqual([])
+    }
     for (let kill = 0; kill < KILLS; kill++) {
       let isStopped = false
       const client = async (token: string, name: string) => {
@@ -172,6 +221,8 @@ describe('storms over HTTP', () => {
             seen.push(answer.id)
             if (key !== undefined) expect(idOfKey.get(key) ?? answer.id).toBe(answer.id)
             if (key !== undefined) idOfKey.set(key, answer.id)
+            else if (i % 3 === 1) await deleteOne(token, answer.id)
+            else if (i % 6 === 2) await checkList(token)
           } else expect([429, 503]).toContain(answer.status)
         }
       }
@@ -185,17 +236,25 @@ describe('storms over HTTP', () => {
     }
     expect(seen.length).toBeGreaterThan(KILLS)
     expect(broken).toBeGreaterThan(0)
+    expect(deleted.size).toBeGreaterThan(0)
+    expect(lists).toBeGreaterThan(0)
+    // Those whose answers were lost, once more: half done, done, or not begun.
+    for (const id of toBeDeleted) if (!deleted.has(id)) await deleteOne(tokens[0] ?? '', id)
+    await checkList(tokens[1] ?? '')
 
     const { findings, report, stores } = await auditAfterLeases('ws_killed')
     expect(findings).toEqual([])
-    expect(report.documents).toBeGreaterThanOrEqual(new Set(seen).size)
-    for (const id of new Set(seen)) {
+    const kept = new Set(seen.filter((id) => !toBeDeleted.has(id)))
+    expect(report.documents).toBeGreaterThanOrEqual(kept.size)
+    for (const id of deleted)
+      expect(await stores.documents.find('ws_killed' as WorkspaceId, id as never, signal)).toBe(undefined)
+    for (const id of kept) {
       const document = await stores.documents.find('ws_killed' as WorkspaceId, id as never, signal)
       const object = await s3.send(new GetObjectCommand({ Bucket: demo.documents_bucket, Key: document?.objectKey }))
       expect(Buffer.from((await object.Body?.transformToByteArray()) ?? []).equals(bytes), id).toBe(true)
     }
     console.log(
-      `storm: ${KILLS} kills, ${new Set(seen).size} documents answered with 200, ${report.documents} kept, ${broken} connections broken`,
+      `storm: ${KILLS} kills, ${new Set(seen).size} documents answered with 200, ${deleted.size} deleted, ${lists} lists, ${report.documents} kept, ${broken} connections broken`,
     )
   })
 })

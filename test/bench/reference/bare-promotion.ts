@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { CopyObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { takeFromRateLimit } from './take-from-rate-limit.ts'
 
 /**
  * What a promotion is measured against: the nine calls of the plain one in the same order, written down by
@@ -56,21 +57,6 @@ export async function handler(event: { pathParameters: { file_id: string } }) {
   await dynamoDb.send(settle())
   return { statusCode: 200, body: '{}' }
 }
-
-const takeFromRateLimit = () =>
-  new UpdateItemCommand({
-    TableName: 'bench-rate-limits',
-    Key: { key_id: { S: 'key_bench' } },
-    UpdateExpression: 'SET tat_ms = :first_tat, expires_at = :expires_at',
-    ConditionExpression: 'attribute_not_exists(tat_ms) OR tat_ms <= :now',
-    ExpressionAttributeValues: {
-      ':now': { N: '1795254000000' },
-      ':first_tat': { N: '1795254000100' },
-      ':expires_at': { N: '1795340400' },
-    },
-    ReturnValues: 'UPDATED_NEW',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  })
 
 const ATTEMPT = '16HmRr1pMNUvR8VtKc6tm'
 
