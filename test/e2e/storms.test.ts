@@ -37,7 +37,7 @@ beforeAll(async () => {
   port = await listen(probe, 0)
   await close(probe)
   await start()
-})
+}, 180_000)
 afterAll(async () => {
   service?.kill('SIGINT')
   if (service && service.exitCode === null) await once(service, 'exit')
@@ -182,7 +182,7 @@ describe('storms over HTTP', () => {
   })
 
   it(`keeps every promise while it is killed in the middle of promotions, deletions and lists, ${KILLS} times`, {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251))
     const tokens = await newWorkspace('ws_killed', { quotaBytes: 10 ** 10, keys: 12, bytes })
