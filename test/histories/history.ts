@@ -88,9 +88,19 @@ export class History {
     await this.#check()
   }
 
-  /** Lets everything come to rest, as in the hours after: then the audit must find nothing. */
-  async end(): Promise<void> {
-    await this.#deliver()
+  /** As many documents in each workspace, one a second, before anything happens to anybody. */
+  async begin(documents: number): Promise<void> {
+    for (let file = 0; file < documents; file++) {
+      for (let workspace = 0; workspace < WORKSPACES; workspace++) {
+        this.#promote({ do: 'promote', workspace, file: 0, key: undefined })
+      }
+      await this.#settle()
+      await this.#runToTheEnd()
+      this.#nowMs += 1000
+    }
+  }
+
+  async #runToTheEnd(): Promise<void> {
     for (let rounds = 0; this.#running().length > 0; rounds++) {
       if (rounds > 1000) throw new Error('a process does not come to an end')
       for (const process of this.#running()) {
@@ -100,6 +110,12 @@ export class History {
       await this.#settle()
     }
     await this.#check()
+  }
+
+  /** Lets everything come to rest, as in the hours after: then the audit must find nothing. */
+  async end(): Promise<void> {
+    await this.#deliver()
+    await this.#runToTheEnd()
     // One run resolves and leaves watches; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
       this.#nowMs += HOUR_MS
