@@ -184,20 +184,24 @@ describe('200 parallel deletions of the same 20 documents', () => {
     let lists = 0
     let isOver = false
     const listing = async () => {
-      while (!isOver) {
+      while (!isOver || lists === 0) {
+        // Slower than the key's rate limit.
+        await sleep(150)
         const startedAtMs = Date.now()
         const { status, body } = await lane.call('list_documents', workspace, { remainingMs: 28_000 })
-        expect(status).toBe(200)
+        // The stand-in may be too busy for it.
+        expect([200, 503]).toContain(status)
+        if (status !== 200) continue
         const gone = [...deletedAtMs].filter(([, atMs]) => atMs <= startedAtMs - INDEX_DELAY_MS).map(([id]) => id)
         const listed = (body as { data: { id: string }[] }).data.map(({ id }) => id)
         expect(listed.filter((id) => gone.includes(id))).toEqual([])
         lists++
-        // Slower than the key's rate limit.
-        await sleep(150)
       }
     }
-    const [outcomes] = await Promise.all([deleting.finally(() => (isOver = true)), listing()])
-    expect(lists).toBeGreaterThan(0)
+    const ended = deleting.finally(() => {
+      isOver = true
+    })
+    const [outcomes] = await Promise.all([ended, listing()])
     expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(20)
     expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
     for (const id of ids) {
