@@ -3,6 +3,8 @@ import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
+/** As browsers send it: lower case, no path, no default port. */
+const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 
 export interface Config {
   /** Tells the stages of an account apart, in logs and metrics. */
@@ -24,6 +26,8 @@ export interface Config {
   /** How long a download URL works. */
   downloadUrlSeconds: number
   s3ForcePathStyle: boolean
+  /** Whose pages may read the API's answers. */
+  corsAllowedOrigins: readonly string[]
 }
 
 export class ConfigurationError extends Error {
@@ -75,6 +79,7 @@ export function readConfig(env: Environment): Config {
     minPartBytes: read.integer('MIN_PART_BYTES', { default: 32 * MIB, min: 5 * MIB, max: GIB }),
     downloadUrlSeconds: read.integer('DOWNLOAD_URL_SECONDS', { default: 120, min: 60, max: 300 }),
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
+    corsAllowedOrigins: read.origins('CORS_ALLOWED_ORIGINS'),
   }
   const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
   faults.push(...templateFaults.map((fault) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${fault}`))
@@ -106,6 +111,19 @@ function createReader(env: Environment, faults: string[]) {
       if (value === undefined) return fallback
       if (value !== 'true' && value !== 'false') faults.push(`${name} must be true or false, not "${value}"`)
       return value === 'true'
+    },
+    /** Empty: none. */
+    origins(name: string): readonly string[] {
+      const origins = (env[name] ?? '').split(',').map((origin) => origin.trim())
+      const all = origins.filter((origin) => origin !== '')
+      for (const origin of all) {
+        if (!ORIGIN.test(origin)) {
+          faults.push(
+            `${name} must be origins such as https://app.example.com with commas between them, not "${origin}"`,
+          )
+        }
+      }
+      return all
     },
   }
 }

@@ -31,9 +31,13 @@ export const REASONS = {
     status: 401,
     detail: 'Send the API key in the Authorization header, as: Bearer <API_KEY>.',
   },
+  malformed_authorization: {
+    status: 401,
+    detail: 'The Authorization header must be: Bearer <API_KEY>.',
+  },
   invalid_api_key: {
     status: 401,
-    detail: 'The API key is malformed, unknown, disabled or expired.',
+    detail: 'The API key is unknown, disabled or expired.',
   },
   rate_limited: {
     status: 429,

@@ -28,6 +28,7 @@ export function wireApi(functionName: string) {
     now,
     log,
     metrics: createMetrics(config.serviceName),
+    corsAllowedOrigins: config.corsAllowedOrigins,
   }
   return {
     config,

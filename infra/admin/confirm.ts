@@ -2,13 +2,15 @@ import { createInterface } from 'node:readline/promises'
 import { CommandError } from './command-error.ts'
 
 /**
- * Asks before something that cannot be taken back.
+ * Asks before something that cannot be taken back, or is rarely meant.
  * @throws CommandError when the answer is no, or there is nobody to ask
  */
 export async function confirm(question: string, isConfirmed: boolean, signal: AbortSignal): Promise<void> {
   if (isConfirmed) return
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError('not_confirmed', 'Nobody is there to confirm this: add --yes.', { exitCode: 2 })
+    throw new CommandError('not_confirmed', `${question} Nobody is there to answer: add --yes to do it.`, {
+      exitCode: 2,
+    })
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   // While it asks, Ctrl-C is the terminal's to tell.

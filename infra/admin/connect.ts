@@ -8,6 +8,7 @@ import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
@@ -55,6 +56,7 @@ export function connect(env: Environment) {
     overview: createLedgerOverview(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
     workspaces: createWorkspaceAdministration(ledgerSettings),
+    workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
@@ -72,13 +74,22 @@ export async function environmentOf(target: Target, signal: AbortSignal): Promis
   return readDeployedEnvironment(target.stage, signal)
 }
 
+function notRunning(sign: string): CommandError {
+  return new CommandError('not_running', `The local service does not run: start it with npm start. (${sign})`, {
+    exitCode: 2,
+  })
+}
+
 export async function useLocalService(directory: string): Promise<Environment> {
   const file = join(directory, 'demo.json')
   const demo: Partial<DemoFileContent> = await readFile(file, 'utf8').then(JSON.parse, () => ({}))
   if (!demo.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
-    const message = `${file} is not there or not of this version: start the local service first, with npm start`
-    throw new CommandError('not_running', message, { exitCode: 2 })
+    throw notRunning(`${file} is not there or not of this version`)
   }
+  // What a stopped service leaves names addresses at which nobody is any more.
+  await fetch(demo.dynamodb_endpoint).catch(() => {
+    throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
+  })
   process.env.AWS_REGION ??= 'us-east-1'
   process.env.AWS_ACCESS_KEY_ID ??= 'local'
   process.env.AWS_SECRET_ACCESS_KEY ??= 'local'

@@ -6,6 +6,7 @@ import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import type { Stores } from './connect.ts'
 import { getDocument } from './get-document.ts'
+import { addListOptions, type ListOptions } from './list-options.ts'
 import { bytes, exactBytes, table } from './output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
@@ -14,11 +15,13 @@ import type { ExitCode, Run, Session } from './session.ts'
 const DELETION_TIMEOUT_MS = 30_000
 
 export function addDocumentsCommands(group: Command, run: Run): void {
-  group
-    .command('list')
-    .description('the documents of a workspace, oldest first unless made with an Idempotency-Key')
-    .requiredOption('--workspace <id>', 'whose', parseWorkspaceId)
-    .action(({ workspace }: { workspace: WorkspaceId }) => run((session) => list(workspace, session)))
+  addListOptions(
+    group
+      .command('list')
+      .description('the documents of a workspace, oldest first unless made with an Idempotency-Key')
+      .argument('<workspace_id>', 'whose', parseWorkspaceId),
+    Object.keys(COLUMNS),
+  ).action((workspace: WorkspaceId, options: ListOptions) => run((session) => list(workspace, options, session)))
   group
     .command('show')
     .description('one document')
@@ -50,17 +53,21 @@ export function addDocumentsCommands(group: Command, run: Run): void {
     )
 }
 
-async function list(workspaceId: WorkspaceId, session: Session): Promise<ExitCode> {
+const COLUMNS = {
+  DOCUMENT: ({ documentId }) => documentId,
+  SIZE: ({ sizeBytes }) => bytes(sizeBytes),
+  TYPE: ({ mimeType }) => mimeType,
+  CREATED: ({ createdAt }) => createdAt.toISOString(),
+  'CREATED BY': ({ createdBy }) => createdBy,
+  FILENAME: ({ filename }) => filename,
+} satisfies Record<string, (document: WorkspaceDocument) => string>
+
+async function list(workspaceId: WorkspaceId, options: ListOptions, session: Session): Promise<ExitCode> {
   const { documents, overview } = await session.stores()
   const count = await session.output.list(documents.list(workspaceId, session.signal), {
-    columns: {
-      DOCUMENT: ({ documentId }) => documentId,
-      SIZE: ({ sizeBytes }) => bytes(sizeBytes),
-      TYPE: ({ mimeType }) => mimeType,
-      CREATED: ({ createdAt }) => createdAt.toISOString(),
-      'CREATED BY': ({ createdBy }) => createdBy,
-      FILENAME: ({ filename }) => filename,
-    },
+    ...options,
+    columns: COLUMNS,
+    sortBy: { SIZE: ({ sizeBytes }) => sizeBytes },
     toJson: (document) => document,
     none: `Workspace ${workspaceId} has no documents.`,
     noun: 'documents',
@@ -88,19 +95,23 @@ async function deleteAll(
   isConfirmed: boolean,
   session: Session,
 ): Promise<ExitCode> {
-  const stores = await session.stores()
   const ids = [...new Set(documentIds)]
   await confirm(
-    `Delete ${ids.length} document${ids.length === 1 ? '' : 's'} of ${workspaceId}?`,
+    `Delete ${ids.length} document${ids.length === 1 ? '' : 's'} of ${workspaceId} in ${session.place}?`,
     isConfirmed,
     session.signal,
   )
+  await deleteDocuments(workspaceId, ids, session)
+  return 0
+}
+
+export async function deleteDocuments(workspaceId: WorkspaceId, ids: DocumentId[], session: Session): Promise<void> {
+  const stores = await session.stores()
   for (const [number, documentId] of ids.entries()) {
     session.signal.throwIfAborted()
     session.output.progress(`deleting ${number + 1} of ${ids.length}: ${documentId}`)
     await deleteOne(workspaceId, documentId, stores, session)
   }
-  return 0
 }
 
 async function deleteOne(
@@ -111,11 +122,11 @@ async function deleteOne(
 ): Promise<void> {
   const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
   if (deleted === undefined) {
-    output.tell(`${documentId}: there is no such document (any more).`, { workspaceId, documentId, outcome: 'absent' })
+    output.done(`${documentId}: there is no such document (any more).`, { workspaceId, documentId, outcome: 'absent' })
     return
   }
   const { filename, sizeBytes } = deleted.document
-  output.tell(`${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, {
+  output.done(`${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, {
     workspaceId,
     documentId,
     outcome: 'deleted',

@@ -42,7 +42,7 @@ export async function getDocument(
     await rm(part, { force: true })
   }
   const { sizeBytes } = document
-  output.tell(`${file}: ${exactBytes(sizeBytes)}.`, { workspaceId, documentId, file, sizeBytes })
+  output.done(`${file}: ${exactBytes(sizeBytes)}.`, { workspaceId, documentId, file, sizeBytes })
   return 0
 }
 

@@ -1,8 +1,18 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ApiKeyChange } from '../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { changeKey, changePermissions, createKey, listKeys, type NewKey, showKey } from './keys.ts'
+import {
+  changeKey,
+  changePermissions,
+  createKey,
+  deleteKey,
+  KEY_COLUMNS,
+  listKeys,
+  type NewKey,
+  showKey,
+} from './keys.ts'
+import { addListOptions, type ListOptions } from './list-options.ts'
 import {
   parseDuration,
   parseExpiry,
@@ -22,6 +32,7 @@ interface ExpireOptions {
 }
 
 const AT_ONCE = '\nThe service looks each key up with every request: it works from the next one on.'
+const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
 
 export function addKeysCommands(group: Command, run: Run): void {
@@ -33,12 +44,17 @@ export function addKeysCommands(group: Command, run: Run): void {
     .option('--permission <name>', `what a standard key may do, repeatable: ${PERMISSIONS.join(', ')}`, parsePermission)
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
+    .option('--yes', 'do not ask, should there be no such workspace', false)
     .action((options: NewKey) => run((session) => createKey(options, session)))
-  group
-    .command('list')
-    .description('the keys, without their tokens: those are stored nowhere')
-    .option('--workspace <id>', 'only of this workspace', parseWorkspaceId)
-    .action(({ workspace }: { workspace?: WorkspaceId }) => run((session) => listKeys(workspace, session)))
+  addListOptions(
+    group
+      .command('list')
+      .description('the keys, without their tokens: those are stored nowhere')
+      .option('--workspace <id>', 'only of this workspace', parseWorkspaceId),
+    Object.keys(KEY_COLUMNS),
+  ).action(({ workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) =>
+    run((session) => listKeys(workspace, options, session)),
+  )
   group
     .command('change')
     .description('set what a standard key may do, instead of all it might')
@@ -61,13 +77,17 @@ export function addKeysCommands(group: Command, run: Run): void {
     .action((keyId: string, options: ExpireOptions, command: Command) => {
       if (Object.keys(options).length !== 1) command.error('error: one of --at, --in and --never is needed')
       const expiresAtMs = options.never ? 'never' : (options.at ?? Date.now() + (options.in ?? 0))
-      return run((session) => changeKey(keyId, { expiresAtMs }, session))
+      return run((session) => changeKey(keyId, { expiresAtMs }, true, session))
     })
   group
     .command('rotate')
     .description('make a key like this one, print its token, and let the old key expire')
     .argument('<key_id>', 'which key', parseKeyId)
-    .option('--grace <duration>', 'how long the old key works on: 30s, 15m, 24h, 90d; 0: not at all', parseDuration, 0)
+    .addOption(
+      new Option('--grace <duration>', 'how long the old key works on: 30s, 15m, 24h, 90d; 0: not at all')
+        .argParser(parseDuration)
+        .default(DAY_MS, '24h'),
+    )
     .option('--expires <when>', `when the new key expires: ${EXPIRY}; needed if the old one expires`, parseExpiry)
     .addHelpText('after', AT_ONCE)
     .action((keyId: string, options: { grace: number; expires?: number | 'never' }) =>
@@ -78,13 +98,21 @@ export function addKeysCommands(group: Command, run: Run): void {
     .description('one key')
     .argument('<key_id>', 'which key', parseKeyId)
     .action((keyId: string) => run((session) => showKey(keyId, session)))
+  group
+    .command('delete')
+    .description('delete a key for good; "disable" can be taken back')
+    .argument('<key_id>', 'which key', parseKeyId)
+    .option('--yes', 'do not ask', false)
+    .addHelpText('after', AT_ONCE)
+    .action((keyId: string, { yes }: { yes: boolean }) => run((session) => deleteKey(keyId, yes, session)))
 
   function addChange(name: string, description: string, change: ApiKeyChange): void {
     group
       .command(name)
       .description(description)
       .argument('<key_id>', 'which key', parseKeyId)
+      .option('--yes', 'do not ask', false)
       .addHelpText('after', AT_ONCE)
-      .action((keyId: string) => run((session) => changeKey(keyId, change, session)))
+      .action((keyId: string, { yes }: { yes: boolean }) => run((session) => changeKey(keyId, change, yes, session)))
   }
 }

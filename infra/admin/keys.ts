@@ -9,7 +9,9 @@ import { newToken } from '../../lib/auth/api-token.ts'
 import type { Permission } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { CommandError } from './command-error.ts'
+import { confirm } from './confirm.ts'
 import { describeFailure } from './describe-failure.ts'
+import type { ListOptions } from './list-options.ts'
 import { time } from './output.ts'
 import type { ExitCode, Session } from './session.ts'
 
@@ -19,6 +21,7 @@ export interface NewKey {
   permission?: Permission[]
   user?: string
   expires?: number | 'never'
+  yes: boolean
 }
 
 export async function createKey(options: NewKey, session: Session): Promise<ExitCode> {
@@ -28,7 +31,14 @@ export async function createKey(options: NewKey, session: Session): Promise<Exit
       exitCode: 2,
     })
   }
-  const { apiKeys } = await session.stores()
+  const { apiKeys, overview } = await session.stores()
+  if ((await overview.read(workspaceId, session.signal)) === undefined) {
+    const hint = 'its first promotion makes it, with the default quota'
+    await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session.signal)
+  }
+  if (!management && permissions.length === 0) {
+    session.output.note('This key may do nothing: it has no --permission, and is no --management key.')
+  }
   const expiresAtMs = expires === 'never' ? undefined : expires
   const kind = management ? 'management' : 'standard'
   const { key, token } = await addKey({ workspaceId, kind, permissions, userId, expiresAtMs }, apiKeys, session.signal)
@@ -54,27 +64,32 @@ export async function addKey(
   return { key, token }
 }
 
-/** The only line that ever shows a token. */
+/** The only line that ever shows a token; it is alone on the standard output. */
 export function tellToken(key: ApiKeyRecord, token: string, { output }: Session): void {
-  output.tell(`${token}\n\nThis is the token of ${describeKey(key)}. It is not stored and not shown again.`, {
-    ...keyJson(key),
-    token,
-  })
+  output.tell(token, { ...keyJson(key), token })
+  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
 }
 
-export async function listKeys(workspaceId: WorkspaceId | undefined, session: Session): Promise<ExitCode> {
+export const KEY_COLUMNS = {
+  KEY: ({ keyId }) => keyId,
+  WORKSPACE: ({ workspaceId }) => workspaceId,
+  KIND: ({ kind }) => kind,
+  PERMISSIONS: ({ kind, permissions }) => (kind === 'management' ? 'all' : permissions.join(', ') || 'none'),
+  USER: ({ userId }) => userId ?? '-',
+  STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }) as const,
+  EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
+  CREATED: ({ createdAt }) => createdAt ?? '-',
+} satisfies Record<string, (key: ApiKeyRecord) => string | { text: string; colour: 'green' | 'yellow' }>
+
+export async function listKeys(
+  workspaceId: WorkspaceId | undefined,
+  options: ListOptions,
+  session: Session,
+): Promise<ExitCode> {
   const { apiKeys } = await session.stores()
   await session.output.list(apiKeys.list(workspaceId === undefined ? {} : { workspaceId }, session.signal), {
-    columns: {
-      KEY: ({ keyId }) => keyId,
-      WORKSPACE: ({ workspaceId }) => workspaceId,
-      KIND: ({ kind }) => kind,
-      PERMISSIONS: ({ kind, permissions }) => (kind === 'management' ? 'all' : permissions.join(', ') || 'none'),
-      USER: ({ userId }) => userId ?? '-',
-      STATE: (key) => stateOf(key),
-      EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
-      CREATED: ({ createdAt }) => createdAt ?? '-',
-    },
+    ...options,
+    columns: KEY_COLUMNS,
     toJson: keyJson,
     none: 'There are no keys.',
     noun: 'keys',
@@ -89,11 +104,32 @@ export async function showKey(keyId: string, session: Session): Promise<ExitCode
   return 0
 }
 
-export async function changeKey(keyId: string, change: ApiKeyChange, session: Session): Promise<ExitCode> {
+/** @param isConfirmed when not, a change that shuts somebody out is asked for */
+export async function changeKey(
+  keyId: string,
+  change: ApiKeyChange,
+  isConfirmed: boolean,
+  session: Session,
+): Promise<ExitCode> {
   const { apiKeys } = await session.stores()
-  const { tokenHash } = await findKey(keyId, apiKeys, session.signal)
+  const key = await findKey(keyId, apiKeys, session.signal)
+  const { tokenHash } = key
+  if (change.isEnabled === false && stateOf(key) === 'enabled') {
+    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session.signal)
+  }
   if (!(await apiKeys.change(tokenHash, change, session.signal))) throw notThere(keyId)
-  return showKey(keyId, session)
+  const changed = await findKey(keyId, apiKeys, session.signal)
+  session.output.done(`${describeKey(changed)}.`, keyJson(changed))
+  return 0
+}
+
+export async function deleteKey(keyId: string, isConfirmed: boolean, session: Session): Promise<ExitCode> {
+  const { apiKeys } = await session.stores()
+  const key = await findKey(keyId, apiKeys, session.signal)
+  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, isConfirmed, session.signal)
+  await apiKeys.remove(key.tokenHash, session.signal)
+  session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
+  return 0
 }
 
 export async function changePermissions(keyId: string, permissions: Permission[], session: Session): Promise<ExitCode> {
@@ -102,7 +138,7 @@ export async function changePermissions(keyId: string, permissions: Permission[]
   if (kind === 'management') {
     throw new CommandError('management_key', `${keyId} is a management key: it has every permission. None was changed.`)
   }
-  return changeKey(keyId, { permissions }, session)
+  return changeKey(keyId, { permissions }, true, session)
 }
 
 /** @throws CommandError when there is none, or more than one: a key id is only a part of the hash */
@@ -129,10 +165,10 @@ export function describeKey(key: ApiKeyRecord): string {
   const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs } = key
   const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const owner = userId === undefined ? '' : `, owned by ${userId}`
-  const verb = stateOf({ ...key, isEnabled: true }) === 'expired' ? 'expired' : 'expires'
-  const expiry = expiresAtMs === undefined ? 'does not expire' : `${verb} ${time(expiresAtMs)}`
-  const status = isEnabled ? 'enabled' : 'disabled'
-  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${status}, ${expiry}`
+  const isExpired = stateOf({ ...key, isEnabled: true }) === 'expired'
+  const expiry = expiresAtMs === undefined ? 'does not expire' : `expire${isExpired ? 'd' : 's'} ${time(expiresAtMs)}`
+  const status = !isEnabled ? 'disabled, ' : isExpired ? '' : 'enabled, '
+  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${status}${expiry}`
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {
@@ -141,14 +177,15 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
 }
 
 /** Without the hash: it is nobody's business. */
-function keyJson({ keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, createdAt }: ApiKeyRecord) {
+function keyJson(key: ApiKeyRecord) {
+  const { keyId, workspaceId, kind, permissions, userId, expiresAtMs, createdAt } = key
   return {
     keyId,
     workspaceId,
     kind,
     permissions,
     userId,
-    status: isEnabled ? 'enabled' : 'disabled',
+    status: stateOf(key),
     expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs),
     createdAt,
   }

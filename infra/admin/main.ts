@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { addAuditCommand } from './audit-command.ts'
+import { addCompletionCommand } from './completion-command.ts'
 import type { Target } from './connect.ts'
 import { describeFailure } from './describe-failure.ts'
 import { addDoctorCommand } from './doctor-command.ts'
@@ -17,20 +19,23 @@ const ENDPOINTS = `
 Which deployment it is about:
   --local          the service that npm start runs on this machine
   --stage <name>   the deployed stage: its settings are read from its function
-  neither          the environment variables that the functions have (docs/settings.md)
+  PROMOTION_STAGE  in the environment: the stage when neither option is given
+  none of them     the environment variables that the functions have (docs/settings.md)
 AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
 lead to other servers than AWS's own.`
 
 const EXIT_CODES = `
 Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
-wrong; 2 the command was used wrongly or failed. Errors are one line on the standard error output.`
+wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
+one line on the error output. What deletes or shuts out asks first: --yes answers, and without a terminal it is needed.`
 
 // Read by hand: a usage error comes before the options are known.
 const output = createOutput({ isJson: process.argv.includes('--json') })
 // A reader that has seen enough, as in "… | head".
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
 
-const program = new Command('npm run admin --')
+const program = new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
+  .version(manifest.version, '--version', 'print the version')
   .description('Administration of the container file promotion service.')
   .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
   .addOption(
@@ -50,7 +55,7 @@ const program = new Command('npm run admin --')
   .exitOverride()
 
 const run: Run = async (work) => {
-  const session = createSession(program.opts<Target>(), output)
+  const session = createSession(targetOf(program.opts<Target>()), output)
   try {
     process.exitCode = await work(session)
   } catch (error) {
@@ -61,11 +66,11 @@ const run: Run = async (work) => {
 }
 
 addWorkspacesCommands(
-  program.command('workspaces').description('create, show, list workspaces and set their quota'),
+  program.command('workspaces').description('create, show, list, delete workspaces and set their quota'),
   run,
 )
 addKeysCommands(
-  program.command('keys').description('create, list, change, disable, enable, rotate, expire API keys'),
+  program.command('keys').description('create, list, show, change, disable, enable, rotate, expire, delete API keys'),
   run,
 )
 addDocumentsCommands(
@@ -76,15 +81,23 @@ addAuditCommand(program.command('audit'), run)
 addDoctorCommand(program.command('doctor'), run)
 addSmokeCommand(program.command('smoke'), run)
 addSwitchCommands(program, run)
+addCompletionCommand(program)
 
 try {
   await program.parseAsync()
 } catch (error) {
-  const isHelp = error instanceof CommanderError && error.code.startsWith('commander.help')
+  const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
   if (isHelp) process.exitCode = error.exitCode === 0 ? 0 : 2
   else {
     const failure = describeFailure(error)
     output.fail(failure)
     process.exitCode = failure.exitCode
   }
+}
+
+/** The stage may be remembered in the environment; what is said in the command goes before it. */
+function targetOf(target: Target): Target {
+  const remembered = process.env.PROMOTION_STAGE
+  if (target.local || target.stage !== undefined || !remembered) return target
+  return { ...target, stage: parseStage(remembered) }
 }

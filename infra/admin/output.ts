@@ -1,13 +1,19 @@
-import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
 import prettyBytes from 'pretty-bytes'
+import { printable } from '../text/printable.ts'
+import { type Colour, colour } from './colours.ts'
 import type { Failure } from './describe-failure.ts'
+import { choose, type ListOptions } from './list-options.ts'
 import { createStatusLine } from './status-line.ts'
 
-type Columns<Row> = Record<string, (row: Row) => string | number>
+/** Text may have a colour on a terminal. */
+type Cell = string | number | { text: string; colour: Colour }
+type Columns<Row> = Record<string, (row: Row) => Cell>
 
-interface ListOptions<Row> {
+interface Listing<Row> extends ListOptions {
   columns: Columns<Row>
+  /** By the heading, for columns whose text does not sort as what it stands for. */
+  sortBy?: Record<string, (row: Row) => string | number>
   /** What a program gets of a row. Keys become snake_case. */
   toJson(row: Row): object
   /** Said to people when there is nothing to list. */
@@ -16,11 +22,19 @@ interface ListOptions<Row> {
   noun: string
 }
 
-/** How a command speaks: sentences and tables to people, one JSON object per line to programs. */
+/**
+ * How a command speaks: what was asked for on the standard output, all else on the error output. People get sentences and
+ * tables, programs (`--json`) one object per line.
+ */
 export interface Output {
   readonly isJson: boolean
+  /** What was asked for. */
   tell(text: string, object: object): void
-  list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, options: ListOptions<Row>): Promise<number>
+  /** What was done: for people a sentence on the error output, so that the standard output can be read by a program. */
+  done(text: string, object: object): void
+  /** For people only. */
+  note(text: string): void
+  list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, options: Listing<Row>): Promise<number>
   /** Shown while it is worked on, to people only. */
   progress(text: string): void
   fail(failure: Failure): void
@@ -46,18 +60,30 @@ export function createOutput({ isJson }: { isJson: boolean }): Output {
   const printJson = (object: object) => print(JSON.stringify(toSnakeCase(object)))
   const progress = (text: string) => status.show(printable(text))
 
+  const note = (text: string) => {
+    status.clear()
+    if (!isJson) console.error(printable(text))
+  }
+
   return {
     isJson,
     progress,
+    note,
     tell: (text, object) => (isJson ? printJson(object) : print(printable(text))),
-    async list(rows, { columns, toJson, none, noun }) {
+    done: (text, object) => (isJson ? printJson(object) : note(text)),
+    async list(rows, { columns, sortBy = {}, toJson, none, noun, ...options }) {
       let count = 0
-      let page: (string | number)[][] = []
+      let page: Cell[][] = []
+      const sortValue = (row: Parameters<typeof toJson>[0], column: string) => {
+        const heading = column.toUpperCase().replaceAll('-', ' ')
+        const value = (sortBy[heading] ?? columns[heading])?.(row) ?? ''
+        return typeof value === 'object' ? value.text : value
+      }
       const flush = () => {
         if (page.length > 0) print(table(Object.keys(columns), page))
         page = []
       }
-      for await (const row of rows) {
+      for await (const row of choose(rows, options, sortValue)) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))
@@ -65,25 +91,26 @@ export function createOutput({ isJson }: { isJson: boolean }): Output {
         if (count % 100 === 0) progress(`${count} ${noun}`)
       }
       flush()
-      if (count === 0 && !isJson) print(none)
+      if (count === 0) note(none)
       return count
     },
     fail({ reason, message }) {
       status.clear()
-      console.error(isJson ? JSON.stringify({ error: { reason, message } }) : printable(message))
+      const error = isJson ? JSON.stringify({ error: { reason, message } }) : printable(message)
+      console.error(isJson ? error : colour('red', error, process.stderr))
     },
     close: status.clear,
   }
 }
 
 /** Aligned columns under a line of headings; none: without headings. */
-export function table(headings: string[], rows: (string | number)[][]): string {
+export function table(headings: string[], rows: Cell[][]): string {
   const lines = new Table({
     head: headings,
     chars: PLAIN,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
-  lines.push(...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell)))))
+  lines.push(...rows.map((row) => row.map(show)))
   return lines
     .toString()
     .split('\n')
@@ -105,10 +132,9 @@ export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** What others have stored must not steer the terminal. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\u{fffd}')
+function show(cell: Cell): string | number {
+  if (typeof cell === 'number') return cell
+  return typeof cell === 'string' ? printable(cell) : colour(cell.colour, printable(cell.text), process.stdout)
 }
 
 function toSnakeCase(value: unknown): unknown {

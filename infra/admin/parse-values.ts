@@ -1,41 +1,38 @@
+import bytes from 'bytes-iec'
 import { InvalidArgumentError } from 'commander'
+import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 
-const SIZE = /^(\d+)(?:\.(\d+))? ?([KMGT]i?B|B)?$/
-const DECIMAL_PREFIXES = 'KMGT'
-const DURATION = /^(\d{1,9})([smhd])$/
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** With a capital before it, a small b is a bit. */
+const BITS = /[KMGTPE]i?b$/
+/** A number with its unit: the library would take a number alone for milliseconds. */
+const DURATION = /^\d{1,9}(\.\d{1,3})? ?[a-z]+$/i
+const DAY_MS = 86_400_000
 /** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 /** Beyond this a date is a typing error. */
-const MAX_YEARS_AHEAD_MS = 100 * 365 * UNIT_MS.d
+const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
 
 /** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */
 export function parseSize(text: string): number {
-  const [, whole, fraction = '', unit = 'B'] = SIZE.exec(text) ?? []
-  if (whole === undefined) refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, KiB, … TiB`)
-  // In whole numbers throughout, so that nothing is rounded.
-  const scaled = BigInt(whole + fraction) * bytesOf(unit)
-  const divisor = 10n ** BigInt(fraction.length)
-  if (scaled % divisor !== 0n) refuse(`"${text}" is not a whole number of bytes`)
-  const bytes = scaled / divisor
-  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) refuse(`"${text}" is more than can be counted exactly`)
-  return Number(bytes)
+  if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null) {
+    refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, PB, KiB, … PiB`)
+  }
+  // The library multiplies fractions as floating-point numbers and rounds: 1.005KB would be 1004 bytes. Whole numbers are exact.
+  const scaled = bytes.parse(text.replace('.', '')) ?? Number.NaN
+  const decimals = /\.(\d+)/.exec(text)?.[1]?.length ?? 0
+  if (!Number.isSafeInteger(scaled)) refuse(`"${text}" is more than can be counted exactly`)
+  const sizeBytes = scaled / 10 ** decimals
+  if (!Number.isInteger(sizeBytes)) refuse(`"${text}" is not a whole number of bytes`)
+  return sizeBytes
 }
 
-function bytesOf(unit: string): bigint {
-  if (unit === 'B') return 1n
-  const power = BigInt(DECIMAL_PREFIXES.indexOf(unit.charAt(0)) + 1)
-  return (unit.includes('i') ? 1024n : 1000n) ** power
-}
-
-/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `0`. */
+/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `1.5h`, `2 weeks`, `0`. */
 export function parseDuration(text: string): number {
   if (text === '0') return 0
-  const [, number, unit] = DURATION.exec(text) ?? []
-  if (unit === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
-  const durationMs = Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  const durationMs = DURATION.test(text) ? ms(text as ms.StringValue) : undefined
+  if (durationMs === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
   if (durationMs > MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years`)
   return durationMs
 }

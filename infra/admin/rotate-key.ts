@@ -31,7 +31,7 @@ export async function rotateKey(
     const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with "keys expire ${keyId} --in ${grace === 0 ? 0 : `${Math.ceil(grace / 1000)}s`}".`
     throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause: error })
   }
-  session.output.tell(`The old key ${keyId} ${grace === 0 ? 'has expired' : `works until ${time(oldExpiresAtMs)}`}.`, {
+  session.output.done(`The old key ${keyId} ${grace === 0 ? 'has expired' : `works until ${time(oldExpiresAtMs)}`}.`, {
     keyId,
     replacedBy: key.keyId,
     expiresAt: new Date(oldExpiresAtMs),

@@ -9,6 +9,8 @@ export type ExitCode = 0 | 1
 /** What a command works with. */
 export interface Session {
   output: Output
+  /** Of the deployment, in a question before something is deleted there. */
+  place: string
   target: Target
   /** Aborts when the user wants to stop. */
   signal: AbortSignal
@@ -31,6 +33,11 @@ export function createSession(target: Target, output: Output): Session {
   const environment = async () => (await connecting()).environmentOf(target, signal)
   return {
     output,
+    place: target.local
+      ? 'the local service'
+      : target.stage === undefined
+        ? 'this environment'
+        : `stage ${target.stage}`,
     target,
     signal,
     environment,

@@ -2,11 +2,14 @@ import type { Command } from 'commander'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { OpenReservation, StorageUsage, WorkspaceLedger } from '../../lib/promotion/ports.ts'
 import { CommandError } from './command-error.ts'
+import { confirm } from './confirm.ts'
+import { deleteWorkspace } from './delete-workspace.ts'
+import { addListOptions, type ListOptions } from './list-options.ts'
 import { bytes, exactBytes, table, time } from './output.ts'
 import { parseSize, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
-const SIZES = 'Sizes: bytes, or a number with KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).'
+const SIZES = 'Sizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 
 export function addWorkspacesCommands(group: Command, run: Run): void {
   group
@@ -22,10 +25,9 @@ export function addWorkspacesCommands(group: Command, run: Run): void {
     .argument('<workspace_id>', 'its id', parseWorkspaceId)
     .option('--count', 'count its documents, too: reads them all', false)
     .action((id: WorkspaceId, { count }: { count: boolean }) => run((session) => show(id, count, session)))
-  group
-    .command('list')
-    .description('all workspaces')
-    .action(() => run(list))
+  addListOptions(group.command('list').description('all workspaces'), Object.keys(COLUMNS)).action(
+    (options: ListOptions) => run((session) => list(options, session)),
+  )
   group
     .command('set-quota')
     .description('give a workspace another quota, while promotions are under way')
@@ -33,9 +35,25 @@ export function addWorkspacesCommands(group: Command, run: Run): void {
     .argument('<size>', 'its new quota, for example 10GiB', parseSize)
     .addHelpText(
       'after',
-      `\n${SIZES} A quota below what is used is fine: nothing more fits in until enough is deleted.`,
+      `\n${SIZES} With a quota below what is used, nothing more fits in until enough is deleted: that, and a quota of a\nthousandth or less of the old one, is asked for first.`,
     )
-    .action((id: WorkspaceId, quota: number) => run((session) => setQuota(id, quota, session)))
+    .option('--yes', 'do not ask', false)
+    .action((id: WorkspaceId, quota: number, { yes }: { yes: boolean }) =>
+      run((session) => setQuota(id, quota, yes, session)),
+    )
+  group
+    .command('delete')
+    .description('delete a workspace that is empty')
+    .argument('<workspace_id>', 'which', parseWorkspaceId)
+    .option('--empty', 'delete its keys and documents first', false)
+    .option('--yes', 'do not ask', false)
+    .addHelpText(
+      'after',
+      '\nMay be repeated. A key that is left would make the workspace anew with its next promotion.',
+    )
+    .action((id: WorkspaceId, options: { empty: boolean; yes: boolean }) =>
+      run((session) => deleteWorkspace(id, options, session)),
+    )
 }
 
 async function create(workspaceId: WorkspaceId, quota: number | undefined, session: Session): Promise<ExitCode> {
@@ -48,7 +66,7 @@ async function create(workspaceId: WorkspaceId, quota: number | undefined, sessi
       `Workspace ${workspaceId} is there already, with a quota of ${exactBytes(quotaBytes)}: nothing was changed; set-quota does that.`,
     )
   }
-  session.output.tell(
+  session.output.done(
     `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with a quota of ${exactBytes(quotaBytes)}.`,
     { ...usageJson(workspaceId, usage), isNew },
   )
@@ -75,14 +93,22 @@ async function show(workspaceId: WorkspaceId, isCounting: boolean, session: Sess
   return 0
 }
 
-async function list(session: Session): Promise<ExitCode> {
+const COLUMNS = {
+  WORKSPACE: ({ workspaceId }) => workspaceId,
+  QUOTA: ({ quotaBytes }) => bytes(quotaBytes),
+  USED: ({ usedBytes }) => bytes(usedBytes),
+  REMAINING: (ledger) => bytes(remaining(ledger)),
+} satisfies Record<string, (ledger: WorkspaceLedger) => string>
+
+async function list(options: ListOptions, session: Session): Promise<ExitCode> {
   const { overview } = await session.stores()
   await session.output.list(overview.readAll(session.signal), {
-    columns: {
-      WORKSPACE: ({ workspaceId }) => workspaceId,
-      QUOTA: ({ quotaBytes }) => bytes(quotaBytes),
-      USED: ({ usedBytes }) => bytes(usedBytes),
-      REMAINING: (ledger) => bytes(remaining(ledger)),
+    ...options,
+    columns: COLUMNS,
+    sortBy: {
+      QUOTA: ({ quotaBytes }) => quotaBytes,
+      USED: ({ usedBytes }) => usedBytes,
+      REMAINING: (ledger) => remaining(ledger),
     },
     toJson: (ledger) => usageJson(ledger.workspaceId, ledger),
     none: 'There are no workspaces.',
@@ -91,13 +117,26 @@ async function list(session: Session): Promise<ExitCode> {
   return 0
 }
 
-async function setQuota(workspaceId: WorkspaceId, quota: number, session: Session): Promise<ExitCode> {
-  const { workspaces } = await session.stores()
+async function setQuota(
+  workspaceId: WorkspaceId,
+  quota: number,
+  isConfirmed: boolean,
+  session: Session,
+): Promise<ExitCode> {
+  const { workspaces, overview } = await session.stores()
+  const known = await overview.read(workspaceId, session.signal)
+  if (known === undefined) throw notThere(workspaceId)
+  const doubt = doubtAbout(quota, known)
+  if (doubt !== undefined) {
+    const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quota)}`
+    const question = `The quota of ${workspaceId} in ${session.place} goes ${change}, ${doubt}. Set it?`
+    await confirm(question, isConfirmed, session.signal)
+  }
   const changed = await workspaces.setQuota(workspaceId, quota, session.signal)
   if (changed === undefined) throw notThere(workspaceId)
   const { previousQuotaBytes, usage } = changed
   const over = usage.usedBytes - usage.quotaBytes
-  session.output.tell(
+  session.output.done(
     `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
       `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(usage.usedBytes)} used.` +
       (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until so much is deleted.` : ''),
@@ -123,6 +162,14 @@ function describe(ledger: WorkspaceLedger, reservations: OpenReservation[], docu
     time(open.leaseExpiresAtMs),
   ])
   return `${table([], facts)}\n\n${table(['RESERVED FOR', 'PURPOSE', 'SIZE', 'UNTIL'], rows)}`
+}
+
+/** Why a quota looks like a slip of the hand, if it does. */
+function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined {
+  if (quotaBytes < known.usedBytes) return `below the ${exactBytes(known.usedBytes)} that are used`
+  return quotaBytes < known.quotaBytes && quotaBytes * 1000 <= known.quotaBytes
+    ? 'a thousandth of it or less'
+    : undefined
 }
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes

@@ -1,14 +1,20 @@
+import { answerPreflights } from './answer-preflights.mjs'
+import { answerWrongRequests } from './answer-wrong-requests.mjs'
 import { nameDeploymentByContent } from './content-ids.mjs'
 import { tidyDependencies } from './dependencies.mjs'
 
 /**
  * Fills in what serverless.yml cannot say, because the framework makes up the names with every deployment.
  * @param template the whole CloudFormation template, changed in place
+ * @param {readonly string[]} corsAllowedOrigins
  */
-export function finishTemplate(template) {
+export function finishTemplate(template, corsAllowedOrigins) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
-  sendRequestsToAliases(ofType)
+  // Before the gateway's own answers: what the stage allows is enough for those.
   throttleMethods(template, ofType)
+  answerPreflights(template, corsAllowedOrigins)
+  answerWrongRequests(template, corsAllowedOrigins)
+  sendRequestsToAliases(ofType)
   deployToStage(template, ofType)
   takeFailedVersionsBack(ofType)
   for (const [, { Properties }] of ofType('AWS::CloudWatch::Dashboard')) {
@@ -29,7 +35,8 @@ function deployToStage(template, ofType) {
   delete deployment.Properties.StageName
   deployment.DependsOn = [deployment.DependsOn ?? []]
     .flat()
-    .concat(ofType('AWS::ApiGateway::GatewayResponse').map(([id]) => id))
+    .concat(['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap(ofType).map(([id]) => id))
+  deployment.DependsOn = [...new Set(deployment.DependsOn)]
   stage.Properties.DeploymentId = { Ref: nameDeploymentByContent(template) }
 }
 

@@ -5,7 +5,7 @@ interface Resources {
 }
 
 declare module '*/finish-template.mjs' {
-  export function finishTemplate(template: Resources): void
+  export function finishTemplate(template: Resources, corsAllowedOrigins: readonly string[]): void
 }
 
 declare module '*/account-rules.mjs' {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { applyAccountRules, tagsOf } from './account-rules.mjs'
 import { expandApiFunctions } from './api-functions.mjs'
+import { readOrigins } from './cors-texts.mjs'
 import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
 import { settleConditions } from './settle-conditions.mjs'
@@ -41,7 +42,7 @@ export default class PromotionDeployment {
         settleConditions(template)
         useExistingTables(template, service.custom.settings)
         applyAccountRules(template, service.custom.settings)
-        finishTemplate(template)
+        finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))
       },
       'before:deploy:deploy': async () => {
         const names = { service: service.service, stage: provider().getStage() }

@@ -77,6 +77,7 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
     'regional/webacl/[^/]+/[0-9a-f-]+',
     'the ARN of a regional web ACL (arn:aws:wafv2:…:regional/webacl/…)',
   ),
+  corsAllowedOrigins: { environment: 'CORS_ALLOWED_ORIGINS', isOptional: true },
   createGatewayLogRole: BOOLEAN,
   deletionProtection: BOOLEAN,
   deploymentPreference: { oneOf: DEPLOYMENT_PREFERENCES },

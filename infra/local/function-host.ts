@@ -6,7 +6,10 @@ import { close, LOOPBACK, listen } from './listen.ts'
 import { SERVERLESS_CLI } from './service-definition.ts'
 
 export interface FunctionHost {
-  port: number
+  /** Of Lambda's own API. */
+  lambdaPort: number
+  /** Resolves when the host ended by itself. */
+  failed: Promise<void>
   stop(): Promise<void>
 }
 
@@ -22,8 +25,8 @@ export async function startFunctionHost(options: {
   env: Record<string, string>
   log: (line: string) => void
 }): Promise<FunctionHost> {
-  const [port, lambdaPort] = await freePorts()
-  const flags = { stage: options.stage, host: LOOPBACK, httpPort: port, lambdaPort }
+  const [httpPort, lambdaPort] = await freePorts()
+  const flags = { stage: options.stage, host: LOOPBACK, httpPort, lambdaPort }
   const child = fork(
     SERVERLESS_CLI,
     [
@@ -43,26 +46,35 @@ export async function startFunctionHost(options: {
     },
   )
   const output: string[] = []
+  let isStarted = false
+  let isStopping = false
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      output.push(text)
+      if (!isStarted) output.push(text)
       options.log(text)
     })
   }
   const exited = once(child, 'exit')
+  const failed = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      if (!isStopping) resolve()
+    })
+  })
   const stop = async () => {
+    isStopping = true
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     await exited
   }
   const giveUpAt = Date.now() + START_TIMEOUT_MS
-  while (!(await answers(port))) {
+  while (!(await answers(httpPort))) {
     if (child.exitCode !== null || Date.now() > giveUpAt) {
       await stop()
       throw new Error(`serverless-offline did not start:\n${output.join('')}`)
     }
     await sleep(50)
   }
-  return { port, stop }
+  isStarted = true
+  return { lambdaPort, failed, stop }
 }
 
 async function answers(port: number): Promise<boolean> {

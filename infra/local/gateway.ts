@@ -1,49 +1,112 @@
 import { randomUUID } from 'node:crypto'
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
-import { close, LOOPBACK, listen } from './listen.ts'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
+import { invokeFunction } from './invoke-function.ts'
+import { close, listen } from './listen.ts'
+import type { PageHandler } from './page.ts'
+import { restEvent } from './rest-event.ts'
+import { matchRoute, type Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
 
 /** API Gateway quotas, "REST API": payload size. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 
-const HOP_BY_HOP = ['connection', 'transfer-encoding']
+/** A request that was answered, for the log. */
+export interface ServedRequest {
+  method: string
+  path: string
+  status: number
+  durationMs: number
+  /** Of a refusal or failure. */
+  reason: string | undefined
+}
 
 export interface Gateway {
   port: number
   stop(): Promise<void>
 }
 
-/**
- * What serverless-offline lacks of a REST API: path parameters that stay encoded as they came, the renamed
- * WWW-Authenticate, the size limit, and the gateway responses of serverless.yml for whatever no function answers.
- */
-export async function startGateway(options: {
+interface GatewayOptions {
   port: number
-  functionHostPort: number
-  gatewayResponses: GatewayResponseDefinition[]
-}): Promise<Gateway> {
-  const agent = new Agent({ keepAlive: true })
-  const answer = createGatewayAnswers(options.gatewayResponses)
+  stage: string
+  /** Where functions are invoked. */
+  lambdaPort: number
+  routes: readonly Route[]
+  gatewayResponses: readonly GatewayResponseDefinition[]
+  corsAllowedOrigins: readonly string[]
+  onRequest?: (request: ServedRequest) => void
+  /** What is served at paths that the API does not know. */
+  page?: PageHandler
+}
 
-  const server = createServer(async (incoming, outgoing) => {
-    try {
-      if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
-        incoming.resume()
-        return answer(outgoing, 'REQUEST_TOO_LARGE', 413)
-      }
-      const upstream = await forward(incoming, await buffer(incoming), options.functionHostPort, agent)
-      // Every answer of a function carries the id of its request; what has none comes from serverless-offline itself.
-      if (upstream.headers['x-request-id'] !== undefined) return passOn(upstream, outgoing)
-      upstream.resume()
-      return answer(outgoing, ...gatewayCase(upstream.statusCode ?? 502))
-    } catch {
-      answer(outgoing, 'INTEGRATION_FAILURE', 503)
+/**
+ * A REST API in front of the functions: routes, Lambda proxy events, the payload limit, and the gateway responses of
+ * serverless.yml for whatever no function answers. Every error has the error body, also for what is no HTTP.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { routes, stage, onRequest } = options
+  const agent = new Agent({ keepAlive: true })
+  const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
+  const lambda = { port: options.lambdaPort, agent }
+
+  const handle = async (incoming: IncomingMessage): Promise<GatewayAnswer | APIGatewayProxyResult | 'gone'> => {
+    const { path, query } = splitTarget(incoming.url ?? '')
+    // RFC 9112 §3.2: one, always.
+    if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
+    const match = matchRoute(routes, incoming.method ?? '', path)
+    if (match.outcome === 'unknown_path') return answers.unknownPath(path)
+    if (match.outcome === 'wrong_method') {
+      const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
+      return preflight || answers.wrongMethod(match.allowed)
     }
+    const body = await readBody(incoming)
+    if (body === 'gone') return body
+    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
+    const event = restEvent({ ...match, incoming, path, query, body, stage, requestId: randomUUID() })
+    const result = await invokeFunction(match.route.functionName, event, lambda)
+    return typeof result === 'string' ? answers.ofType(result, 502) : result
+  }
+
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
+    const startedAt = performance.now()
+    keepOrder(incoming.socket, outgoing)
+    if (refusal === undefined && options.page?.(incoming, outgoing, splitTarget(incoming.url ?? '').path)) return
+    const answer = refusal ?? (await handle(incoming).catch(() => answers.ofType('INTEGRATION_FAILURE')))
+    if (answer === 'gone' || outgoing.destroyed) return
+    const { status, body } = 'statusCode' in answer ? sendResult(answer, outgoing) : sendAnswer(answer, outgoing)
+    onRequest?.({
+      method: incoming.method ?? '',
+      path: splitTarget(incoming.url ?? '').path,
+      status,
+      durationMs: performance.now() - startedAt,
+      reason: status < 400 ? undefined : reasonIn(body),
+    })
+  }
+
+  // Node.js would answer a missing Host and an odd Expect by itself, without the error body.
+  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    outgoing.writeContinue()
+    return serve(incoming, outgoing)
   })
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    serve(incoming, outgoing, answers.ofType(MALFORMED)),
+  )
+  const refuse = async (socket: Duplex, answer: GatewayAnswer): Promise<void> => {
+    await answersBefore(socket)
+    if (!socket.writable) return void socket.destroy()
+    onRequest?.({ method: '-', path: '-', status: answer.status, durationMs: 0, reason: reasonIn(answer.body) })
+    socket.end(rawAnswer(answer))
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    return void refuse(socket, answers.ofType(MALFORMED))
   })
+  server.on('connect', (_incoming, socket) => void refuse(socket, answers.ofType('MISSING_AUTHENTICATION_TOKEN')))
+
   const port = await listen(server, options.port)
   return {
     port,
@@ -54,51 +117,80 @@ export async function startGateway(options: {
   }
 }
 
-function forward(incoming: IncomingMessage, body: Buffer, port: number, agent: Agent): Promise<IncomingMessage> {
-  const [path = '', ...query] = (incoming.url ?? '/').split('?')
-  // serverless-offline decodes path parameters once; a REST API hands them over as they came.
-  const url = [path.replaceAll('%', '%25'), ...query].join('?')
-  return new Promise((resolve, reject) => {
-    // serverless-offline refuses forms before it looks for the route; no operation reads a body.
-    const isForm = incoming.headers['content-type']?.startsWith('multipart/') ?? false
-    const withheld = isForm ? [...HOP_BY_HOP, 'content-type', 'content-length'] : HOP_BY_HOP
-    const outgoing = request({ host: LOOPBACK, port, agent, method: incoming.method, path: url }, resolve)
-    for (const [name, values] of Object.entries(incoming.headersDistinct)) {
-      if (!withheld.includes(name)) outgoing.setHeader(name, values ?? [])
-    }
-    outgoing.on('error', reject)
-    outgoing.end(isForm ? undefined : body)
-  })
+const MALFORMED = 'BAD_REQUEST_PARAMETERS'
+
+/** The responses that a connection still owes. */
+const owed = new WeakMap<Duplex, Set<ServerResponse>>()
+
+function keepOrder(socket: Duplex, outgoing: ServerResponse): void {
+  const responses = owed.get(socket) ?? new Set()
+  owed.set(socket, responses.add(outgoing))
+  outgoing.once('close', () => responses.delete(outgoing))
 }
 
-function passOn(upstream: IncomingMessage, outgoing: ServerResponse): void {
-  for (const [name, values] of Object.entries(upstream.headersDistinct)) {
-    const isRenamed = name === 'www-authenticate'
-    if (name !== 'connection') outgoing.setHeader(isRenamed ? `x-amzn-remapped-${name}` : name, values ?? [])
+/** Requests may come before earlier ones are answered: a broken one must not be answered in their place. */
+async function answersBefore(socket: Duplex): Promise<void> {
+  const before = [...(owed.get(socket) ?? [])].filter(({ req }) => req.complete)
+  await Promise.all(before.map((outgoing) => outgoing.closed || once(outgoing, 'close')))
+}
+
+/** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
+function splitTarget(target: string): { path: string; query: string } {
+  const origin = target.replace(/^https?:\/\/[^/?]*/i, '')
+  const [path = '', ...query] = origin.split('?')
+  return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
+}
+
+/** @returns 'gone' when the body broke off: then nobody waits for an answer, or has been told already */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
+  if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too_large'
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length
+      if (sizeBytes > MAX_BODY_BYTES) return 'too_large'
+      chunks.push(chunk)
+    }
+  } catch {
+    return 'gone'
   }
-  outgoing.writeHead(upstream.statusCode ?? 502)
-  upstream.pipe(outgoing)
+  return Buffer.concat(chunks)
 }
 
-function gatewayCase(status: number): [type: string, status: number] {
-  if (status === 404) return ['MISSING_AUTHENTICATION_TOKEN', status]
-  if (status === 504) return ['INTEGRATION_TIMEOUT', status]
-  return [status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX', status]
+function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
+  // What is left of the request's body is not read: the connection cannot be used again.
+  if (!outgoing.req.complete) outgoing.setHeader('connection', 'close')
+  const hasBody = answer.status !== 204
+  const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}
+  outgoing.writeHead(answer.status, { ...answer.headers, ...length })
+  outgoing.end(answer.body)
+  return answer
 }
 
-function createGatewayAnswers(definitions: GatewayResponseDefinition[]) {
-  const byType = new Map(definitions.map((definition) => [definition.ResponseType, definition]))
+function sendResult(result: APIGatewayProxyResult, outgoing: ServerResponse) {
+  const { statusCode, headers = {}, multiValueHeaders = {}, body = '', isBase64Encoded = false } = result
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(outgoingName(name), String(value))
+  for (const [name, values] of Object.entries(multiValueHeaders)) {
+    outgoing.setHeader(outgoingName(name), values.map(String))
+  }
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  outgoing.writeHead(statusCode, { 'content-length': bytes.length })
+  outgoing.end(bytes)
+  return { status: statusCode, body }
+}
 
-  return (outgoing: ServerResponse, type: string, ownStatus: number): void => {
-    const definition = byType.get(type)
-    if (definition === undefined) throw new Error(`serverless.yml has no gateway response ${type}`)
-    const requestId = randomUUID()
-    for (const [name, value] of Object.entries(definition.ResponseParameters)) {
-      const isQuoted = value.startsWith("'")
-      outgoing.setHeader(name.replace('gatewayresponse.header.', ''), isQuoted ? value.slice(1, -1) : requestId)
-    }
-    outgoing.setHeader('content-type', 'application/json')
-    outgoing.writeHead(Number(definition.StatusCode ?? ownStatus))
-    outgoing.end(definition.ResponseTemplates['application/json'].replaceAll('$context.requestId', requestId))
+/** For a connection on which Node.js makes no response of its own. */
+function rawAnswer({ status, headers, body }: GatewayAnswer): string {
+  const all = { ...headers, date: new Date().toUTCString(), connection: 'close', 'content-length': body.length }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${status} ${status === 404 ? 'Not Found' : 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}
+
+function reasonIn(body: string): string | undefined {
+  try {
+    return JSON.parse(body).error.metadata.reason
+  } catch {
+    return undefined
   }
 }

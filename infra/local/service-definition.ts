@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Route } from './routes.ts'
 
 /** The Serverless Framework's command, to be run by the Node.js that runs this. */
 export const SERVERLESS_CLI = serverlessCli()
@@ -32,6 +33,7 @@ export interface ServiceDefinition {
   environment: Record<string, string>
   tables: TableDefinition[]
   gatewayResponses: GatewayResponseDefinition[]
+  routes: Route[]
 }
 
 interface Resource {
@@ -39,11 +41,16 @@ interface Resource {
   Properties: unknown
 }
 
+interface FunctionDefinition {
+  name: string
+  events: { http?: { method: string; path: string } }[]
+}
+
 /** @param root folder of serverless.yml */
 export async function readServiceDefinition(root: string, stage: string): Promise<ServiceDefinition> {
   const args = [SERVERLESS_CLI, 'print', '--stage', stage, '--format', 'json']
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 16 * 1024 * 1024 })
-  const { provider, resources } = JSON.parse(stdout)
+  const { provider, resources, functions } = JSON.parse(stdout)
   const all: Resource[] = Object.values(resources.Resources)
   const ofType = <Properties>(type: string) =>
     all.filter((resource) => resource.Type === type).map((resource) => resource.Properties as Properties)
@@ -51,6 +58,13 @@ export async function readServiceDefinition(root: string, stage: string): Promis
     environment: provider.environment,
     tables: ofType<TableDefinition>('AWS::DynamoDB::Table'),
     gatewayResponses: ofType<GatewayResponseDefinition>('AWS::ApiGateway::GatewayResponse'),
+    routes: Object.values<FunctionDefinition>(functions).flatMap(({ name, events }) =>
+      events.flatMap(({ http }) =>
+        http === undefined
+          ? []
+          : { method: http.method.toUpperCase(), resource: `/${http.path.replace(/^\//, '')}`, functionName: name },
+      ),
+    ),
   }
 }
 

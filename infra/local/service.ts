@@ -1,12 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { S3Client } from '@aws-sdk/client-s3'
+import { PutBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
 import { startFunctionHost } from './function-host.ts'
-import { startGateway } from './gateway.ts'
+import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
+import { createPage, type PageHandler } from './page.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
 import { type Demo, seed } from './seed.ts'
@@ -31,6 +32,8 @@ export interface DemoFileContent extends Demo {
 
 export interface LocalService {
   demo: DemoFileContent
+  /** Resolves when the functions' process ended by itself. */
+  failed: Promise<void>
   stop(): Promise<void>
 }
 
@@ -44,6 +47,7 @@ interface LocalServiceOptions {
   environment: Readonly<Record<string, string | undefined>>
   /** Receives what the function host prints. */
   log(text: string): void
+  onRequest?(request: ServedRequest): void
 }
 
 /** Starts the built service behind a gateway on loopback, with embedded S3 and DynamoDB unless the environment names others. */
@@ -74,8 +78,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await provision(definition, { dynamoDb, s3 })
     const demoFile = join(directory, 'demo.json')
     const demo = await seed({ dynamoDb, s3, config }, await readJson(demoFile))
-    dynamoDb.destroy()
-    s3.destroy()
+    keep({
+      stop: async () => {
+        dynamoDb.destroy()
+        s3.destroy()
+      },
+    })
 
     const host = keep(
       await startFunctionHost({
@@ -91,10 +99,27 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         log: options.log,
       }),
     )
-    const { gatewayResponses } = definition
-    const gateway = keep(await startGateway({ port: options.port, functionHostPort: host.port, gatewayResponses }))
+    const { gatewayResponses, routes } = definition
+    let page: PageHandler | undefined
+    const gateway = keep(
+      await startGateway({
+        port: options.port,
+        page: (...request) => page?.(...request) ?? false,
+        stage: STAGE,
+        lambdaPort: host.lambdaPort,
+        routes,
+        gatewayResponses,
+        corsAllowedOrigins: config.corsAllowedOrigins,
+        ...(options.onRequest && { onRequest: options.onRequest }),
+      }),
+    )
+    const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
+    const origin = new URL(baseUrl).origin
+    // A server of the user's own keeps the rules that it has.
+    if (!environment.AWS_ENDPOINT_URL_S3) await letPageDownload(origin, { s3, bucket: config.documentsBucket })
+    page = await createPage({ root, baseUrl, demo, s3Origin: new URL(s3Endpoint).origin })
     const content: DemoFileContent = {
-      base_url: `http://${LOOPBACK}:${gateway.port}/v1`,
+      base_url: baseUrl,
       ...demo,
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,
@@ -108,11 +133,17 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     }
     // Keys of a demonstration, but keys: for the owner's eyes.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-    return { demo: content, stop }
+    return { demo: content, failed: host.failed, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** The content of a document is a redirect to S3, which is of another origin than the page. */
+async function letPageDownload(origin: string, { s3, bucket }: { s3: S3Client; bucket: string }): Promise<void> {
+  const CORSRules = [{ AllowedOrigins: [origin], AllowedMethods: ['GET'] }]
+  await s3.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration: { CORSRules } }))
 }
 
 /** The embedded servers take any credentials; a server of the user's own gets those of the environment. */

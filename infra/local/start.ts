@@ -1,53 +1,55 @@
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
-import { parseArgs } from 'node:util'
-import { buildFunctions } from '../build/build.ts'
+import { buildIfChanged } from '../build/build-if-changed.ts'
+import { describeStartFailure } from './describe-start-failure.ts'
+import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'
 import { type DemoFileContent, startLocalService } from './service.ts'
+import { createServiceLog } from './service-log.ts'
+import { readStartOptions, type StartOptions } from './start-options.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const DEFAULT_PORT = 3000
 
 try {
-  await main()
+  const options = readStartOptions(process.argv.slice(2), { root: ROOT, env: process.env })
+  if (options !== undefined) await main(options)
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exit(1)
+  fail(describeStartFailure(error))
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      fresh: { type: 'boolean', default: false },
-      directory: { type: 'string', default: join(ROOT, '.local') },
-    },
-  })
-  const port = readPort(process.env.PORT)
+async function main({ port, fresh, verbose, directory }: StartOptions): Promise<void> {
+  const lock = await lockDirectory(directory)
+  if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
   await requireFreePort(port)
-  if (values.fresh) await rm(values.directory, { recursive: true, force: true })
+  if (fresh) await lock.empty()
 
-  await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
+  console.log('Building and starting …')
+  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
+  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
     root: ROOT,
     port,
-    directory: values.directory,
+    directory,
     environment: process.env,
-    log: (text) => process.stdout.write(text),
+    log: log.fromFunctions,
+    onRequest: log.request,
   })
-  console.log(welcome(service.demo, join(values.directory, 'demo.json')))
+  await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
+  console.log(welcome(service.demo, directory))
+  stopOnSignal(service.stop, lock)
+  await service.failed
+  await lock.release()
+  fail(`The functions' process has ended by itself; ${log.file} may say why.`)
+}
+
+function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
-      await service.stop()
+      await stop()
+      await lock.release()
       process.exit(0)
     })
   }
-}
-
-function readPort(text: string | undefined): number {
-  const port = text === undefined ? DEFAULT_PORT : /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!(port >= 1 && port <= 65_535)) throw new Error(`PORT must be a number from 1 to 65535, not "${text}".`)
-  return port
 }
 
 /** Asked before anything else is started, so that the answer comes at once. */
@@ -59,18 +61,32 @@ async function requireFreePort(port: number): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
-    throw new Error(`Port ${port} ${why}. Choose another one: PORT=${port + 1} npm start`)
+    const other = port === 65_535 ? port - 1 : port + 1
+    throw new Error(`Port ${port} ${why}. Choose another one: npm start -- --port ${other}`)
   }
 }
 
-function welcome(demo: DemoFileContent, demoFile: string): string {
+function alreadyRunning({ pid, base_url }: Running, directory: string): string {
+  const place = relative(process.cwd(), directory) || directory
+  if (base_url === undefined) return `Another npm start is starting with the data in ${place}.`
+  return `The service is running already, at ${base_url} (process ${pid}): it has the data in ${place}. Ctrl-C stops it there.`
+}
+
+function welcome(demo: DemoFileContent, directory: string): string {
   const file = demo.files[0]
+  const short = relative(process.cwd(), directory) || directory
   return `
-The service answers at ${demo.base_url}; Ctrl-C stops it. Keys and files of the demonstration: ${relative(process.cwd(), demoFile)}
+The service answers at ${demo.base_url}; Ctrl-C stops it.
+A page to look at and to try it: ${new URL('/', demo.base_url).href}
+Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')}.
 
 Promote a file of the demonstration (${file?.path}):
 
   curl -i -X POST -H 'Authorization: Bearer ${demo.standard_key}' \\
-    ${demo.base_url}/containers/${demo.container_id}/files/${file?.file_id}/promote
-`
+    ${demo.base_url}/containers/${demo.container_id}/files/${file?.file_id}/promote`
+}
+
+function fail(line: string): never {
+  console.error(line)
+  process.exit(1)
 }

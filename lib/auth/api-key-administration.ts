@@ -27,6 +27,8 @@ export interface ApiKeyAdministration {
   list(attributes: Partial<Pick<ApiKey, 'keyId' | 'workspaceId'>>, signal: AbortSignal): AsyncIterable<ApiKeyRecord>
   /** @returns false when there is no such key */
   change(tokenHash: string, change: ApiKeyChange, signal: AbortSignal): Promise<boolean>
+  /** May be repeated: one that is gone is fine. */
+  remove(tokenHash: string, signal: AbortSignal): Promise<void>
 }
 
 /** What is stored for a new token. */

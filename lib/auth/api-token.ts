@@ -3,17 +3,17 @@ import { crc32 } from 'node:zlib'
 import baseX from 'base-x'
 
 const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
-const PREFIX = 'cfp_'
+export const TOKEN_PREFIX = 'cfp_'
 const SECRET_BYTES = 32
 /** Base62 digits that hold 256 bits. */
 const SECRET_LENGTH = 43
 /** Base62 digits that hold a CRC32. */
 const CHECKSUM_LENGTH = 6
-const TOKEN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+const TOKEN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
 
 /** A new secret token: `cfp_`, 256 random bits, and a checksum that lets typing errors be refused without a lookup. */
 export function newToken(): string {
-  const body = PREFIX + base62.encode(randomBytes(SECRET_BYTES)).padStart(SECRET_LENGTH, '0')
+  const body = TOKEN_PREFIX + base62.encode(randomBytes(SECRET_BYTES)).padStart(SECRET_LENGTH, '0')
   return body + checksum(body)
 }
 

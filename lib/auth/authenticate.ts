@@ -1,25 +1,20 @@
 import { ServiceError } from '../errors.ts'
-import { hashToken, isWellFormedToken } from './api-token.ts'
+import { hashToken } from './api-token.ts'
 import type { ApiKeyStore, Caller, Permission } from './caller.ts'
-
-/** The scheme in any case, one token without spaces (RFC 6750 §2.1, RFC 9110 §11.1). */
-const BEARER = /^bearer +([^\s]+)$/i
+import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
- * The caller behind an Authorization header. Every way in which a key can be wrong gives the same error, so that the
- * answer does not tell which keys exist.
- *
- * @param authorization values of all Authorization headers of the request
- * @throws ServiceError missing_authorization, invalid_api_key; service_unavailable when the keys cannot be read
+ * The caller behind an API key. A key that is well formed and still wrong gives one and the same error, so that the answer
+ * does not tell which keys exist.
+ * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key; service_unavailable when the keys
+ *   cannot be read
  */
 export async function authenticate(
-  authorization: readonly string[],
+  credentials: Credentials,
   deps: { apiKeys: ApiKeyStore; now(): number },
   signal: AbortSignal,
 ): Promise<Caller> {
-  if (authorization.every((value) => value.trim() === '')) throw new ServiceError('missing_authorization')
-  const token = authorization.length === 1 ? BEARER.exec(authorization[0] ?? '')?.[1] : undefined
-  if (token === undefined || !isWellFormedToken(token)) throw new ServiceError('invalid_api_key')
+  const token = readBearerToken(credentials)
   const key = await deps.apiKeys.find(hashToken(token), signal)
   if (key === undefined || !key.isEnabled || (key.expiresAtMs !== undefined && key.expiresAtMs <= deps.now())) {
     throw new ServiceError('invalid_api_key')

@@ -1,4 +1,10 @@
-import { type DynamoDBClient, PutItemCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../auth/api-key-administration.ts'
 import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
@@ -47,6 +53,11 @@ export function createApiKeyAdministration({
         ...toUpdate(change),
       })
       return isDone(send(client, command, { signal }))
+    },
+
+    async remove(tokenHash, signal) {
+      const command = new DeleteItemCommand({ TableName, Key: marshall({ token_hash: tokenHash }) })
+      await send(client, command, { signal })
     },
   }
 }

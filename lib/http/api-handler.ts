@@ -20,6 +20,8 @@ export interface ApiDependencies {
   metrics: Metrics
   log: Log
   now(): number
+  /** Whose pages may read the answers. */
+  corsAllowedOrigins?: readonly string[]
 }
 
 /** A request whose caller is known and allowed to do this. */

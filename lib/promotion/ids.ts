@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { v7 as uuidv7 } from 'uuid'
 import { ServiceError } from '../errors.ts'
+import { decodeOtherBase64 } from './other-base64.ts'
 
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
@@ -51,12 +52,26 @@ export function parseFileId(text: string | undefined): FilePath {
   }
   if (!text?.startsWith(FILE_ID_PREFIX)) refuseFileId()
   const encoded = text.slice(FILE_ID_PREFIX.length)
-  if (!BASE64URL.test(encoded)) refuseFileId()
   const bytes = Buffer.from(encoded, 'base64url')
-  if (bytes.toString('base64url') !== encoded) {
-    refuseFileId('The part after "cfile_" is not canonical base64url: its length or its last character is wrong.')
-  }
+  if (!BASE64URL.test(encoded) || bytes.toString('base64url') !== encoded) refuseEncoding(encoded)
   return checkPath(decodeUtf8(bytes))
+}
+
+/** Says what is wrong with the encoding and, if it is still known which path was meant, what its id is. */
+function refuseEncoding(encoded: string): never {
+  const isBase64url = BASE64URL.test(encoded)
+  const bytes = decodeOtherBase64(encoded)
+  if (bytes === undefined) {
+    refuseFileId(isBase64url ? 'The part after "cfile_" is cut off: no base64url has this length.' : undefined)
+  }
+  const expected = formatFileId(checkPath(decodeUtf8(bytes)))
+  const fault = isBase64url
+    ? 'has bits left over in its last character'
+    : 'is base64 with padding or of the standard alphabet, and must be base64url without padding'
+  throw new ServiceError('invalid_file_id', {
+    detail: `The part after "cfile_" ${fault}. The id of this path is ${expected}.`,
+    metadata: { expected_file_id: expected },
+  })
 }
 
 /** The path of an object in a container, when a file id can stand for it; the markers of directories have none. */
@@ -129,7 +144,7 @@ export function documentIdOfAttempt(attemptId: AttemptId): DocumentId {
   return (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
 }
 
-/** A durable id that follows from a text: 128 bits of its SHA-256. */
+/** A durable id that follows from a text: 128 bits of its SHA-256. These sort by nothing. */
 export function documentIdFromHash(text: string): DocumentId {
   return (DOCUMENT_ID_PREFIX + bs58.encode(createHash('sha256').update(text).digest().subarray(0, 16))) as DocumentId
 }

@@ -96,6 +96,13 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       expect(await list({ keyId: bystander.keyId })).toEqual([bystander])
     })
 
+    it('removes a key, which authentication then knows no more, and leaves the others alone; twice is fine', async () => {
+      const [key, bystander] = [await add(), await add()]
+      for (let times = 0; times < 2; times++) await administration.remove(key.tokenHash, signal)
+      expect(await store.find(key.tokenHash, signal)).toBeUndefined()
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual([bystander])
+    })
+
     it('makes no key by changing one that is not there', async () => {
       expect(await administration.change(hashToken(newToken()), { isEnabled: true }, signal)).toBe(false)
       expect(await list({ workspaceId: grant.workspaceId })).toEqual([])

@@ -40,7 +40,7 @@ describe('npm run admin -- documents get', () => {
   it('writes the content to a file, whole or not at all, and never over another', async () => {
     const file = join(service.directory, 'fetched.bin')
     const got = await admin('documents', 'get', workspaceId, documentId, '--output', file)
-    expect(got).toEqual({ code: 0, stdout: expect.stringContaining(`${file}: `), stderr: '' })
+    expect(got).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining(`${file}: `) })
     expect((await readFile(file)).equals(BYTES)).toBe(true)
     await writeFile(file, 'mine')
     const again = await admin('documents', 'get', workspaceId, documentId, '--output', file)
@@ -99,7 +99,7 @@ describe('npm run admin -- keys', () => {
     expect((await call(token, 'DELETE', '/files/file_1')).status).toBe(403)
 
     const changed = await admin('keys', 'change', String(key?.key_id), '--permission', 'files:delete')
-    expect(changed).toMatchObject({ code: 0, stdout: expect.stringContaining('with files:delete') })
+    expect(changed).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('with files:delete') })
     expect((await call(token, 'GET', '/files')).status).toBe(403)
     expect((await call(token, 'DELETE', '/files/file_1')).status).toBe(404)
   })

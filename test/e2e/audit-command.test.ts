@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
@@ -24,6 +24,14 @@ afterAll(async () => {
 })
 
 const admin = (...args: string[]) => runAdmin(args)
+/** As a service leaves its directory. */
+async function stopped() {
+  const place = join(directory, 'stopped')
+  await mkdir(place, { recursive: true })
+  const demo = { environment: {}, dynamodb_endpoint: 'http://127.0.0.1:1', s3_endpoint: 'http://127.0.0.1:1' }
+  await writeFile(join(place, 'demo.json'), JSON.stringify(demo))
+  return admin('--local', '--directory', place, 'audit')
+}
 const audit = (...args: string[]) => admin('--local', '--directory', directory, 'audit', ...args)
 
 describe('npm run admin -- audit', () => {
@@ -105,7 +113,12 @@ describe('npm run admin -- audit', () => {
   it.each([
     ['a workspace id that is none', () => audit('--workspace', '../x'), '"../x" is not a workspace id'],
     ['no configuration', () => admin('audit'), 'KEYS_TABLE is not set'],
-    ['no local service', () => admin('--local', '--directory', join(directory, 'none'), 'audit'), 'npm start'],
+    [
+      'no local service',
+      () => admin('--local', '--directory', join(directory, 'none'), 'audit'),
+      'start it with npm start',
+    ],
+    ['one that was stopped', () => stopped(), 'start it with npm start'],
     ['an unknown command', () => admin('nonsense'), 'unknown command'],
     ['an unknown option', () => audit('--nonsense'), 'unknown option'],
   ])('fails for %s with exit code 2 and says why', async (_, run, why) => {

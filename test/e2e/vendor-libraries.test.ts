@@ -281,13 +281,13 @@ describe('errors are of the libraries’ own classes', () => {
     await expect(openRouter().files.retrieve({ fileId: id })).rejects.toEqual(notFound)
     await expect(openRouter().files.download({ fileId: id })).rejects.toEqual(notFound)
     await expect(openRouter().files.delete({ fileId: id })).rejects.toEqual(notFound)
-    for (const call of [openAi().files.retrieve(id), openAi().files.content(id), openAi().files.delete(id)]) {
-      await expect(call).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    const { files } = openAi()
+    for (const call of [() => files.retrieve(id), () => files.content(id), () => files.delete(id)]) {
+      await expect(call()).rejects.toBeInstanceOf(OpenAI.NotFoundError)
     }
-    const { files } = anthropic()
-    for (const call of [files.retrieveMetadata(id), files.download(id), files.delete(id)]) {
-      await expect(call).rejects.toBeInstanceOf(Anthropic.NotFoundError)
-    }
+    const ofAnthropic = anthropic().files
+    const calls = [() => ofAnthropic.retrieveMetadata(id), () => ofAnthropic.download(id), () => ofAnthropic.delete(id)]
+    for (const call of calls) await expect(call()).rejects.toBeInstanceOf(Anthropic.NotFoundError)
   })
 
   it('for a wrong key, and for one without the permission', async () => {

@@ -15,6 +15,9 @@ export function createFakeApiKeyStore(): FakeApiKeyStore {
     async add(key) {
       if (!records.has(key.tokenHash)) records.set(key.tokenHash, key)
     },
+    async remove(tokenHash) {
+      records.delete(tokenHash)
+    },
     async *list({ keyId, workspaceId }) {
       for (const key of records.values()) {
         if ((keyId ?? key.keyId) === key.keyId && (workspaceId ?? key.workspaceId) === key.workspaceId) yield key

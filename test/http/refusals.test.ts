@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
@@ -18,10 +19,31 @@ describe('POST …/promote: 401', () => {
     ],
     [
       'a wrong key',
+      { Authorization: `Bearer ${newToken()}` },
+      'invalid_api_key',
+      'Bearer error="invalid_token"',
+      'The API key is unknown, disabled or expired.',
+    ],
+    [
+      'a key of another product',
       { Authorization: 'Bearer x' },
       'invalid_api_key',
       'Bearer error="invalid_token"',
-      'The API key is malformed, unknown, disabled or expired.',
+      'This is no API key of this service: they start with "cfp_".',
+    ],
+    [
+      'a key without Bearer',
+      { Authorization: newToken() },
+      'malformed_authorization',
+      'Bearer',
+      'The word Bearer is missing before the API key. Send it in the Authorization header, as: Bearer <API_KEY>.',
+    ],
+    [
+      'the key in another header',
+      { Authorization: '', 'X-Api-Key': newToken() },
+      'missing_authorization',
+      'Bearer',
+      'The API key came in an x-api-key header. Send it in the Authorization header, as: Bearer <API_KEY>.',
     ],
   ])('with %s, before anything is looked up', async (_, headers, reason, challenge, detail) => {
     const api = createTestApi()
@@ -104,15 +126,20 @@ describe('POST …/promote: 400', () => {
     ['a percent-encoded container id', { containerId: 'a%2Fb' }, 'invalid_container_id', 'container_id must be'],
     ['no file id', { fileId: undefined }, 'invalid_file_id', 'file_id must be'],
     ['a document id', { fileId: 'file_ChFrFraUZ8uFEyYkWpFau' }, 'invalid_file_id', 'id of a document'],
+    ['padding', { fileId: 'cfile_YQ%3D%3D' }, 'invalid_file_id', 'The id of this path is cfile_YQ.', 'cfile_YQ'],
     ['a path out of the container', { fileId: formatFileId('../other/a.txt') }, 'invalid_file_id', '".." segment'],
     ['a path whose key is too long', { fileId: formatFileId('x'.repeat(1020)) }, 'invalid_file_id', 'too long'],
     ['an unknown shape', { headers: { 'file-shape': 'compat_c' } }, 'invalid_file_shape', 'File-Shape'],
     ['two shapes', { headers: { 'file-shape': ['native', 'compat_a'] } }, 'invalid_file_shape', 'File-Shape'],
-  ])('for %s, and says so', async (_, request, reason, detail) => {
+  ])('for %s, and says so', async (_, request, reason, detail, expectedFileId?: string) => {
     const api = createTestApi()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const response = await api.promote(request)
-    expectRefusal(response, 400, 'Invalid request parameters', { reason, detail: expect.stringContaining(detail) })
+    expectRefusal(response, 400, 'Invalid request parameters', {
+      reason,
+      detail: expect.stringContaining(detail),
+      ...(expectedFileId && { expected_file_id: expectedFileId }),
+    })
     expect(lookUp).not.toHaveBeenCalled()
     expectUntouched(api)
   })

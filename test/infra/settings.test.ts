@@ -62,7 +62,8 @@ describe('docs/settings.md', () => {
       const [parameter = ''] = code(name)
       const expected = ['prod', 'local'].flatMap((stage) => {
         const value = params[stage][parameter]
-        return value === undefined ? [] : [`${stage} \`${value.replace(/^\$\{env:\w+, '(.*)'\}$/, '$1')}\``]
+        const text = value?.replace(/^\$\{env:\w+, '(.*)'\}$/, '$1')
+        return text === undefined ? [] : [`${stage} ${text === '' ? 'none' : `\`${text}\``}`]
       })
       const byStage = expected.length > 0 ? ` (${expected.join(', ')})` : ''
       expect(defaults).toBe(`${DEFAULTS[parameter] === '' ? 'none' : `\`${DEFAULTS[parameter]}\``}${byStage}`)

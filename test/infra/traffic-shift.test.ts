@@ -26,7 +26,10 @@ describe('a deployment', () => {
   })
 
   it('sends the requests of the gateway to the aliases, which it may invoke', () => {
-    const uris = prod.ofType('AWS::ApiGateway::Method').map(({ Properties }) => textOf(Properties.Integration.Uri))
+    const uris = prod
+      .ofType('AWS::ApiGateway::Method')
+      .filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
+      .map(({ Properties }) => textOf(Properties.Integration.Uri))
     for (const uri of uris) expect(uri).toMatch(/\/functions\/<\w+Alias>\/invocations/)
     const permissions = prod.ofType('AWS::Lambda::Permission').map(({ Properties }) => Properties)
     const byGateway = permissions.filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
+/** Never, on a machine that does something else. */
+const PATIENCE_MS = 110_000
+
 export interface AdminResult {
   code: number
   stdout: string
@@ -19,7 +22,7 @@ export function runAdmin(
   interruption?: Promise<unknown>,
 ): Promise<AdminResult> {
   return new Promise((resolve) => {
-    const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env }, timeout: 30_000 }
+    const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env }, timeout: PATIENCE_MS }
     const child = execFile(
       process.execPath,
       [join(ROOT, 'infra/admin/main.ts'), ...args],

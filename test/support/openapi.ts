@@ -16,7 +16,7 @@ export interface DocumentedOperation {
 }
 
 const ID = 'openapi'
-const PROMOTE: DocumentedOperation = {
+export const PROMOTE: DocumentedOperation = {
   method: 'post',
   path: '/containers/{container_id}/files/{file_id}/promote',
 }
@@ -24,6 +24,14 @@ export const OPENAPI = parse(readFileSync(join(import.meta.dirname, '../../docs/
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(OPENAPI, ID)
+
+/** Every error.metadata.reason that docs/openapi.yaml knows, as often as it does. */
+export const DOCUMENTED_REASONS: string[] = Object.entries<{
+  properties?: { reason?: { enum?: string[]; const?: string } }
+}>(OPENAPI.components.schemas).flatMap(([name, { properties }]) => {
+  const { enum: several, const: one } = properties?.reason ?? {}
+  return name.endsWith('Metadata') ? (several ?? [one ?? '']) : []
+})
 
 /** By the schema's text. */
 const compiled = new Map<string, ValidateFunction>()

@@ -25,6 +25,7 @@ export const EXISTING = {
   webAclArn: arn('wafv2', `regional/webacl/main/${KEY_ID}`),
   alarmTopicArn: arn('sns', 'ops'),
   reservedConcurrency: '50',
+  corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
 }
 export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',

@@ -15,7 +15,7 @@ describe('authenticate', () => {
     vi.spyOn(apiKeys, 'find')
   })
   const authenticateWith = (...authorization: string[]) =>
-    authenticate(authorization, { apiKeys, now: () => NOW_MS }, signal)
+    authenticate({ authorization, hasOtherKeyHeader: false }, { apiKeys, now: () => NOW_MS }, signal)
 
   it.each(['Bearer', 'bearer', 'BEARER'])(
     'takes the scheme as %s and knows the caller by the key alone',
@@ -40,16 +40,42 @@ describe('authenticate', () => {
     expect(apiKeys.find).not.toHaveBeenCalled()
   })
 
-  it.each<[string, (token: string) => string[]]>([
-    ['the token without a scheme', (token) => [token]],
-    ['another scheme', (token) => [`Basic ${token}`]],
-    ['a scheme alone', () => ['Bearer ']],
-    ['two tokens', (token) => [`Bearer ${token} ${token}`]],
-    ['two headers', (token) => [`Bearer ${token}`, `Bearer ${token}`]],
-    ['a token that is none', () => ['Bearer hello']],
-    ['a mistyped token', (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`]],
-  ])('refuses %s without asking the store', async (_, headers) => {
-    await expect(authenticateWith(...headers(apiKeys.add()))).rejects.toMatchObject({ reason: 'invalid_api_key' })
+  it('says that x-api-key is not where the key goes', async () => {
+    const credentials = { authorization: [], hasOtherKeyHeader: true }
+    await expect(authenticate(credentials, { apiKeys, now: () => NOW_MS }, signal)).rejects.toMatchObject({
+      reason: 'missing_authorization',
+      detail: expect.stringContaining('came in an x-api-key header'),
+    })
+  })
+
+  const MALFORMED = 'malformed_authorization'
+  const INVALID = 'invalid_api_key'
+  it.each<[string, (token: string) => string[], string, string]>([
+    ['the token without a scheme', (token) => [token], MALFORMED, 'The word Bearer is missing'],
+    ['the quoted token without a scheme', (token) => [`"${token}"`], MALFORMED, 'The word Bearer is missing'],
+    ['a scheme that runs into the token', (token) => [`Bearer${token}`], MALFORMED, 'The word Bearer is missing'],
+    ['another scheme', (token) => [`Basic ${token}`], MALFORMED, 'The scheme Basic is not known'],
+    ['a secret with a space in it', () => ['hunter2 hunter3'], MALFORMED, 'The scheme of the Authorization header'],
+    ['a scheme alone', () => ['Bearer '], MALFORMED, 'no API key after the word Bearer'],
+    ['two tokens', (token) => [`Bearer ${token} ${token}`], MALFORMED, 'more than the API key after'],
+    ['two headers', (token) => [`Bearer ${token}`, `Bearer ${token}`], MALFORMED, 'more than one Authorization'],
+    ['a quoted token', (token) => [`Bearer "${token}"`], INVALID, 'in quotes or brackets'],
+    ['a token in brackets', (token) => [`Bearer <${token}>`], INVALID, 'in quotes or brackets'],
+    ['a variable that is not set', () => ['Bearer undefined'], INVALID, 'a placeholder'],
+    ['a variable that is not replaced', () => ['Bearer $API_KEY'], INVALID, 'a placeholder'],
+    ['the key of another product', () => ['Bearer sk-proj-abc'], INVALID, 'no API key of this service'],
+    [
+      'a mistyped token',
+      (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`],
+      INVALID,
+      'mistyped',
+    ],
+    ['a token that is cut off', (token) => [`Bearer ${token.slice(0, 20)}`], INVALID, 'incomplete'],
+  ])('refuses %s without asking the store, and names the fault', async (_, headers, reason, detail) => {
+    const token = apiKeys.add()
+    const refusal = await authenticateWith(...headers(token)).catch((error) => error)
+    expect(refusal).toMatchObject({ status: 401, reason, detail: expect.stringContaining(detail) })
+    expect(refusal.detail).not.toMatch(/hunter|cfp_.+[0-9]/)
     expect(apiKeys.find).not.toHaveBeenCalled()
   })
 
@@ -63,7 +89,7 @@ describe('authenticate', () => {
     await expect(authenticateWith(`Bearer ${token}`)).rejects.toMatchObject({
       reason: 'invalid_api_key',
       status: 401,
-      detail: 'The API key is malformed, unknown, disabled or expired.',
+      detail: 'The API key is unknown, disabled or expired.',
       metadata: {},
     })
   })

@@ -34,7 +34,28 @@ describe('readConfig', () => {
       minPartBytes: 32 * 1024 ** 2,
       downloadUrlSeconds: 120,
       s3ForcePathStyle: false,
+      corsAllowedOrigins: [],
     })
+  })
+
+  it('takes origins with commas between them, as browsers send them', () => {
+    const read = (text: string) => readConfig({ ...REQUIRED, RESERVATIONS_TABLE: 'r', CORS_ALLOWED_ORIGINS: text })
+    expect(read('https://a.example, http://localhost:5173').corsAllowedOrigins).toEqual([
+      'https://a.example',
+      'http://localhost:5173',
+    ])
+    expect(read('').corsAllowedOrigins).toEqual([])
+    for (const wrong of [
+      '*',
+      'null',
+      'https://a.example/',
+      'https://A.example',
+      'a.example',
+      'https://a"b',
+      'ftp://a',
+    ]) {
+      expect(() => read(wrong), wrong).toThrow('CORS_ALLOWED_ORIGINS must be origins')
+    }
   })
 
   it('names all faults together', () => {

@@ -1,5 +1,6 @@
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import type { Config } from '../../../lib/config.ts'
+import type { Colour } from '../colours.ts'
 import { readSettings } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
 import { bucketAccessChecks } from './bucket-access.ts'
@@ -12,7 +13,23 @@ import { keyPermissionsCheck } from './key-permissions.ts'
 import { permissionChecks } from './permissions.ts'
 import { tableChecks } from './tables.ts'
 
+const COLOURS: Record<Verdict, Colour> = { ok: 'green', advice: 'yellow', fault: 'red', not_checked: 'dim' }
 const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', fault: 'FAULT', not_checked: 'not checked' }
+
+/** What a stand-in cannot answer is one line for people, however many questions it is. */
+function toldOnce(results: CheckResult[]): CheckResult[] {
+  const told: CheckResult[] = []
+  for (const result of results) {
+    const alike = results.filter(({ verdict, detail }) => verdict === 'not_checked' && detail === result.detail)
+    if (alike.length < 2) told.push(result)
+    else if (alike[0] === result) {
+      const names = alike.map(({ check }) => check)
+      const about = [...new Set(names.map((name) => name.replace(/ (of|to) \S+$/, '')))].join(', ')
+      told.push({ ...result, check: `${alike.length} checks`, detail: `${result.detail}: ${about}` })
+    }
+  }
+  return told
+}
 
 /** Makes all checks and tells what they found. */
 export async function examine(session: Session): Promise<ExitCode> {
@@ -31,10 +48,10 @@ export async function examine(session: Session): Promise<ExitCode> {
   const checks = checksOf(config, session.target.stage !== undefined)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, session.signal)))))
   session.signal.throwIfAborted()
-  await session.output.list(results, {
+  await session.output.list(session.output.isJson ? results : toldOnce(results), {
     columns: {
       CHECK: ({ check }) => check,
-      RESULT: ({ verdict }) => WORDS[verdict],
+      RESULT: ({ verdict }) => ({ text: WORDS[verdict], colour: COLOURS[verdict] }),
       'WHAT IS SEEN, WHAT TO DO': ({ detail }) => detail,
     },
     toJson: (result) => result,
@@ -42,10 +59,8 @@ export async function examine(session: Session): Promise<ExitCode> {
     noun: 'checks',
   })
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length
-  if (!session.output.isJson) {
-    const faults = count('fault') === 0 ? 'No fault was found' : `${count('fault')} faults were found`
-    console.log(`\n${faults}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
-  }
+  const faults = count('fault') === 0 ? 'No fault was found' : `${count('fault')} faults were found`
+  session.output.note(`\n${faults}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
   return count('fault') === 0 ? 0 : 1
 }
 

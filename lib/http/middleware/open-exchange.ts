@@ -1,6 +1,7 @@
 import { createJournal } from '../../journal.ts'
 import type { Log } from '../../logging.ts'
 import { createRequestDeadline } from '../../promotion/deadline.ts'
+import { corsHeaders } from '../cors.ts'
 import type { ApiMiddleware } from '../exchange.ts'
 import { VARY } from '../file-shape.ts'
 
@@ -9,11 +10,13 @@ export function openExchange({
   log,
   now,
   nameOf,
+  corsAllowedOrigins = [],
 }: {
   log: Log
   now(): number
   /** The operation at one of the gateway's resources. */
   nameOf(resource: string): string | undefined
+  corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
     const requestId = event.requestContext?.requestId ?? context.awsRequestId
@@ -38,7 +41,8 @@ export function openExchange({
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': exchange.requestId,
-      vary: VARY,
+      vary: corsAllowedOrigins.length === 0 ? VARY : `${VARY}, Origin`,
+      ...corsHeaders(event, corsAllowedOrigins),
       ...exchange.responseHeaders,
       ...response.headers,
     }

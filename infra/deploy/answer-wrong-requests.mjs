@@ -1,0 +1,45 @@
+import { nameOperations, unknownPathTemplate, WRONG_METHOD_BODY } from './gateway-texts.mjs'
+import { notFound } from './mock-answers.mjs'
+
+const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
+
+/**
+ * Says in the gateway's own answers which operations there are, and answers without a function what is none: other methods
+ * on their paths, and other paths.
+ * @param template the whole CloudFormation template, changed in place
+ * @param {readonly string[]} origins whose pages may read it
+ */
+export function answerWrongRequests(template, origins) {
+  const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
+  const methods = ofType('AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
+  const operations = methods.filter(({ HttpMethod }) => HttpMethod !== 'OPTIONS')
+  const pathOf = (id) => {
+    const { PathPart, ParentId } = template.Resources[id].Properties
+    return `${ParentId.Ref === undefined ? '' : pathOf(ParentId.Ref)}/${PathPart}`
+  }
+  const routes = operations.map(({ HttpMethod, ResourceId }) => ({
+    method: HttpMethod,
+    resource: pathOf(ResourceId.Ref),
+  }))
+  for (const [, { Properties }] of ofType('AWS::ApiGateway::GatewayResponse')) {
+    const templates = Properties.ResponseTemplates
+    templates['application/json'] = nameOperations(templates['application/json'], routes)
+  }
+  for (const id of new Set(operations.map(({ ResourceId }) => ResourceId.Ref))) {
+    const allowed = methods.filter(({ ResourceId }) => ResourceId.Ref === id).map(({ HttpMethod }) => HttpMethod)
+    if (allowed.includes('ANY')) continue
+    const headers = { allow: `'${allowed.toSorted().join(', ')}'` }
+    template.Resources[`${id}WrongMethod`] = notFound({ resourceId: id, headers, body: WRONG_METHOD_BODY, origins })
+  }
+  template.Resources[UNKNOWN_PATH] = {
+    Type: 'AWS::ApiGateway::Resource',
+    Properties: {
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      ParentId: { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] },
+      // API Gateway prefers any other path to it.
+      PathPart: '{proxy+}',
+    },
+  }
+  const body = unknownPathTemplate(routes)
+  template.Resources[`${UNKNOWN_PATH}Any`] = notFound({ resourceId: UNKNOWN_PATH, headers: {}, body, origins })
+}

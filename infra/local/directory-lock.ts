@@ -1,0 +1,58 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
+
+/** Who uses a data directory. */
+export interface Running {
+  pid: number
+  base_url?: string
+}
+
+export interface DirectoryLock {
+  /** Tells who comes next where the service answers. */
+  announce(running: Running): Promise<void>
+  /** Removes all that the directory holds, but for the lock. */
+  empty(): Promise<void>
+  release(): Promise<void>
+}
+
+const LOCK = 'lock'
+const RUNNING = 'running.json'
+
+/**
+ * Takes a data directory for this process. The lock is LevelDB's own, held by the operating system: it goes with its
+ * process however that ends, so there are no stale ones.
+ * @returns who has it, when another process does
+ * @throws what the file system says
+ */
+export async function lockDirectory(directory: string): Promise<DirectoryLock | Running> {
+  await mkdir(directory, { recursive: true })
+  const lock = new ClassicLevel(join(directory, LOCK))
+  try {
+    await lock.open()
+  } catch (error) {
+    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+    if (cause?.code === 'LEVEL_LOCKED') return (await readRunning(directory)) ?? { pid: 0 }
+    throw cause ?? error
+  }
+  const file = join(directory, RUNNING)
+  // What a process left that was killed.
+  await rm(file, { force: true })
+  return {
+    announce: (running) => writeFile(file, `${JSON.stringify(running)}\n`),
+    async empty() {
+      const entries = await readdir(directory)
+      const others = entries.filter((name) => name !== LOCK)
+      await Promise.all(others.map((name) => rm(join(directory, name), { recursive: true, force: true })))
+    },
+    async release() {
+      await rm(file, { force: true })
+      await lock.close()
+    },
+  }
+}
+
+/** Who said last that it uses the directory; it may be gone. */
+export async function readRunning(directory: string): Promise<Running | undefined> {
+  return readFile(join(directory, RUNNING), 'utf8').then(JSON.parse, () => undefined)
+}

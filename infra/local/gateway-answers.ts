@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { OWN_ANSWER_HEADERS, preflightHeaders } from '../deploy/cors-texts.mjs'
+import { nameOperations, unknownPathBody, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
+import type { Route } from './routes.ts'
+import type { GatewayResponseDefinition } from './service-definition.ts'
+
+/** An answer that no function makes. */
+export interface GatewayAnswer {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** Makes the gateway's own answers, of the gateway responses of serverless.yml. */
+export function createGatewayAnswers(
+  definitions: readonly GatewayResponseDefinition[],
+  routes: readonly Route[],
+  corsAllowedOrigins: readonly string[],
+) {
+  const isForPages = corsAllowedOrigins.length > 0
+  const forPages = isForPages ? OWN_ANSWER_HEADERS : {}
+  const byType = new Map(definitions.map((definition) => [definition.ResponseType, definition]))
+
+  return {
+    /** @param ownStatus API Gateway's, for the two defaults, which set none */
+    ofType(type: string, ownStatus = 500): GatewayAnswer {
+      const definition = byType.get(type)
+      if (definition === undefined) throw new Error(`serverless.yml has no gateway response ${type}`)
+      const requestId = randomUUID()
+      const headers: Record<string, string> = { 'content-type': 'application/json', ...forPages }
+      for (const [name, value] of Object.entries(definition.ResponseParameters)) {
+        const isQuoted = value.startsWith("'")
+        headers[outgoingName(name.replace('gatewayresponse.header.', ''))] = isQuoted ? value.slice(1, -1) : requestId
+      }
+      const text = nameOperations(definition.ResponseTemplates['application/json'], routes)
+      return {
+        status: Number(definition.StatusCode ?? ownStatus),
+        headers,
+        body: text.replaceAll('$context.requestId', requestId),
+      }
+    },
+
+    /** @returns undefined when no page of another origin may use the API: then OPTIONS is a method like others */
+    preflight(methods: readonly string[], origin: string | undefined): GatewayAnswer | undefined {
+      if (!isForPages) return undefined
+      const isAllowed = origin !== undefined && corsAllowedOrigins.includes(origin)
+      const headers = preflightHeaders(methods)
+      return {
+        status: 204,
+        headers: { ...headers, ...(isAllowed && { 'access-control-allow-origin': origin }) },
+        body: '',
+      }
+    },
+
+    wrongMethod(methods: readonly string[]): GatewayAnswer {
+      const allowed = isForPages ? [...methods, 'OPTIONS'].toSorted() : methods
+      return notFound(WRONG_METHOD_BODY, { ...forPages, allow: allowed.join(', ') })
+    },
+
+    unknownPath(path: string): GatewayAnswer {
+      return notFound(unknownPathBody(path, routes), forPages)
+    },
+  }
+}
+
+function notFound(text: string, own: Readonly<Record<string, string>>): GatewayAnswer {
+  const requestId = randomUUID()
+  const headers = { ...own, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
+  return { status: 404, headers, body: text.replace('$context.requestId', requestId) }
+}
+
+/** API Gateway gives some headers other names on their way out ("Important notes", REST APIs). */
+export function outgoingName(name: string): string {
+  return name.toLowerCase() === 'www-authenticate' ? `x-amzn-remapped-${name}` : name
+}

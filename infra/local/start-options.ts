@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+
+export interface StartOptions {
+  port: number
+  fresh: boolean
+  verbose: boolean
+  /** Where the service keeps its data. */
+  directory: string
+}
+
+/** A wrong option, in one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+const DEFAULT_PORT = 3000
+/** Options that npm takes for itself when the `--` before them is forgotten, and then passes on in the environment only. */
+const TAKEN_BY_NPM = ['port', 'fresh'] as const
+
+/**
+ * @param env PORT is another way to say --port
+ * @returns undefined when help was asked for, and printed
+ * @throws UsageError
+ */
+export function readStartOptions(
+  args: readonly string[],
+  { root, env }: { root: string; env: Readonly<Record<string, string | undefined>> },
+): StartOptions | undefined {
+  const forgotten = TAKEN_BY_NPM.find((name) => env[`npm_config_${name}`] !== undefined && !args.includes(`--${name}`))
+  if (forgotten !== undefined) {
+    throw new UsageError(`npm took --${forgotten} for itself: write npm start -- --${forgotten}`)
+  }
+  const command = new Command('npm start --')
+    .description('Serves the API on this machine, with an embedded S3 and DynamoDB. Ctrl-C stops it.')
+    .addOption(new Option('--port <number>', 'where it answers').default(DEFAULT_PORT).argParser(parsePort))
+    .option('--fresh', 'delete the data of earlier starts first', false)
+    .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
+    .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))
+    .helpOption('--help', 'print this')
+    .addHelpText(
+      'after',
+      '\nPORT in the environment is another way to say --port. With AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL_DYNAMODB it uses\nservers of your own instead of the embedded ones.',
+    )
+    .configureOutput({ outputError() {} })
+    .exitOverride()
+  const port = env.PORT === undefined ? [] : ['--port', env.PORT]
+  try {
+    command.parse([...port, ...args], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.code.startsWith('commander.help')) return undefined
+    throw new UsageError(explain(error, command))
+  }
+  return command.opts<StartOptions>()
+}
+
+function parsePort(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(port >= 1 && port <= 65_535)) throw new InvalidArgumentError('it must be a number from 1 to 65535')
+  return port
+}
+
+function explain({ code, message }: CommanderError, command: Command): string {
+  const known = [...command.options.map(({ long }) => long), '--help'].join(', ')
+  const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
+  if (code === 'commander.unknownOption') return `${text}. The options are ${known}.`
+  if (code === 'commander.excessArguments') return `npm start takes options only: ${known}.`
+  return `${text}${text.endsWith('.') ? '' : '.'}`
+}

@@ -1,0 +1,65 @@
+import { ServiceError } from '../errors.ts'
+import { isWellFormedToken, TOKEN_PREFIX } from './api-token.ts'
+
+/** What a request says about its caller. */
+export interface Credentials {
+  /** Values of all Authorization headers. */
+  authorization: readonly string[]
+  /** Whether it has a header by which other services take their keys. */
+  hasOtherKeyHeader: boolean
+}
+
+/** The scheme in any case, one token without spaces (RFC 6750 §2.1, RFC 9110 §11.1). */
+const BEARER = /^bearer +([^\s]+)$/i
+/** Named in the answer, and so in the log: anything else before a space might be a part of a secret. */
+const SCHEMES = /^(basic|digest|token|apikey|api-key|key|negotiate|oauth|aws4-hmac-sha256)(?=\s)/i
+const SEND_IT = 'Send it in the Authorization header, as: Bearer <API_KEY>.'
+const QUOTES = /^["'`<].*["'`>]$/
+const PLACEHOLDER = /^[<${[]|^(undefined|null|None|YOUR_.*|API_KEY)$/
+
+/**
+ * The token of an Authorization header. What is wrong with the header is told in full, and so is what every reader of the
+ * token sees; nothing is looked up, so none of it reveals which keys exist.
+ * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key
+ */
+export function readBearerToken({ authorization, hasOtherKeyHeader }: Credentials): string {
+  if (authorization.every((value) => value.trim() === '')) {
+    if (hasOtherKeyHeader) refuse('missing_authorization', `The API key came in an x-api-key header. ${SEND_IT}`)
+    throw new ServiceError('missing_authorization')
+  }
+  const [value = '', ...others] = authorization
+  if (others.length > 0) refuse('malformed_authorization', 'There is more than one Authorization header: send one.')
+  const token = BEARER.exec(value)?.[1]
+  if (token === undefined) refuse('malformed_authorization', faultOf(value.trim()))
+  if (QUOTES.test(token)) {
+    refuse('invalid_api_key', 'The API key is in quotes or brackets: send it without.')
+  }
+  if (PLACEHOLDER.test(token)) {
+    refuse('invalid_api_key', 'There is a placeholder where the API key should be: was a variable left empty?')
+  }
+  if (!token.startsWith(TOKEN_PREFIX)) {
+    refuse('invalid_api_key', `This is no API key of this service: they start with "${TOKEN_PREFIX}".`)
+  }
+  if (!isWellFormedToken(token)) {
+    refuse('invalid_api_key', 'The API key is incomplete or mistyped: its checksum does not fit. Copy it anew.')
+  }
+  return token
+}
+
+function faultOf(value: string): string {
+  if (/^bearer$/i.test(value)) return `There is no API key after the word Bearer. ${SEND_IT}`
+  if (/^bearer\s/i.test(value)) return `There is more than the API key after the word Bearer. ${SEND_IT}`
+  // A key of ours, or one word, whatever it is.
+  if (value.replace(/^["']/, '').startsWith(TOKEN_PREFIX) || !/\s/.test(value)) {
+    return `The word Bearer is missing before the API key. ${SEND_IT}`
+  }
+  const scheme = SCHEMES.exec(value)?.[0]
+  return `The scheme ${scheme === undefined ? 'of the Authorization header' : scheme} is not known here. ${SEND_IT}`
+}
+
+function refuse(
+  reason: 'missing_authorization' | 'malformed_authorization' | 'invalid_api_key',
+  detail: string,
+): never {
+  throw new ServiceError(reason, { detail })
+}

@@ -1,0 +1,28 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { headerValue } from './request-headers.ts'
+
+/** The headers of our answers that carry meaning, for pages of other origins (Fetch Standard, "CORS protocol"). */
+export const EXPOSED_HEADERS = [
+  'Idempotency-Replayed',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Storage-Quota-Bytes',
+  'Storage-Used-Bytes',
+  'WWW-Authenticate',
+  'X-Amzn-Remapped-WWW-Authenticate',
+  'X-Request-Id',
+].join(', ')
+
+/**
+ * What lets a page of one of the origins read the answer. Never for credentials: a page sends its key itself.
+ * @param allowedOrigins none: pages of other origins cannot use the API
+ */
+export function corsHeaders(
+  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
+  allowedOrigins: readonly string[],
+): Record<string, string> {
+  const origin = headerValue(event, 'origin')
+  if (origin === undefined || !allowedOrigins.includes(origin)) return {}
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS }
+}

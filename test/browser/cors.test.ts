@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { close, listen } from '../../infra/local/listen.ts'
+import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+
+const ROOT = join(import.meta.dirname, '../..')
+let directory: string
+let service: LocalService
+let app: Server
+let [allowed, foreign] = ['', '']
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-cors-'))
+  app = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>'),
+  )
+  const port = await listen(app, 0)
+  // Two names of one machine are two origins.
+  allowed = `http://127.0.0.1:${port}`
+  foreign = `http://localhost:${port}`
+  process.env.CORS_ALLOWED_ORIGINS = `https://app.example.com,${allowed}`
+  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+})
+afterAll(async () => {
+  delete process.env.CORS_ALLOWED_ORIGINS
+  await service?.stop()
+  await close(app)
+  await rm(directory, { recursive: true, force: true })
+})
+
+const promotion = () =>
+  `${service.demo.base_url}/containers/${service.demo.container_id}/files/${service.demo.files[0]?.file_id}/promote`
+const corsHeadersOf = (response: Response) =>
+  Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('access-control')))
+
+describe('CORS at the local gateway', () => {
+  it('answers a preflight itself, and names the origin only if it may', async () => {
+    const ask = (origin: string) => fetch(promotion(), { method: 'OPTIONS', headers: { origin } })
+    const [known, unknown] = [await ask(allowed), await ask(foreign)]
+    expect([known.status, unknown.status]).toEqual([204, 204])
+    expect(corsHeadersOf(known)).toMatchObject({
+      'access-control-allow-origin': allowed,
+      'access-control-allow-methods': 'POST',
+    })
+    expect(corsHeadersOf(known)).not.toHaveProperty('access-control-allow-credentials')
+    expect(corsHeadersOf(unknown)).not.toHaveProperty('access-control-allow-origin')
+    expect(known.headers.get('vary')).toBe('Origin')
+    const elsewhere = await fetch(new URL('/nothing', promotion()), { method: 'OPTIONS', headers: { origin: allowed } })
+    expect(elsewhere.status).toBe(404)
+  })
+
+  it("lets the origin read a function's answers, and everybody the gateway's own", async () => {
+    const ask = (method: string, origin: string) => fetch(promotion(), { method, headers: { origin } })
+    const answer = await ask('POST', allowed)
+    expect(corsHeadersOf(answer)).toEqual({
+      'access-control-allow-origin': allowed,
+      'access-control-expose-headers': EXPOSED_HEADERS,
+    })
+    expect(answer.headers.get('vary')).toContain(', Origin')
+    expect(corsHeadersOf(await ask('POST', foreign))).toEqual({})
+    const wrongMethod = await ask('PUT', foreign)
+    expect(wrongMethod.headers.get('allow')).toBe('OPTIONS, POST')
+    expect(corsHeadersOf(wrongMethod)['access-control-allow-origin']).toBe('*')
+  })
+})
+
+describe.skipIf(!HAS_BROWSER)('CORS in a browser', () => {
+  let chromium: TestBrowser
+  beforeAll(async () => {
+    chromium = await startBrowser()
+  })
+  afterAll(() => chromium?.stop())
+
+  const promoteFrom = async (origin: string) => {
+    const page = await chromium.browser.newPage()
+    await page.goto(origin)
+    const headers = { authorization: `Bearer ${service.demo.standard_key}`, 'idempotency-key': 'from-a-page' }
+    const outcome = await page.evaluate(
+      async ([url, headers]) => {
+        try {
+          const answer = await fetch(url, { method: 'POST', headers })
+          return {
+            status: answer.status,
+            used: answer.headers.get('storage-used-bytes'),
+            id: ((await answer.json()) as { id: string }).id,
+          }
+        } catch (error) {
+          return `${error}`
+        }
+      },
+      [promotion(), headers] as const,
+    )
+    await page.close()
+    return outcome
+  }
+
+  it('lets a page of a named origin promote and read how full the workspace is', async () => {
+    expect(await promoteFrom(allowed)).toEqual({ status: 200, used: '8763', id: expect.stringMatching(/^file_/) })
+  })
+
+  it('lets no other page in', async () => {
+    expect(await promoteFrom(foreign)).toBe('TypeError: Failed to fetch')
+  })
+})

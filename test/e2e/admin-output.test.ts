@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+
+// Processes are slow to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+let directory: string
+let service: LocalService
+const admin = (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args])
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-output-'))
+  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+})
+afterAll(async () => {
+  await service.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** What differs from run to run, and the width of columns that follows from it. */
+function masked(text: string): string {
+  return text
+    .replace(/cfp_\w+/g, 'TOKEN')
+    .replace(/key_[0-9a-f]{12}/g, 'KEY_ID')
+    .replace(/(file_)?[1-9A-HJ-NP-Za-km-z]{21,22}\b/g, (_, isDocument) => (isDocument ? 'DOCUMENT_ID' : 'ATTEMPT_ID'))
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/within \d+ s/, 'within N s')
+    .replace(/ {2,}/g, '  ')
+}
+
+/** As on a terminal, with what goes to which output. */
+const shown = ({ code, stdout, stderr }: AdminResult) => masked(`out:\n${stdout}err:\n${stderr}exit code: ${code}`)
+
+describe('what people see', () => {
+  it('is as it was', async () => {
+    const { container_id, files, standard_key, base_url } = service.demo
+    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
+    const promoted = await fetch(`${base_url}/containers/${container_id}/files/${files[5]?.file_id}/promote`, init)
+    const { id } = (await promoted.json()) as { id: string }
+    const seen: string[] = []
+    const see = async (...args: string[]) => {
+      const result = await admin(...args)
+      seen.push(masked(`$ promotion-admin --local ${args.join(' ')}`), shown(result), '')
+      return result
+    }
+    await see('workspaces', 'create', 'ws_acme', '--quota', '20GiB')
+    await see('workspaces', 'create', 'ws_acme', '--quota', '1GiB')
+    await see('workspaces', 'list', '--sort', 'workspace')
+    await see('workspaces', 'show', 'ws_demo', '--count')
+    await see('workspaces', 'set-quota', 'ws_full', '500KB')
+    await see('workspaces', 'set-quota', 'ws_full', '500KB', '--yes')
+    await see('keys', 'create', '--workspace', 'ws_acme')
+    const made = await see(
+      'keys',
+      'create',
+      '--workspace',
+      'ws_acme',
+      '--permission',
+      'files:promote',
+      '--expires',
+      '90d',
+    )
+    const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
+    await see('keys', 'list', '--workspace', 'ws_acme', '--sort', 'permissions')
+    await see('keys', 'rotate', keyId, '--expires', '90d')
+    await see('keys', 'disable', keyId)
+    await see('keys', 'disable', keyId, '--yes')
+    await see('keys', 'expire', keyId, '--in', '0')
+    await see('keys', 'enable', keyId)
+    await see('keys', 'delete', keyId, '--yes')
+    await see('documents', 'list', 'ws_demo')
+    await see('documents', 'show', 'ws_demo', id)
+    await see('documents', 'delete', 'ws_demo', id, '--yes')
+    await see('documents', 'delete', 'ws_demo', id, '--yes')
+    await see('workspaces', 'delete', 'ws_acme')
+    await see('workspaces', 'delete', 'ws_acme', '--empty', '--yes')
+    await see('audit')
+    await see('doctor')
+    await see('nonsense')
+    expect(seen.join('\n')).toMatchSnapshot()
+  })
+})
+
+describe('what programs see', () => {
+  it('has the fields that docs/administration.md names, for every command', async () => {
+    const page = await readFile(join(ROOT, 'docs/administration.md'), 'utf8')
+    const documented = new Map(
+      [...page.matchAll(/^\| `([a-z][a-z -]*)` \| (.*`.*) \|$/gm)].map(([, command = '', fields = '']) => [
+        command,
+        [...fields.matchAll(/`(\w+)`/g)].map(([, field]) => field).toSorted(),
+      ]),
+    )
+    const expectFields = async (command: string, ...args: string[]) => {
+      const result = await admin(...command.split(' '), ...args, '--json')
+      const lines = jsonLines(result)
+      expect(lines.length, `${command}: ${result.stderr}`).toBeGreaterThan(0)
+      for (const line of lines) {
+        for (const field of Object.keys(line)) expect(documented.get(command), `${command}: ${field}`).toContain(field)
+      }
+      documented.delete(command)
+      return { lines }
+    }
+    const { container_id, files, standard_key, base_url } = service.demo
+    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
+    const promoted = await fetch(`${base_url}/containers/${container_id}/files/${files[0]?.file_id}/promote`, init)
+    const { id } = (await promoted.json()) as { id: string }
+    await expectFields('workspaces create', 'ws_json')
+    await expectFields('workspaces show', 'ws_json', '--count')
+    await expectFields('workspaces list')
+    await expectFields('workspaces set-quota', 'ws_json', '20GiB')
+    const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
+    const keyId = `${lines[0]?.key_id}`
+    await expectFields('keys list')
+    await expectFields('keys show', keyId)
+    await expectFields('keys rotate', keyId)
+    await expectFields('keys disable', keyId, '--yes')
+    await expectFields('keys enable', keyId)
+    await expectFields('keys expire', keyId, '--never')
+    await expectFields('keys delete', keyId, '--yes')
+    await expectFields('documents list', 'ws_demo')
+    await expectFields('documents show', 'ws_demo', id)
+    await expectFields('documents delete', 'ws_demo', id, '--yes')
+    await expectFields('workspaces delete', 'ws_json', '--empty', '--yes')
+    await expectFields('audit')
+    await expectFields('doctor')
+    expect([...documented.keys()], 'documented, and not there').toEqual([])
+  })
+})
+
+describe('promotion-admin', () => {
+  const run = promisify(execFile)
+  const bin = join(ROOT, manifest.bin['promotion-admin'])
+
+  it('is what npx runs in the checkout, and has a version', async () => {
+    const { stdout } = await run(process.execPath, [bin, '--version'])
+    expect(stdout).toBe(`${manifest.version}\n`)
+    const npx = await run('npx', ['--no', '--', 'promotion-admin', '--version'], { cwd: ROOT })
+    expect(npx.stdout).toBe(`${manifest.version}\n`)
+  })
+
+  it('remembers the stage by the environment; an option goes before it', async () => {
+    const remembered = await runAdmin(['keys', 'list'], { PROMOTION_STAGE: 'n/a' })
+    expect(remembered).toMatchObject({ code: 2, stderr: '"n/a" is not the name of a stage (--help tells how)\n' })
+    const local = await runAdmin(['--local', '--directory', directory, 'workspaces', 'list'], {
+      PROMOTION_STAGE: 'prod',
+    })
+    expect(local.code, local.stderr).toBe(0)
+  })
+
+  it('has colours when it is told to, and none when it is not a terminal', async () => {
+    const args = ['--local', '--directory', directory, 'doctor']
+    expect((await runAdmin(args)).stdout).not.toContain('\u001b')
+    expect((await runAdmin(args, { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mok\u001b[39m')
+  })
+})
