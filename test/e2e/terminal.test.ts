@@ -11,7 +11,8 @@ import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const ESCAPE = '\u001b['
-if (!HAS_TERMINAL) console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
+if (!HAS_TERMINAL)
+  console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
 
 describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   let directory: string
