@@ -11,6 +11,7 @@ import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const ESCAPE = '\u001b['
+const COLOUR = new RegExp(`${ESCAPE.replace('[', '[')}d+(;d+)*m`)
 if (!HAS_TERMINAL)
   console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
 
@@ -41,10 +42,10 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
     const { shown } = await atTerminal('doctor', { NO_COLOR: '1' })
     expect(shown).toMatch(/\bok\b/)
     // What redraws the line of progress is no colour.
-    expect(shown).not.toMatch(/\u001b\[\d+(;\d+)*m/)
+    expect(shown).not.toMatch(COLOUR)
     const failed = await atTerminal('keys show key_none', { NO_COLOR: 'false' })
     expect(failed.shown).toContain('key_none')
-    expect(failed.shown).not.toMatch(/\u001b\[\d+(;\d+)*m/)
+    expect(failed.shown).not.toMatch(COLOUR)
   })
 
   it('asks before it disables a key, and does nothing unless the answer is yes', async () => {

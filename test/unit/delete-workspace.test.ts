@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { deleteWorkspace } from '../../infra/admin/delete-workspace.ts'
 import type { Session } from '../../infra/admin/session.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { newDocument } from '../support/ledger-values.ts'
+import { newDocument, newReservation } from '../support/ledger-values.ts'
 
 const workspaceId = 'ws_1' as WorkspaceId
 
 it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
-  const listings = [[], [newDocument({ workspaceId, sizeBytes: 0 })]]
+  const listings = [[], [newDocument(newReservation({ workspaceId, sizeBytes: 0 }))]]
   const removed: string[] = []
   const stores = {
     apiKeys: { list: async function* () {} },
