@@ -11,7 +11,8 @@ import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const ESCAPE = '\u001b['
-const COLOUR = new RegExp(`${ESCAPE.replace('[', '[')}d+(;d+)*m`)
+/** Not what redraws a line of progress. */
+const COLOUR = new RegExp(`${ESCAPE.replace('[', String.raw`\[`)}[0-9;]+m`)
 if (!HAS_TERMINAL)
   console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
 
@@ -41,7 +42,6 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   it('has none with NO_COLOR, whatever its value, in what is printed and in errors', async () => {
     const { shown } = await atTerminal('doctor', { NO_COLOR: '1' })
     expect(shown).toMatch(/\bok\b/)
-    // What redraws the line of progress is no colour.
     expect(shown).not.toMatch(COLOUR)
     const failed = await atTerminal('keys show key_none', { NO_COLOR: 'false' })
     expect(failed.shown).toContain('key_none')
