@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
-import { buildFunctions } from '../build/build.ts'
+import { buildIfChanged } from '../build/build-if-changed.ts'
 import { describeFailure, requireRoom } from './describe-failure.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'
@@ -29,7 +29,7 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
   requireRoom(directory)
 
   console.log('Building and starting …')
-  await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
+  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
   const trouble = createTroubleTeller(console.log)
   const onTrouble = (error: Error) => trouble.tell(error)
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onTrouble })

@@ -33,7 +33,7 @@ describe('a workspace whose item takes no more writes', { timeout: 300_000 }, ()
       perSecond: PER_SECOND,
       copySeconds: 1,
       seconds: 8,
-      secondsAfter: 14,
+      secondsAfter: 26,
       limits: LIMITS,
       definition,
     })

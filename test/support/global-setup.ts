@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildFunctions } from '../../infra/build/build.ts'
+import { buildIfChanged } from '../../infra/build/build-if-changed.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/local/service-definition.ts'
 
 declare module 'vitest' {
@@ -16,20 +16,36 @@ declare module 'vitest' {
   }
 }
 
+const PREPARED = Symbol.for('container-file-promotion.tests')
 const ROOT = join(import.meta.dirname, '../..')
 const RECORDER = new URL('aws-call-recorder.ts', import.meta.url).href
 
+interface Prepared {
+  definition: ServiceDefinition
+  recordings: string
+  packagesDirectory: string
+}
+
+/** Each project loads this file anew; what it makes is for all of them. */
+const shared: typeof globalThis & { [PREPARED]?: Promise<Prepared> } = globalThis
+
 /** Builds dist/ once, so that every suite tests the bundle of this very source. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared[PREPARED] ??= prepare()
+  const prepared = await shared[PREPARED]
+  for (const key of Object.keys(prepared) as (keyof Prepared)[]) project.provide(key, prepared[key])
+  return () => rm(prepared.packagesDirectory, { recursive: true, force: true })
+}
+
+async function prepare(): Promise<Prepared> {
   const recordings = join(ROOT, '.test/aws-calls')
   await rm(recordings, { recursive: true, force: true })
   await mkdir(recordings, { recursive: true })
-  project.provide('recordings', recordings)
   process.env.RECORD_AWS_CALLS_IN = recordings
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${RECORDER}`
-  await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
-  project.provide('definition', await readServiceDefinition(ROOT, 'local'))
-  const packagesDirectory = await mkdtemp(join(tmpdir(), 'promotion-packages-'))
-  project.provide('packagesDirectory', packagesDirectory)
-  return () => rm(packagesDirectory, { recursive: true, force: true })
+  const [definition] = await Promise.all([
+    readServiceDefinition(ROOT, 'local'),
+    buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') }),
+  ])
+  return { definition, recordings, packagesDirectory: await mkdtemp(join(tmpdir(), 'promotion-packages-')) }
 }
