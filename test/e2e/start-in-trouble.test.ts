@@ -83,7 +83,7 @@ describe.runIf(canBeTroubled)('npm start in trouble', () => {
     child.stdin?.write('\n')
     await printsLine(/answered (5\d\d|nothing)/)
     await printsLine(/The disk is full.*: make room/)
-    await printsLine(/The disk is full[^]*\/promote\n/)
+    await printsLine(/The disk is full[\s\S]*\/promote\n/)
     child.stdin?.write('\n')
     await printsLine(/answered 200/)
     await ended
@@ -96,9 +96,7 @@ describe.runIf(canBeTroubled)('npm start in trouble', () => {
       expect.stringMatching(/^This must be writable, and is not \(.*\.local.*--directory\)\.$/),
     ])
     const dist = await run(`mount -t tmpfs -o ro tmpfs "${ROOT}/dist"\n${START} --directory "$place/elsewhere"`).ended
-    expect(dist.lines).toEqual([
-      expect.stringMatching(/^This must be writable, and is not \(.*dist.*--directory\)\.$/),
-    ])
+    expect(dist.lines).toEqual([expect.stringMatching(/^This must be writable, and is not \(.*dist.*--directory\)\.$/)])
     expect([whole.code, dist.code]).toEqual([1, 1])
   })
 
