@@ -9,6 +9,7 @@ import { type Check, type CheckResult, runCheck, type Verdict } from './check.ts
 import { clockCheck } from './clock.ts'
 import { copyConditionsCheck } from './copy-conditions.ts'
 import { deploymentChecks } from './deployment.ts'
+import { keyPermissionsCheck } from './key-permissions.ts'
 import { permissionChecks } from './permissions.ts'
 import { tableChecks } from './tables.ts'
 
@@ -82,6 +83,7 @@ function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
     // S3 itself is known to mind them.
     ...(isOtherThanAws() ? [copyConditionsCheck(config, s3)] : []),
     ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
+    keyPermissionsCheck(config, dynamoDb),
     ...permissionChecks(config, dynamoDb, s3),
   ]
 }
