@@ -24,7 +24,7 @@ function toldOnce(results: CheckResult[]): CheckResult[] {
     if (alike.length < 2) told.push(result)
     else if (alike[0] === result) {
       const names = alike.map(({ check }) => check)
-      const about = [...new Set(names.map((name) => name.replace(/ (of|to) \S+$/, '')))].join(', ')
+      const about = [...new Set(names.map((name) => name.replace(/ (of|to|in) \S+$/, '')))].join(', ')
       told.push({ ...result, check: `${alike.length} checks`, detail: `${result.detail}: ${about}` })
     }
   }
