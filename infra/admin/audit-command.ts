@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { audit } from '../../lib/audit/audit.ts'
+import { auditKeys, explainKeyFinding } from '../../lib/audit/audit-keys.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { parseWorkspaceId } from './parse-values.ts'
@@ -13,7 +14,9 @@ interface AuditCommandOptions {
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
-    .description('compare ledger, documents and objects of every workspace, while the service runs')
+    .description(
+      'compare ledger, documents and objects of every workspace, and look through its keys, while the service runs',
+    )
     .option('--repair', 'mend what is found', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
@@ -26,6 +29,7 @@ async function auditAndTell(
   { output, signal, stores }: Session,
 ): Promise<ExitCode> {
   let number = 0
+  const connected = await stores()
   const report = await audit(
     {
       ...options,
@@ -33,9 +37,19 @@ async function auditAndTell(
       onWorkspace: (workspaceId) => output.progress(`auditing workspace ${++number}: ${workspaceId}`),
       onFinding: (finding) => output.tell(describeFinding(finding), finding),
     },
-    await stores(),
+    connected,
     signal,
   )
+  output.progress('auditing the API keys')
+  const keyReport = await auditKeys(
+    {
+      workspaceId: workspace,
+      onFinding: (finding) => output.tell(`${finding.workspaceId}: ${explainKeyFinding(finding)}`, { ...finding }),
+    },
+    connected,
+    signal,
+  )
+  report.findings += keyReport.findings
   // What was not looked at is not all right.
   signal.throwIfAborted()
   const left = report.findings - report.repaired
@@ -65,6 +79,8 @@ function explain(finding: Finding): string {
       return `document ${finding.documentId} (${finding.sizeBytes} bytes) has lost its object ${finding.objectKey}`
     case 'wrong_size':
       return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
+    case 'unlisted_document':
+      return `document ${finding.documentId} was recorded by an older version and is in no list`
     case 'old_upload':
       return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
     case 'unreadable_item':

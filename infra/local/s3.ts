@@ -18,7 +18,12 @@ interface Credentials {
  * An embedded S3 (s3rver) that keeps its objects in a directory, with what it lacks of the real one: encoded and
  * conditional copy sources, aborting, listing and joining uploads, listings of more than one page, keys with long segments.
  */
-export async function startS3(options: { directory: string; credentials: Credentials }): Promise<StandIn> {
+export async function startS3(options: {
+  directory: string
+  credentials: Credentials
+  /** Is told when the file system fails: that is this machine's trouble, and no answer of S3's. */
+  onTrouble?(error: NodeJS.ErrnoException): void
+}): Promise<StandIn> {
   await mkdir(options.directory, { recursive: true })
   account.DUMMY_ACCOUNT.createKeyPair(options.credentials.accessKeyId, options.credentials.secretAccessKey)
   const s3 = new S3rver({
@@ -32,7 +37,13 @@ export async function startS3(options: { directory: string; credentials: Credent
   hideHalfWritten(s3)
   joinParts(s3.store)
   // Before its router, which is the last.
-  const repairs = [admitIgnorance, preciseCopySource(s3.store), uploadOperations(s3.store), pagedListings(s3.store)]
+  const repairs = [
+    tellTrouble(options.onTrouble),
+    admitIgnorance,
+    preciseCopySource(s3.store),
+    uploadOperations(s3.store),
+    pagedListings(s3.store),
+  ]
   s3.middleware.splice(-1, 0, ...repairs)
   const server = createServer(s3.callback())
   const port = await listen(server, 0)
@@ -57,6 +68,20 @@ function hideHalfWritten({ store }: S3rver): void {
       if (error instanceof SyntaxError)
         throw Object.assign(new Error('half written', { cause: error }), { code: 'ENOENT' })
       throw error
+    }
+  }
+}
+
+/** s3rver says of any failure that it is an internal error. What the file system says of itself is kept. */
+function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
+  return async (_ctx: Context, next: () => Promise<void>) => {
+    try {
+      await next()
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (!/^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|EMFILE|ENFILE|EIO)$/.test(code)) throw error
+      onTrouble?.(error as NodeJS.ErrnoException)
+      throw new S3Error('InternalError', `${code} on the machine of the embedded S3.`)
     }
   }
 }

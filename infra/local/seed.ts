@@ -7,6 +7,7 @@ import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { Config } from '../../lib/config.ts'
 import {
   type ContainerId,
@@ -77,6 +78,12 @@ export async function seed(backends: Backends, previous: Tokens = {}): Promise<D
     ],
     backends,
   )
+  // Its first promotion would make it, too; but who makes a key for it first is asked whether there is such a workspace.
+  await workspacesOf(backends).create(
+    DEMO_WORKSPACE,
+    backends.config.defaultQuotaBytes,
+    AbortSignal.timeout(SEED_TIMEOUT_MS),
+  )
   await fillWorkspace(FULL_WORKSPACE, backends)
   const files = demoFiles(backends.config)
   const smallAndLarge = [
@@ -127,6 +134,10 @@ async function putContainer(
     container_id: containerId,
     files: files.map(({ path, body }) => ({ path, file_id: formatFileId(path), size_bytes: body.length })),
   }
+}
+
+function workspacesOf({ dynamoDb: client, config }: Backends) {
+  return createWorkspaceAdministration({ client, tableName: config.workspacesTable })
 }
 
 /** Makes a workspace with a small quota and one document that takes up nearly all of it. */

@@ -18,10 +18,12 @@ export function createServiceLog(options: {
   directory: string
   isVerbose: boolean
   print(line: string): void
+  /** Receives what the file system says when the file cannot be written. */
+  onTrouble(error: Error): void
 }): ServiceLog {
   const file = join(options.directory, 'service.log')
   const stream = createWriteStream(file, { mode: 0o600 })
-  stream.on('error', (error) => options.print(`${file} cannot be written: ${error.message}`))
+  stream.on('error', options.onTrouble)
   let rest = ''
   const say = (line: string) => {
     const stamped = `${new Date().toTimeString().slice(0, 8)}  ${printable(line)}`

@@ -48,6 +48,8 @@ interface LocalServiceOptions {
   /** Receives what the function host prints. */
   log(text: string): void
   onRequest?(request: ServedRequest): void
+  /** Receives what the file system says when the embedded S3 cannot read or write. */
+  onTrouble?(error: NodeJS.ErrnoException): void
 }
 
 /** Starts the built service behind a gateway on loopback, with embedded S3 and DynamoDB unless the environment names others. */
@@ -69,7 +71,14 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       environment.AWS_ENDPOINT_URL_DYNAMODB ??
       keep(await startDynamoDb({ directory: join(directory, 'dynamodb') })).endpoint
     const s3Endpoint =
-      environment.AWS_ENDPOINT_URL_S3 ?? keep(await startS3({ directory: join(directory, 's3'), credentials })).endpoint
+      environment.AWS_ENDPOINT_URL_S3 ??
+      keep(
+        await startS3({
+          directory: join(directory, 's3'),
+          credentials,
+          ...(options.onTrouble && { onTrouble: options.onTrouble }),
+        }),
+      ).endpoint
 
     const config = readConfig(definition.environment)
     const region = environment.AWS_REGION ?? 'us-east-1'

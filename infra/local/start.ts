@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
 import { buildIfChanged } from '../build/build-if-changed.ts'
-import { describeStartFailure } from './describe-start-failure.ts'
+import { describeFailure, requireRoom } from './describe-failure.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'
 import { type DemoFileContent, startLocalService } from './service.ts'
@@ -10,11 +10,15 @@ import { readStartOptions, type StartOptions } from './start-options.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
+let directory: string | undefined
+// The embedded DynamoDB throws what its disk says where nobody can catch it.
+process.on('uncaughtException', (error) => fail(describeFailure(error, directory)))
 try {
   const options = readStartOptions(process.argv.slice(2), { root: ROOT, env: process.env })
+  directory = options?.directory
   if (options !== undefined) await main(options)
 } catch (error) {
-  fail(describeStartFailure(error))
+  fail(describeFailure(error, directory))
 }
 
 async function main({ port, fresh, verbose, directory }: StartOptions): Promise<void> {
@@ -22,10 +26,13 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
   await requireFreePort(port)
   if (fresh) await lock.empty()
+  requireRoom(directory)
 
   console.log('Building and starting …')
   await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
-  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
+  const trouble = createTroubleTeller(console.log)
+  const onTrouble = (error: Error) => trouble.tell(error)
+  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onTrouble })
   const service = await startLocalService({
     root: ROOT,
     port,
@@ -33,13 +40,29 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
     environment: process.env,
     log: log.fromFunctions,
     onRequest: log.request,
+    onTrouble,
   })
+  trouble.isStarted = true
   await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
   console.log(welcome(service.demo, directory))
   stopOnSignal(service.stop, lock)
   await service.failed
   await lock.release()
   fail(`The functions' process has ended by itself; ${log.file} may say why.`)
+}
+
+/** A disk that is full fails many calls, and is told once. Before the service has started, its failure to start tells. */
+function createTroubleTeller(print: (line: string) => void) {
+  const said = new Set<string>()
+  return {
+    isStarted: false,
+    tell(error: NodeJS.ErrnoException) {
+      // Without the name of the file: each call has another.
+      const line = describeFailure(Object.assign(new Error(error.message), { code: error.code }))
+      if (this.isStarted && !said.has(line)) print(line)
+      said.add(line)
+    },
+  }
 }
 
 function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {

@@ -128,11 +128,19 @@ async function auditDocuments(audit: Audit): Promise<boolean> {
       report.documents++
       report.documentBytes += document.sizeBytes
     }
+    if (document?.isUnlisted) await auditUnlisted(document, audit)
     if (document && object) await auditSize(document, object, audit)
     else if (document) await auditLostDocument(document, audit)
     else if (object) await auditLooseObject(object, audit)
   }
   return isReadable
+}
+
+async function auditUnlisted(document: WorkspaceDocument, { deps, signal, ...audit }: Audit): Promise<void> {
+  const { workspaceId, documentId } = document
+  await found({ workspaceId, kind: 'unlisted_document', documentId }, audit, () =>
+    deps.documents.enlist(document, signal),
+  )
 }
 
 async function auditSize(

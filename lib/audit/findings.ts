@@ -17,6 +17,8 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
+  /** Recorded before documents were listed: it can be fetched and deleted, and no list shows it. */
+  | { kind: 'unlisted_document'; documentId: DocumentId }
   | { kind: 'old_upload'; objectKey: string; ageMs: number }
   /** An item that is not as this service writes it; with one among them, a workspace cannot be added up. */
   | { kind: 'unreadable_item'; message: string }
@@ -32,6 +34,7 @@ export const FINDING_KINDS = Object.keys({
   object_without_document: true,
   document_without_object: true,
   wrong_size: true,
+  unlisted_document: true,
   old_upload: true,
   unreadable_item: true,
   not_added_up: true,

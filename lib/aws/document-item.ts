@@ -1,5 +1,5 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
-import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { StoredDocument, WorkspaceDocument } from '../promotion/ports.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
@@ -47,6 +47,12 @@ export interface TombstoneItem extends Fenced {
 
 export function readRecord(attributes: Attributes): RecordItem {
   return readItem<RecordItem>(attributes, { record_kind: 'string' }, ['workspace_id', 'document_id'])
+}
+
+/** As the audit sees it. @throws UnreadableItemError */
+export function readStoredDocument(attributes: Attributes): StoredDocument {
+  const document = readDocument(attributes)
+  return attributes.listed_at?.S === listedAt(document) ? document : { ...document, isUnlisted: true }
 }
 
 /** @throws UnreadableItemError */

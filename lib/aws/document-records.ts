@@ -9,8 +9,9 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
 import type { DocumentOverview, DocumentRecords, Reservation } from '../promotion/ports.ts'
 import { isDone } from './conditional-write.ts'
-import { type RecordItem, readDocument, readRecord, toUpdate } from './document-item.ts'
+import { type RecordItem, readDocument, readRecord, readStoredDocument, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
+import { listedAt } from './listing-index.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
 import { readItems } from './stored-item.ts'
 
@@ -128,6 +129,21 @@ export function createDocumentRecords({
       return Item?.retired_by?.S === releaseId
     },
 
+    async enlist(document, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(document.workspaceId, document.documentId),
+        UpdateExpression: 'SET listed_at = :listed_at',
+        ConditionExpression: IS_ATTEMPTS_DOCUMENT,
+        ExpressionAttributeValues: marshall({
+          ':document': 'document',
+          ':attempt_id': document.attemptId,
+          ':listed_at': listedAt(document),
+        }),
+      })
+      await isDone(send(client, command, { signal }))
+    },
+
     async *list(workspaceId, signal, onUnreadable) {
       const query = {
         TableName,
@@ -137,7 +153,7 @@ export function createDocumentRecords({
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
       }
       const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
-      for await (const items of pages) yield* readItems(items, readDocument, onUnreadable)
+      for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
   }
 

@@ -238,9 +238,17 @@ export interface DocumentRecords {
   finish(deletion: Release, signal: AbortSignal): Promise<void>
 }
 
+/** A document as the audit sees it. */
+export interface StoredDocument extends WorkspaceDocument {
+  /** It has no place, or a wrong one, in what callers' lists are made of: it was recorded before there were any. */
+  isUnlisted?: true
+}
+
 export interface DocumentOverview {
   /** All documents of a workspace by ascending id, read page by page. */
-  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<StoredDocument>
+  /** Gives a document its place in callers' lists; does nothing when it is gone. May be repeated. */
+  enlist(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
   /** Whether it was this deletion that made the document vanish. */
   isRetiredBy(deletion: Release, signal: AbortSignal): Promise<boolean>
 }

@@ -1,6 +1,7 @@
+import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/build/build.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
@@ -8,7 +9,7 @@ import { formatFileId } from '../../lib/promotion/ids.ts'
 import { restEvent } from '../support/rest-event.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-const REFERENCE_ENTRY = 'test/bench/reference/bare-promotion.ts'
+const REFERENCE_ENTRIES = ['test/bench/reference/bare-promotion.ts', 'test/bench/reference/bare-operations.ts']
 /** Needs no bundling. */
 export const HTTP_REQUESTS = join(ROOT, 'test/bench/reference/http-requests.ts')
 
@@ -18,8 +19,12 @@ export interface Bundles {
   metafile: Metafile
   /** The same entry by esbuild's defaults. */
   byDefault: string
-  /** The same seven calls without the service around them, bundled as the product is. */
+  /** The same nine calls without the service around them, bundled as the product is. */
   bare: string
+  /** All functions as they ship, by name. */
+  functions: Readonly<Record<string, string>>
+  /** The calls of the operations around the promotion. */
+  bareOperations: string
 }
 
 /** Builds everything that is compared into a folder that is removed at the end. */
@@ -36,12 +41,15 @@ export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Res
       platform: 'node',
       logLevel: 'warning',
     })
-    await bundle([REFERENCE_ENTRY], { root: ROOT, outDir: join(folder, 'bare') })
+    await bundle(REFERENCE_ENTRIES, { root: ROOT, outDir: join(folder, 'bare') })
+    const names = globSync('functions/*.ts', { cwd: ROOT }).map((entry) => basename(entry, '.ts'))
     return await use({
       product: join(folder, 'product/promote-container-file.mjs'),
       metafile,
       byDefault,
       bare: join(folder, 'bare/bare-promotion.mjs'),
+      functions: Object.fromEntries(names.map((name) => [name, join(folder, 'product', `${name}.mjs`)])),
+      bareOperations: join(folder, 'bare/bare-operations.mjs'),
     })
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -7,6 +7,8 @@ import { firstRequest } from './benches/first-request.ts'
 import { latency } from './benches/latency.ts'
 import { load } from './benches/load.ts'
 import { memory } from './benches/memory.ts'
+import { operationCalls } from './benches/operation-calls.ts'
+import { operationTime } from './benches/operation-time.ts'
 import { ownTime } from './benches/own-time.ts'
 import { simulatorCheck } from './benches/simulator.ts'
 import { streamed } from './benches/streamed.ts'
@@ -19,6 +21,8 @@ export const BENCHES: readonly Bench[] = [
   firstRequest,
   ownTime,
   calls,
+  operationTime,
+  operationCalls,
   latency,
   simulatorCheck,
   copy,

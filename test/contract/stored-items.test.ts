@@ -1,6 +1,7 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
@@ -8,7 +9,7 @@ import { createReservations } from '../../lib/aws/reservations.ts'
 import type { Attributes } from '../../lib/aws/stored-item.ts'
 import { UnreadableItemError } from '../../lib/errors.ts'
 import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { Reservation } from '../../lib/promotion/ports.ts'
+import type { Reservation, StoredDocument } from '../../lib/promotion/ports.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
@@ -229,5 +230,48 @@ describe('mended: an unreadable item', () => {
     for (const refused of [listAll(), records.find(workspaceId, bad.documentId, signal)]) {
       await expect(refused).rejects.toBeInstanceOf(UnreadableItemError)
     }
+  })
+})
+
+describe('a document of before there were lists', () => {
+  const openListing = () =>
+    createDocumentListing({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable })
+  const listedIds = async () => {
+    const request = { workspaceId, order: 'asc', after: undefined, limit: 10 } as const
+    return (await openListing().page(request, signal)).items.map(({ documentId }) => documentId)
+  }
+  const storedIn = async () => {
+    const stored: StoredDocument[] = []
+    for await (const each of openDocuments().list(workspaceId, signal)) stored.push(each)
+    return stored
+  }
+
+  it.each([
+    ['no place in them', undefined],
+    ['another one than its moment says', { S: '2001-01-01T00:00:00.000Z file_1' }],
+  ])('has %s, is told apart by that, and gets its own', async (_, place) => {
+    const documents = openDocuments()
+    const [newer, older] = [newDocument(reservation()), newDocument(reservation())]
+    await documents.record(newer, signal)
+    await documents.record(older, signal)
+    const { listed_at, ...item } = await readRecordItem(older)
+    await put(standIns.config.documentsTable, { ...item, ...(place && { listed_at: place }) })
+    expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([{ ...older, isUnlisted: true }])
+
+    await documents.enlist(older, signal)
+    expect(await readRecordItem(older)).toEqual({ ...item, listed_at })
+    expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([])
+    expect((await listedIds()).toSorted()).toEqual([newer.documentId, older.documentId].toSorted())
+  })
+
+  it('gets none when it was deleted meanwhile', async () => {
+    const documents = openDocuments()
+    const document = newDocument(reservation())
+    await documents.record(document, signal)
+    await documents.retire(newRelease(document, 'deletion'), signal)
+    const tombstone = await readRecordItem(document)
+    await documents.enlist(document, signal)
+    expect(await readRecordItem(document)).toEqual(tombstone)
+    expect(await listedIds()).toEqual([])
   })
 })

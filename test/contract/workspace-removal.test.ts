@@ -136,24 +136,27 @@ describe('the removal of a workspace', () => {
 })
 
 describe('the removal of a workspace when a call goes wrong', () => {
-  it.each<Fault>([{ kind: 'lose_answer' }, { kind: 'refuse' }, { kind: 'hang' }, { kind: 'late' }])('is done once: $kind', async (fault) => {
-    const { ledger, versionOf, removal } = open()
-    await ledger.create(workspaceId, 500, signal)
-    const version = await versionOf()
-    let isBroken = false
-    proxy.fault = () => {
-      if (isBroken) return undefined
-      isBroken = true
-      return fault
-    }
-    expect(await removal.remove(workspaceId, version, signal)).toBe(true)
-    expect(await ledger.read(workspaceId, signal)).toBeUndefined()
-    // What comes late finds another workspace, and leaves it alone.
-    const reservation = newReservation({ workspaceId })
-    await ledger.take(reservation, signal)
-    await proxy.deliverLate()
-    expect(await ledger.read(workspaceId, signal)).toMatchObject({ usedBytes: reservation.sizeBytes })
-  })
+  it.each<Fault>([{ kind: 'lose_answer' }, { kind: 'refuse' }, { kind: 'hang' }, { kind: 'late' }])(
+    'is done once: $kind',
+    async (fault) => {
+      const { ledger, versionOf, removal } = open()
+      await ledger.create(workspaceId, 500, signal)
+      const version = await versionOf()
+      let isBroken = false
+      proxy.fault = () => {
+        if (isBroken) return undefined
+        isBroken = true
+        return fault
+      }
+      expect(await removal.remove(workspaceId, version, signal)).toBe(true)
+      expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+      // What comes late finds another workspace, and leaves it alone.
+      const reservation = newReservation({ workspaceId })
+      await ledger.take(reservation, signal)
+      await proxy.deliverLate()
+      expect(await ledger.read(workspaceId, signal)).toMatchObject({ usedBytes: reservation.sizeBytes })
+    },
+  )
 
   it('is a failure when nothing is answered, and may be said again', async () => {
     const { ledger, versionOf, removal } = open()

@@ -1,9 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
 
 let directory: string
@@ -67,6 +72,42 @@ describe('npm run admin -- audit', () => {
     expect(mended.code).toBe(0)
     expect(mended.stdout).toContain('(mended)')
     expect((await audit()).stdout).toBe('1 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
+  })
+
+  it('finds a key with a permission that there is none of, until it is changed', async () => {
+    const { demo } = service
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+    const dynamoDb = new DynamoDBClient({ region: 'us-east-1', endpoint: demo.dynamodb_endpoint, credentials })
+    const grant = {
+      workspaceId: 'ws_misspelt' as WorkspaceId,
+      kind: 'standard',
+      permissions: ['files:raed'],
+      userId: undefined,
+      expiresAtMs: undefined,
+    } as const
+    const key = newApiKeyRecord(newToken(), grant, Date.now())
+    const { environment } = demo
+    const keys = createApiKeyAdministration({ client: dynamoDb, tableName: environment.KEYS_TABLE ?? '' })
+    await keys.add(key, AbortSignal.timeout(10_000))
+    const found = await audit('--workspace', 'ws_misspelt', '--json')
+    expect([found.code, jsonLines(found)]).toMatchObject([
+      1,
+      [
+        { kind: 'unknown_permission', key_id: key.keyId, permissions: ['files:raed'] },
+        { kind: 'report', findings: 1 },
+      ],
+    ])
+    const doctor = await admin('--local', '--directory', directory, 'doctor')
+    expect(doctor.code).toBe(0)
+    expect(doctor.stdout).toMatch(
+      /permissions of the API keys +advice +key \S+ has "files:raed", which is no permission/,
+    )
+
+    await admin('--local', '--directory', directory, 'keys', 'change', key.keyId, '--permission', 'files:read')
+    expect((await audit('--workspace', 'ws_misspelt')).code).toBe(0)
+    expect((await admin('--local', '--directory', directory, 'doctor')).stdout).toMatch(
+      /permissions of the API keys +ok +6 keys, 1 of them without any/,
+    )
   })
 
   it.each([

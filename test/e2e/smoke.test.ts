@@ -54,7 +54,7 @@ describe('npm run admin -- smoke', () => {
       expect.arrayContaining([
         ...['workspace, key and files', 'promote a small file', 'promote a file with an odd name'],
         ...['promote a file in parts', 'bytes of the documents', 'repeat with an Idempotency-Key'],
-        ...['list the documents', 'download a document'],
+        ...['list the documents', 'download a document', 'find and download a container file'],
         ...['a missing file', 'a wrong key', 'no key', 'an unknown route', 'a full quota'],
         ...['delete a document', 'audit of the workspace', 'everything is gone'],
       ]),

@@ -1,8 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { OpenRouter } from '@openrouter/sdk'
 import AnthropicBefore from 'anthropic-sdk-old'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { type RunningService, startRunningService } from '../support/running-service.ts'
 
@@ -122,7 +125,10 @@ describe('list, then delete what the list shows', () => {
     ]) as [string, (limit: number) => Promise<string[]>, (id: string) => Promise<object>][],
   )('by %s empties the workspace, and the next promotion has the room at once', async (_, list, remove) => {
     await newWorkspace([{ path: 'a.txt', body: Buffer.from('a'), contentType: 'text/plain' }])
+    const Item = marshall(newWorkspaceItem(workspaceId, 7))
+    await service.dynamoDb.send(new PutItemCommand({ TableName: service.demo.workspaces_table, Item }))
     for (let i = 0; i < 7; i++) await promote('a.txt')
+    await expect(promote('a.txt')).rejects.toMatchObject({ statusCode: 403 })
     for (const id of await list(3)) await remove(id)
     expect(await list(3)).toEqual([])
     const used = await fetch(`${service.demo.base_url}/files`, { headers: { authorization: `Bearer ${key}` } })

@@ -4,7 +4,9 @@ import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import type { FakeDocumentRecords } from './document-records.ts'
 
 /** The documents of the fake records as they are listed: at once, as an index without any delay would. */
-export function createFakeDocumentListing(records: FakeDocumentRecords): DocumentListing {
+export function createFakeDocumentListing(
+  records: Pick<FakeDocumentRecords, 'documents' | 'tombstones'>,
+): DocumentListing {
   const ofWorkspace = (workspaceId: string) =>
     [...records.documents.values()].filter((document) => document.workspaceId === workspaceId)
   return {

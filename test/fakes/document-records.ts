@@ -12,17 +12,24 @@ interface Tombstone {
 export interface FakeDocumentRecords extends DocumentRecords, DocumentOverview {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
+  /** Keys of documents that no list shows. */
+  unlisted: Set<string>
 }
 
 export function createFakeDocumentRecords(): FakeDocumentRecords {
   const documents: FakeDocumentRecords['documents'] = new Map()
   const tombstones: FakeDocumentRecords['tombstones'] = new Map()
+  const unlisted: FakeDocumentRecords['unlisted'] = new Set()
   const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   const isRetiredBy = (key: string, releaseId: string) => tombstones.get(key)?.retiredBy === releaseId
   return {
     documents,
     tombstones,
+    unlisted,
+    async enlist({ workspaceId, documentId }) {
+      unlisted.delete(keyOf(workspaceId, documentId))
+    },
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
       if (documents.has(key)) return 'taken'
@@ -69,7 +76,9 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
       isRetiredBy(keyOf(workspaceId, documentId), releaseId),
     async *list(workspaceId) {
       const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
-      yield* own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
+      for (const document of own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))) {
+        yield unlisted.has(keyOf(workspaceId, document.documentId)) ? { ...document, isUnlisted: true } : document
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Consumption } from '../support/dynamodb/limited-dynamodb.ts'
 import { nameDynamoDbCall, nameS3Call } from '../support/fault-proxy.ts'
 import { startServiceUnderFaults } from '../support/service-under-faults.ts'
 import type { TestWorkspace } from '../support/world.ts'
@@ -24,9 +24,12 @@ const REST_MS = 200
 
 let service: Awaited<ReturnType<typeof startServiceUnderFaults>>
 let workspace: TestWorkspace
+let spent: Consumption[] = []
 
 beforeAll(async () => {
-  service = await startServiceUnderFaults()
+  service = await startServiceUnderFaults({
+    limited: { now: Date.now, staleMs: 0, onCall: (call) => spent.push(call) },
+  })
   workspace = await service.newWorkspace()
   await service.putFile(workspace, 'a.txt', Buffer.from('small'))
   await service.promote(workspace, 'a.txt')
@@ -82,19 +85,25 @@ describe('what a plain promotion asks of AWS', () => {
     expect(calls).toHaveLength(9)
   })
 
-  it('writes six units and reads one', async () => {
-    const units: Record<'read' | 'written', number> = { read: 0, written: 0 }
-    const { send } = DynamoDBClient.prototype
-    const sending = vi.spyOn(DynamoDBClient.prototype, 'send')
-    sending.mockImplementation(async function (this: unknown, ...args: unknown[]) {
-      const command = args[0] as { constructor: { name: string }; input: { ReturnConsumedCapacity?: string } }
-      command.input.ReturnConsumedCapacity = 'TOTAL'
-      const answer = await Reflect.apply(send, this, args)
-      units[command.constructor.name === 'GetItemCommand' ? 'read' : 'written'] += answer.ConsumedCapacity.CapacityUnits
-      return answer
-    })
+  it('writes six units and one for the index of lists, and reads one', async () => {
+    spent = []
     await service.promote(workspace, 'a.txt')
-    sending.mockRestore()
-    expect(units).toEqual({ read: 1, written: 6 })
+    await sleep(REST_MS)
+    const byTable: Record<string, { reads: number; writes: number }> = {}
+    for (const { table, operation, units } of spent) {
+      const name = table.replace(/^.*-local-/, '')
+      byTable[name] ??= { reads: 0, writes: 0 }
+      byTable[name][operation === 'GetItem' ? 'reads' : 'writes'] += units
+    }
+    expect(byTable).toEqual({
+      keys: { reads: 1, writes: 0 },
+      'rate-limits': { reads: 0, writes: 1 },
+      // Take, unmark.
+      workspaces: { reads: 0, writes: 2 },
+      // Open, settle.
+      reservations: { reads: 0, writes: 2 },
+      // The record, and its entry in documents-by-creation.
+      documents: { reads: 0, writes: 2 },
+    })
   })
 })

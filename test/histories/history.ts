@@ -1,6 +1,10 @@
 import { audit } from '../../lib/audit/audit.ts'
 import type { Finding } from '../../lib/audit/findings.ts'
 import { ServiceError } from '../../lib/errors.ts'
+import { deleteDocumentForCaller } from '../../lib/files/delete-document.ts'
+import { downloadDocument } from '../../lib/files/download-document.ts'
+import { listDocuments } from '../../lib/files/list-documents.ts'
+import type { DocumentListing, ListedDocument, ListOrder } from '../../lib/files/ports.ts'
 import { createJournal } from '../../lib/journal.ts'
 import type { Log } from '../../lib/logging.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
@@ -10,15 +14,22 @@ import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { type Promotion, promoteContainerFile } from '../../lib/promotion/promote-container-file.ts'
 import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
 import { type Fate, type PendingCall, Process } from './process.ts'
+import { Timeline } from './timeline.ts'
 
 export type Action =
   | { do: 'promote'; workspace: number; file: number; key: number | undefined }
-  | { do: 'delete'; document: number }
+  /** Of any document there ever was, by a caller or by the administration. */
+  | { do: 'delete'; document: number; byApi: boolean }
+  /** @param lags how far behind the index's entries are, in moments */
+  | { do: 'list'; workspace: number; order: ListOrder; limit: number; lags: number[] }
+  | { do: 'download'; document: number }
   | { do: 'resolve' }
   | { do: 'audit' }
   | { do: 'step'; process: number; fate: Fate }
@@ -34,6 +45,8 @@ const LEASE_MS = 120_000
 const HOUR_MS = 3_600_000
 const FUNCTION_TIMEOUT_MS = 28_000
 const READS = /find|read|list|usage|isRetiredBy|has|due/i
+/** What a function does for a caller: its process ends with the function's time. */
+const FOR_CALLER = /^(promote|api)/
 const OPENS = /take|ledger\.mark$|\.open$|forestall|record|copy|correct|setQuota/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const { signal } = new AbortController()
@@ -57,6 +70,7 @@ export class History {
   readonly #documentOfKey = new Map<string, string>()
   readonly #keyOf = new Map<Process, string>()
   readonly #wasQuotaLowered = new Set<WorkspaceId>()
+  readonly #timeline = new Timeline()
   #wasDeleted = false
   #nowMs = 1_800_000_000_000
   #content = 0
@@ -69,19 +83,39 @@ export class History {
 
   async act(action: Action): Promise<void> {
     await this.#do(action)
+    this.#observe()
     await this.#settle()
+    await this.#check()
+  }
+
+  /** As many documents in each workspace, one a second, before anything happens to anybody. */
+  async begin(documents: number): Promise<void> {
+    for (let file = 0; file < documents; file++) {
+      for (let workspace = 0; workspace < WORKSPACES; workspace++) {
+        this.#promote({ do: 'promote', workspace, file: 0, key: undefined })
+      }
+      await this.#settle()
+      await this.#runToTheEnd()
+      this.#nowMs += 1000
+    }
+  }
+
+  async #runToTheEnd(): Promise<void> {
+    for (let rounds = 0; this.#running().length > 0; rounds++) {
+      if (rounds > 1000) throw new Error('a process does not come to an end')
+      for (const process of this.#running()) {
+        process.pending?.decide('ok')
+        this.#observe()
+      }
+      await this.#settle()
+    }
     await this.#check()
   }
 
   /** Lets everything come to rest, as in the hours after: then the audit must find nothing. */
   async end(): Promise<void> {
     await this.#deliver()
-    for (let rounds = 0; this.#running().length > 0; rounds++) {
-      if (rounds > 1000) throw new Error('a process does not come to an end')
-      for (const process of this.#running()) process.pending?.decide('ok')
-      await this.#settle()
-    }
-    await this.#check()
+    await this.#runToTheEnd()
     // One run resolves and leaves watches; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
       this.#nowMs += HOUR_MS
@@ -109,10 +143,18 @@ export class History {
       case 'promote':
         return this.#promote(action)
       case 'delete': {
-        const documents = [...this.#documents.documents.values()]
-        const document = documents[action.document % Math.max(1, documents.length)]
-        if (document) this.#start('delete', (deps) => deleteDocument(document, deps, signal))
+        const document = this.#pick(action.document)
+        if (document === undefined) return
+        if (action.byApi) this.#deleteForCaller(document)
+        else this.#start('delete', (deps) => deleteDocument(document, deps, signal))
         this.#wasDeleted = true
+        return
+      }
+      case 'list':
+        return this.#list(action)
+      case 'download': {
+        const document = this.#pick(action.document)
+        if (document) this.#download(document)
         return
       }
       case 'resolve':
@@ -196,6 +238,63 @@ export class History {
     if (key !== undefined) this.#keyOf.set(process, `${workspaceId} ${key}`)
   }
 
+  /** Any document there ever was, of those that are there rather than of the others. */
+  #pick(index: number): WorkspaceDocument | undefined {
+    const there = [...this.#documents.documents.values()]
+    const all = index % 3 === 0 ? this.#timeline.all : there
+    return all[index % Math.max(1, all.length)]
+  }
+
+  #deleteForCaller({ workspaceId, documentId }: WorkspaceDocument): void {
+    const from = this.#timeline.moment
+    this.#start('api delete', async (deps) => {
+      await deleteDocumentForCaller({ workspaceId, documentId, log: SILENT }, deps, signal)
+      if (this.#timeline.presence(documentId, workspaceId, from, this.#timeline.moment) === 'all')
+        throw new Error(`${documentId}: answered 200, and was there all the time`)
+    })
+  }
+
+  #list({ workspace, order, limit, lags }: Extract<Action, { do: 'list' }>): void {
+    const workspaceId = workspaceOf(workspace)
+    const from = this.#timeline.moment
+    this.#start('api list', async ({ listingBehind, ...deps }) => {
+      const pages: ListedDocument[][] = []
+      let cursor: string | undefined
+      do {
+        const after = cursor === undefined ? undefined : { cursor }
+        const listing = listingBehind((documentId) => {
+          const number = [...documentId].reduce((sum, char) => sum + char.charCodeAt(0), pages.length)
+          return lags[number % lags.length] ?? 0
+        })
+        const { documents, nextCursor } = await listDocuments(
+          { workspaceId, order, limit, after },
+          { ...deps, listing },
+          signal,
+        )
+        pages.push(documents)
+        cursor = nextCursor
+      } while (cursor !== undefined)
+      this.#timeline.checkList({ workspaceId, order, limit, from, to: this.#timeline.moment, pages })
+    })
+  }
+
+  #download({ workspaceId, documentId }: WorkspaceDocument): void {
+    const from = this.#timeline.moment
+    const presence = () => this.#timeline.presence(documentId, workspaceId, from, this.#timeline.moment)
+    this.#start('api download', async (deps) => {
+      try {
+        await downloadDocument({ workspaceId, documentId, asAnyType: false, log: SILENT }, deps, signal)
+      } catch (error) {
+        const reason = error instanceof ServiceError ? error.reason : undefined
+        if (reason === 'file_not_downloadable') throw new Error(`${documentId}: its object is lost`)
+        if (reason === 'document_not_found' && presence() === 'all')
+          throw new Error(`${documentId}: answered 404, and was there all the time`)
+        throw error
+      }
+      if (presence() === 'none') throw new Error(`${documentId}: answered 302, and was not there`)
+    })
+  }
+
   #start(name: string, work: (deps: ReturnType<History['dependencies']>) => Promise<unknown>): Process {
     const process = new Process(name, this.#late)
     this.#processes.push(process)
@@ -214,6 +313,20 @@ export class History {
       admission: createAdmission({ now: () => this.#nowMs }),
       documents: gate(this.#documents, 'documents'),
       objects: gate(this.#objects, 'objects'),
+      documentObjects: gate(this.#objects, 'objects'),
+      downloads: createFakeDownloadSigner(),
+      listing: gate(createFakeDocumentListing(this.#documents), 'listing'),
+      /** As the index has them whose entries are behind, each by a delay of its own. */
+      listingBehind: (lagOf: (documentId: string) => number): DocumentListing => {
+        const timeline = this.#timeline
+        const index = createFakeDocumentListing({
+          ...this.#documents,
+          get documents() {
+            return timeline.asIndexed(lagOf)
+          },
+        })
+        return gate(index, 'listing')
+      },
       objectKeys: this.#objectKeys,
       maxFileBytes: 1000,
       leaseMs: LEASE_MS,
@@ -225,7 +338,7 @@ export class History {
   /** A function is stopped when its time is over; an administration command is not. */
   #endFunctions(): void {
     for (const process of this.#running()) {
-      const isFunction = process.name.startsWith('promote')
+      const isFunction = FOR_CALLER.test(process.name)
       if (isFunction && this.#nowMs - (this.#startedAtMs.get(process) ?? 0) >= FUNCTION_TIMEOUT_MS)
         process.isKilled = true
     }
@@ -245,7 +358,14 @@ export class History {
   }
 
   async #deliver(): Promise<void> {
-    for (const apply of this.#late.splice(0)) await apply().catch(() => {})
+    for (const apply of this.#late.splice(0)) {
+      await apply().catch(() => {})
+      this.#observe()
+    }
+  }
+
+  #observe(): void {
+    this.#timeline.observe(this.#documents.documents)
   }
 
   #overwrite(workspace: number, file: number, sizeBytes: number): void {
@@ -304,8 +424,12 @@ export class History {
 
   /** Looked at once, at the moment of the answer. */
   #checkAnswer(process: Process): void {
-    if (!process.name.startsWith('promote') || process.outcome === undefined || this.#answered.has(process)) return
+    if (!FOR_CALLER.test(process.name) || process.outcome === undefined || this.#answered.has(process)) return
     this.#answered.add(process)
+    if (process.name.startsWith('api')) {
+      if ('error' in process.outcome && !(process.outcome.error instanceof ServiceError)) throw process.outcome.error
+      return
+    }
     const recorded = process.calls.filter(({ name, result }) => name === 'documents.record' && result === 'recorded')
     if ('value' in process.outcome) {
       const { document } = process.outcome.value as Promotion

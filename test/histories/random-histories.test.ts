@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, it, vi } from 'vitest'
 import { type Action, FILES, History, WORKSPACES } from './history.ts'
 import type { Fate } from './process.ts'
+import { MAX_LAG } from './timeline.ts'
 
 // Time is the history's: nobody waits.
 vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
@@ -41,7 +42,21 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), document: index }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('delete' as const), document: index, byApi: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('list' as const),
+      workspace,
+      order: fc.constantFrom('asc' as const, 'desc' as const),
+      limit: fc.integer({ min: 1, max: 3 }),
+      lags: fc.array(fc.nat({ max: MAX_LAG }), { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('download' as const), document: index }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), process: index }) },
@@ -63,12 +78,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver' as const) }) },
 )
 
+const actions = fc.array(action, { minLength: 10, maxLength: 120, size: 'max' })
+
 describe('random histories', () => {
   it(`keep the promises at every step, ${HISTORIES} of them`, { timeout: 3_600_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 120, size: 'max' }), async (actions) => {
+      fc.asyncProperty(fc.nat({ max: 5 }), actions, async (documents, steps) => {
         const history = new History()
-        for (const each of actions) await history.act(each)
+        await history.begin(documents)
+        for (const each of steps) await history.act(each)
         await history.end()
       }),
       { numRuns: HISTORIES, ...SEED },

@@ -3,6 +3,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import {
   type DocumentId,
   documentIdOfAttempt,
+  type FilePath,
   newAttemptId,
   newReleaseId,
   type WorkspaceId,
@@ -269,6 +270,34 @@ describe('GET /v1/files/{id}/content', () => {
     expect([url.hostname, url.pathname]).toEqual(['documents.example', `/${document.objectKey}`])
     expect(url.searchParams.get('type')).toBe('text/csv')
     expect(url.searchParams.get('disposition')).toBe(`attachment; filename="report.csv"; filename*=UTF-8''report.csv`)
+  })
+
+  it('gives each of many at once its own object, type and name, for one caller and for several', async () => {
+    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
+    const types = ['text/csv', 'text/html', 'application/pdf', 'image/png']
+    const documents = await Promise.all(
+      types.map((mimeType, index) => {
+        const workspaceId = (index % 2 === 0 ? 'ws_1' : 'ws_2') as WorkspaceId
+        return record(index, { workspaceId, mimeType, filename: `output/${index}.bin` as FilePath })
+      }),
+    )
+    const signed = await Promise.all(
+      documents.map(async ({ workspaceId, documentId }) => {
+        const { headers } = await download(
+          documentId,
+          workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {},
+        )
+        const { pathname, searchParams } = new URL(headers.location ?? '')
+        return [pathname, searchParams.get('type'), searchParams.get('disposition')?.slice(0, 28)]
+      }),
+    )
+    expect(signed).toEqual(
+      documents.map(({ objectKey, mimeType }, index) => [
+        `/${objectKey}`,
+        mimeType,
+        `attachment; filename="${index}.bin"`.slice(0, 28),
+      ]),
+    )
   })
 
   it('says application/octet-stream to whoever accepts nothing else', async () => {

@@ -1,7 +1,9 @@
+import { expect } from 'vitest'
 import { newAttemptId } from '../../lib/promotion/ids.ts'
 import { patternBytes } from '../contract/object-store.contract.ts'
 import type { Lane } from './lane.ts'
 import type { AnyResponse } from './openapi.ts'
+import type { OperationName } from './operations.ts'
 import type { createWorld, TestWorkspace } from './world.ts'
 
 type World = ReturnType<typeof createWorld>
@@ -129,6 +131,32 @@ export const SCENARIOS: Scenario[] = [
     },
     async run(lane, workspace) {
       await lane.delete(workspace.workspaceId, await documentIdOf(lane, workspace), 1500)
+      return undefined
+    },
+    documentsBefore: 1,
+  },
+  {
+    name: 'a deletion through the API, beside a list and a download',
+    async prepare(lane, world) {
+      const workspace = await withFile(world, SMALL)
+      await promote(lane, workspace)
+      return workspace
+    },
+    async run(lane, workspace) {
+      const parameters = { document_id: await documentIdOf(lane, workspace) }
+      const call = (name: OperationName) =>
+        lane.call(name, workspace, {
+          ...(name !== 'list_documents' && { parameters }),
+          remainingMs: REMAINING_MS,
+        })
+      const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
+      if (!lane.isDead()) {
+        const statuses = answers.map(({ status }) => status)
+        expect([200, 500, 503]).toContain(statuses[0])
+        expect([200, 500, 503]).toContain(statuses[1])
+        expect([302, 404, 500, 503]).toContain(statuses[2])
+      }
+      // The document may be gone or not, whatever was answered.
       return undefined
     },
     documentsBefore: 1,

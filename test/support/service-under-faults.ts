@@ -1,5 +1,6 @@
 import { inject, vi } from 'vitest'
 import { formatFileId } from '../../lib/promotion/ids.ts'
+import type { LimitedDynamoDbOptions } from './dynamodb/limited-dynamodb.ts'
 import { type FaultProxy, nameDynamoDbCall, nameS3Call, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { lambdaContext, restEvent } from './rest-event.ts'
@@ -7,8 +8,15 @@ import { CREDENTIALS, startStandIns } from './stand-ins.ts'
 import { createWorld, type TestWorkspace } from './world.ts'
 
 /** The real function with its real SDK clients, on the stand-ins, through proxies that can break any call. */
-export async function startServiceUnderFaults({ logLevel = 'SILENT' } = {}) {
-  const standIns = await startStandIns()
+export async function startServiceUnderFaults({
+  logLevel = 'SILENT',
+  limited,
+}: {
+  logLevel?: string
+  /** A DynamoDB that charges what the real one does. */
+  limited?: LimitedDynamoDbOptions
+} = {}) {
+  const standIns = await startStandIns(undefined, limited)
   const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
   const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
   const environment = {

@@ -185,6 +185,14 @@ describe('audit', () => {
     expect(uploads).toHaveLength(1)
   })
 
+  it('finds a document that no list shows, and gives it its place', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const { documentId } = await ports.addDocument()
+    ports.documents.unlisted.add(`${WORKSPACE}/${documentId}`)
+    await expectMended(ports, { kind: 'unlisted_document', documentId })
+  })
+
   it('streams: a workspace of a million documents does not fill memory', { timeout: 120_000 }, async () => {
     const ports = createPorts()
     const count = 1_000_000

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeStartFailure } from '../../infra/local/describe-start-failure.ts'
+import { describeFailure } from '../../infra/local/describe-failure.ts'
 import { type DirectoryLock, lockDirectory } from '../../infra/local/directory-lock.ts'
 import { matchRoute, type Route } from '../../infra/local/routes.ts'
 import { createServiceLog, tellResolver } from '../../infra/local/service-log.ts'
@@ -76,7 +76,7 @@ describe('matchRoute', () => {
 describe('the log of the service', () => {
   it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
     const printed: string[] = []
-    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
+    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line), onTrouble() {} })
     const looked = (settled: number) =>
       `${JSON.stringify({ message: 'reservations looked through', settled, released: 1 - settled, failed: 0 })}\n`
     log.fromFunctions('Starting Offline\n')
@@ -114,7 +114,7 @@ describe('readStartOptions', () => {
   })
 })
 
-describe('describeStartFailure', () => {
+describe('describeFailure', () => {
   const failure = (code: string, path: string) =>
     Object.assign(new Error(`${code}: no, open '${path}'`), { code, path })
 
@@ -130,7 +130,7 @@ describe('describeStartFailure', () => {
     [failure('EMFILE', '/data/x'), 'ulimit -n'],
     [new Error('anything else'), 'anything else'],
   ])('%s', (error, said) => {
-    expect(describeStartFailure(error)).toContain(said)
+    expect(describeFailure(error)).toContain(said)
   })
 })
 

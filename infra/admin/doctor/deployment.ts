@@ -3,7 +3,7 @@ import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwa
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import type { Config } from '../../../lib/config.ts'
-import { advice, type Check, fault, setupCheck } from './check.ts'
+import { advice, type Check, fault, notChecked, setupCheck } from './check.ts'
 
 /** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
@@ -12,6 +12,7 @@ export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Chec
     stackCheck(config.serviceName),
     ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),
     receiversCheck(config.serviceName),
+    functionRightsCheck(),
   ]
 }
 
@@ -60,4 +61,16 @@ async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal
     abortSignal,
   })
   return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
+}
+
+/** What each function may do cannot be asked for without the right to simulate its role: it is tried out instead. */
+function functionRightsCheck(): Check {
+  return {
+    name: 'rights of the functions',
+    look: async () =>
+      notChecked(
+        'each has a role of its own, that only a request tries: `smoke` does, through promote-container-file, ' +
+          'read-documents, delete-document and read-container-files',
+      ),
+  }
 }

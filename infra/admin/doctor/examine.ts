@@ -9,6 +9,7 @@ import { type Check, type CheckResult, runCheck, type Verdict } from './check.ts
 import { clockCheck } from './clock.ts'
 import { copyConditionsCheck } from './copy-conditions.ts'
 import { deploymentChecks } from './deployment.ts'
+import { keyPermissionsCheck } from './key-permissions.ts'
 import { permissionChecks } from './permissions.ts'
 import { tableChecks } from './tables.ts'
 
@@ -23,7 +24,7 @@ function toldOnce(results: CheckResult[]): CheckResult[] {
     if (alike.length < 2) told.push(result)
     else if (alike[0] === result) {
       const names = alike.map(({ check }) => check)
-      const about = [...new Set(names.map((name) => name.replace(/ (of|to) \S+$/, '')))].join(', ')
+      const about = [...new Set(names.map((name) => name.replace(/ (of|to|in) \S+$/, '')))].join(', ')
       told.push({ ...result, check: `${alike.length} checks`, detail: `${result.detail}: ${about}` })
     }
   }
@@ -82,6 +83,7 @@ function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
     // S3 itself is known to mind them.
     ...(isOtherThanAws() ? [copyConditionsCheck(config, s3)] : []),
     ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
+    keyPermissionsCheck(config, dynamoDb),
     ...permissionChecks(config, dynamoDb, s3),
   ]
 }

@@ -28,6 +28,7 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'bytes of the documents', look: compareBytes },
   { name: 'list the documents', look: listDocuments },
   { name: 'download a document', look: downloadDocument },
+  { name: 'find and download a container file', look: downloadContainerFile },
   { name: 'repeat with an Idempotency-Key', look: repeat },
   { name: 'a missing file', look: missingFile },
   { name: 'a wrong key', look: (context, signal) => refused(context, signal, { token: newToken() }) },
@@ -83,6 +84,21 @@ async function downloadDocument(context: SmokeContext, signal: AbortSignal): Pro
   const path = `/files/${id}/content`
   const probe = await ask(path, { method: 'GET', token: null }, context, signal)
   requireOffered(probe, 'GET /files/{id}/content')
+  return download(path, file, context, signal)
+}
+
+async function downloadContainerFile(context: SmokeContext, signal: AbortSignal): Promise<string> {
+  const { small } = context.files
+  const path = `/containers/${context.containerId}/files`
+  const answer = await ask(path, {}, context, signal)
+  requireOffered(answer, 'GET /containers/{id}/files')
+  expectAnswer(answer, 200)
+  const found = answer.body.data.find((each: { path: string }) => each.path === small.path)
+  if (found === undefined) throw new SmokeFault(`${small.path} is not listed`)
+  return download(`${path}/${found.id}/content`, small, context, signal)
+}
+
+async function download(path: string, file: TrialFile, context: SmokeContext, signal: AbortSignal): Promise<string> {
   const headers = { authorization: `Bearer ${context.token}` }
   const response = await fetch(`${context.baseUrl}${path}`, { headers, signal })
   if (response.status !== 200) throw new SmokeFault(`answered ${response.status}, not 200`)

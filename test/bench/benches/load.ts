@@ -8,6 +8,8 @@ import { median } from '../statistics.ts'
 
 const LOAD_BAR = 0.45
 const PROCESS_BAR = 3
+/** Of each other function, in loads of the promotion's. */
+const OTHERS_BAR = 1.1
 const UNUSED_ENDPOINT = 'http://127.0.0.1:1'
 
 interface Start {
@@ -18,11 +20,12 @@ interface Start {
 /** Fresh processes, the variants in turns. The load is timed inside the process, start and load from outside. */
 export const load: Bench = {
   name: 'load',
-  title: 'Module load of the promote bundle',
+  title: 'Module load of the functions',
   run: ({ isQuick, progress }) =>
-    withBundles(async ({ product, byDefault }) => {
+    withBundles(async ({ product, byDefault, functions: { 'promote-container-file': _, ...others } }) => {
       const cacheFolder = await mkdtemp(join(tmpdir(), 'promotion-compile-cache-'))
-      const variants = {
+      const variants: Record<string, () => Start> = {
+        ...Object.fromEntries(Object.entries(others).map(([name, bundle]) => [name, () => start(bundle)])),
         product: () => start(product),
         default: () => start(byDefault),
         cached: () => start(product, { NODE_COMPILE_CACHE: cacheFolder }),
@@ -44,24 +47,44 @@ export const load: Bench = {
       } finally {
         await rm(cacheFolder, { recursive: true })
       }
-      const loadOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ loadMs }) => loadMs))
-      const processOf = (name: keyof typeof variants) => median((starts[name] ?? []).map(({ processMs }) => processMs))
+      const loadOf = (name: string) => median((starts[name] ?? []).map(({ loadMs }) => loadMs))
+      const processOf = (name: string) => median((starts[name] ?? []).map(({ processMs }) => processMs))
       const ratio = loadOf('product') / loadOf('default')
       return {
         rows: [
-          atMost('load, of the default bundle', LOAD_BAR, ratio, asRatio, ` (${asMs(loadOf('product'))})`),
+          atMost(
+            'load of the promotion, of the default bundle',
+            LOAD_BAR,
+            ratio,
+            asRatio,
+            ` (${asMs(loadOf('product'))})`,
+          ),
           atMost(
             'start and load, of an empty process',
             PROCESS_BAR,
             processOf('product') / processOf('empty'),
             asRatio,
           ),
+          ...Object.keys(others).map((name) =>
+            atMost(
+              `load of ${name}, of the promotion's`,
+              OTHERS_BAR,
+              loadOf(name) / loadOf('product'),
+              asRatio,
+              ` (${asMs(loadOf(name))})`,
+            ),
+          ),
           shown('load with a warm compile cache (not shipped)', asMs(loadOf('cached'))),
         ],
         figures: {
           starts: count - 1,
           isCacheWritten,
-          loadMs: { product: loadOf('product'), default: loadOf('default'), cached: loadOf('cached') },
+          loadMs: {
+            product: loadOf('product'),
+            default: loadOf('default'),
+            cached: loadOf('cached'),
+            ...Object.fromEntries(Object.keys(others).map((name) => [name, loadOf(name)])),
+          },
           processMs: { product: processOf('product'), default: processOf('default'), empty: processOf('empty') },
         },
         plots: [

@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
 import { filesOf, zipBudgetBytes, zippedBytes } from '../../../infra/build/budget.ts'
 import { PROMOTE_ENTRY } from '../../../infra/build/build.ts'
 import { atMost, type Bench, shown } from '../bench.ts'
@@ -7,15 +9,23 @@ import { sum } from '../statistics.ts'
 const BAR_BYTES = 200_000
 const asKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} KB`
 
-/** What ships of the promote function: its entry and every chunk it can reach. */
+/** What ships of each function: its entry and every chunk it can reach. */
 export const zip: Bench = {
   name: 'zip',
-  title: 'Shipped zip of the promote function',
+  title: 'Shipped zips of the functions',
   isExact: true,
   run: () =>
     withBundles(async ({ metafile }) => {
       const built = { root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }
       const zipBytes = await zippedBytes(built)
+      const others = globSync('functions/*.ts', { cwd: ROOT }).filter((entryPoint) => entryPoint !== PROMOTE_ENTRY)
+      const zips = await Promise.all(
+        others.map(async (entryPoint) => ({
+          name: basename(entryPoint, '.ts'),
+          bytes: await zippedBytes({ ...built, entryPoint }),
+          budget: zipBudgetBytes(entryPoint),
+        })),
+      )
       const bytesOf = (files: string[]) => sum(files.map((file) => metafile.outputs[file]?.bytes ?? 0))
       const staticFiles = filesOf(built, 'static')
       const byPackage: Record<string, number> = {}
@@ -30,9 +40,13 @@ export const zip: Bench = {
           atMost('zip of the promote function', BAR_BYTES, zipBytes, asKb),
           shown('budget that fails the build', asKb(zipBudgetBytes(PROMOTE_ENTRY))),
           shown('code read at load, minified', asKb(bytesOf(staticFiles))),
+          ...zips.map(({ name, bytes, budget }) =>
+            atMost(`zip of ${name}, budget that fails the build`, budget, bytes, asKb),
+          ),
         ],
         figures: {
           zipBytes,
+          others: Object.fromEntries(zips.map(({ name, bytes }) => [name, bytes])),
           budgetBytes: zipBudgetBytes(PROMOTE_ENTRY),
           loadedBytes: bytesOf(staticFiles),
           allBytes: bytesOf(filesOf(built, 'all')),

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { CopyObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { takeFromRateLimit } from './take-from-rate-limit.ts'
 
 /**
  * What a promotion is measured against: the nine calls of the plain one in the same order, written down by
@@ -56,21 +57,6 @@ export async function handler(event: { pathParameters: { file_id: string } }) {
   await dynamoDb.send(settle())
   return { statusCode: 200, body: '{}' }
 }
-
-const takeFromRateLimit = () =>
-  new UpdateItemCommand({
-    TableName: 'bench-rate-limits',
-    Key: { key_id: { S: 'key_bench' } },
-    UpdateExpression: 'SET tat_ms = :first_tat, expires_at = :expires_at',
-    ConditionExpression: 'attribute_not_exists(tat_ms) OR tat_ms <= :now',
-    ExpressionAttributeValues: {
-      ':now': { N: '1795254000000' },
-      ':first_tat': { N: '1795254000100' },
-      ':expires_at': { N: '1795340400' },
-    },
-    ReturnValues: 'UPDATED_NEW',
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  })
 
 const ATTEMPT = '16HmRr1pMNUvR8VtKc6tm'
 
@@ -129,7 +115,7 @@ const record = (path: string, sizeBytes: number) =>
     TableName: 'bench-documents',
     Key: { workspace_id: { S: WORKSPACE }, document_id: { S: `file_${ATTEMPT}` } },
     UpdateExpression:
-      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by REMOVE expires_at, retired_by',
+      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by, listed_at = :listed_at REMOVE expires_at, retired_by',
     ConditionExpression:
       'attribute_not_exists(document_id) OR (record_kind = :tombstone AND attribute_exists(expires_at) AND (attribute_not_exists(fenced_through) OR fenced_through < :attempt_id) AND (attribute_not_exists(attempt_id) OR attempt_id < :attempt_id))',
     ExpressionAttributeValues: {
@@ -142,6 +128,7 @@ const record = (path: string, sizeBytes: number) =>
       ':created_at': { S: '2026-11-21T09:38:35.556Z' },
       ':container_id': { S: 'sess_1' },
       ':created_by': { S: 'key_bench' },
+      ':listed_at': { S: `2026-11-21T09:38:35.556Z file_${ATTEMPT}` },
       ':tombstone': { S: 'tombstone' },
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -1,0 +1,35 @@
+import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createDocumentRecords } from '../../lib/aws/document-records.ts'
+import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createObjectStore } from '../../lib/aws/object-store.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createReservations } from '../../lib/aws/reservations.ts'
+import { readConfig } from '../../lib/config.ts'
+import { createLog } from '../../lib/logging.ts'
+import { createMetrics } from '../../lib/metrics.ts'
+import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+
+/** What the scheduled functions share: all stores of a workspace, by clients that name the function in their user agent. */
+export function wireMaintenance(functionName: string) {
+  const config = readConfig(process.env)
+  const now = Date.now
+  const client = createDynamoDbClient({ userAgentAppId: functionName })
+  const s3 = createS3Client({ userAgentAppId: functionName, forcePathStyle: config.s3ForcePathStyle })
+  const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
+  const log = createLog({ ...config, functionName })
+  return {
+    log,
+    metrics: createMetrics(config.serviceName),
+    dependencies: {
+      overview: createLedgerOverview(ledgerSettings),
+      ledger: createQuotaLedger(ledgerSettings),
+      reservations: createReservations({ client, tableName: config.reservationsTable }),
+      documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      objects: createObjectStore({ ...config, client: s3 }),
+      objectKeys: createObjectKeys(config.keyTemplates),
+      leaseMs: config.leaseMs,
+      now,
+      log,
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { auditKeys, explainKeyFinding, type KeyFinding } from '../../../lib/audit/audit-keys.ts'
+import { PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../../lib/aws/api-key-administration.ts'
+import type { Config } from '../../../lib/config.ts'
+import { advice, type Check, setupCheck } from './check.ts'
+
+/** So many are named. */
+const MAX_NAMED = 5
+
+/** Whether all that the keys are allowed are permissions that there are. */
+export function keyPermissionsCheck({ keysTable: tableName }: Config, client: DynamoDBClient): Check {
+  return setupCheck('permissions of the API keys', 'dynamodb:Scan', async (signal) => {
+    const found: KeyFinding[] = []
+    const apiKeys = createApiKeyAdministration({ client, tableName })
+    const options = { onFinding: (finding: KeyFinding) => void found.push(finding) }
+    const { keys, powerless } = await auditKeys(options, { apiKeys }, signal)
+    if (found.length === 0) return `${keys} keys, ${powerless} of them without any; known: ${PERMISSIONS.join(', ')}`
+    const named = found.slice(0, MAX_NAMED).map(explainKeyFinding)
+    const more = found.length > MAX_NAMED ? [`and ${found.length - MAX_NAMED} more`] : []
+    return advice(`${[...named, ...more].join('; ')}: give them what was meant by "keys change --permission"`)
+  })
+}

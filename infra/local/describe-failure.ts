@@ -1,0 +1,66 @@
+import { statfsSync } from 'node:fs'
+import { relative } from 'node:path'
+
+interface FileError extends NodeJS.ErrnoException {
+  path?: string
+}
+
+/** Less is no room for two stores. */
+const LITTLE_ROOM_BYTES = 1024 * 1024
+
+/**
+ * Why the service does not start, or ended: in one line for what can be helped, else as it was thrown.
+ * @param directory where it keeps its data: what a full disk breaks does not always say so
+ */
+export function describeFailure(thrown: unknown, directory?: string): string {
+  const { message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const error = rootOf(thrown)
+  // LevelDB tells the system's error in words only, and the SDK what a stand-in told it of that.
+  const text = [error.code, error.message, message].join(' ')
+  const place = placeOf(error.path, text)
+  if (/ENOSPC|EDQUOT|No space left on device|quota exceeded/i.test(text)) return diskIsFull(place)
+  // Node.js makes all the parents of a directory, and says so of one that it may not make.
+  const isUnmakeable = error.code === 'ENOENT' && error.syscall === 'mkdir'
+  if (isUnmakeable || /EROFS|EACCES|EPERM|Read-only file system|Permission denied/i.test(text)) {
+    return `This must be writable, and is not${place}. The service builds into dist/ and keeps its data in .local/ (--directory).`
+  }
+  if (/ENOTDIR|EEXIST/.test(error.code ?? '')) return `There is a file where a directory is needed${place}.`
+  if (/EMFILE|ENFILE/.test(text)) {
+    return 'Too many files are open on this machine: raise the limit (ulimit -n).'
+  }
+  if (directory !== undefined && hasLittleRoom(directory)) return diskIsFull(` (${shortened(directory)})`)
+  return message
+}
+
+/** Before anything is written: half a database would be left. @throws Error when the disk is all but full */
+export function requireRoom(directory: string): void {
+  if (hasLittleRoom(directory)) throw Object.assign(new Error('No room.'), { code: 'ENOSPC', path: directory })
+}
+
+function diskIsFull(place: string): string {
+  return `The disk is full${place}: make room, or choose another place with --directory.`
+}
+
+function hasLittleRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize < LITTLE_ROOM_BYTES
+  } catch {
+    return false
+  }
+}
+
+function rootOf(thrown: unknown): FileError {
+  const error: FileError = thrown instanceof Error ? thrown : new Error(String(thrown))
+  return error.code === undefined && error.cause instanceof Error ? rootOf(error.cause) : error
+}
+
+function placeOf(path: string | undefined, text: string): string {
+  const place = path ?? /IO error: (\S.*?): /.exec(text)?.[1]
+  return place === undefined ? '' : ` (${shortened(place)})`
+}
+
+function shortened(place: string): string {
+  const short = relative(process.cwd(), place)
+  return short.startsWith('..') || short === '' ? place : short
+}

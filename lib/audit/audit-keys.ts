@@ -1,0 +1,45 @@
+import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
+import { PERMISSIONS } from '../auth/caller.ts'
+import type { WorkspaceId } from '../promotion/ids.ts'
+
+/** A key with a word among its permissions that gives it none. */
+export interface KeyFinding {
+  kind: 'unknown_permission'
+  keyId: string
+  workspaceId: WorkspaceId
+  permissions: string[]
+}
+
+export interface KeyReport {
+  keys: number
+  /** Standard keys that are enabled and may do nothing: meant so, or forgotten. */
+  powerless: number
+  findings: number
+}
+
+/**
+ * Looks through the permissions of the keys: whoever wrote a record by hand may have misspelt one. Mends nothing: only the
+ * key's owner knows what was meant.
+ * @param options.workspaceId left out: the keys of all workspaces
+ */
+export async function auditKeys(
+  { workspaceId, onFinding }: { workspaceId?: WorkspaceId | undefined; onFinding(finding: KeyFinding): void },
+  { apiKeys }: { apiKeys: Pick<ApiKeyAdministration, 'list'> },
+  signal: AbortSignal,
+): Promise<KeyReport> {
+  const report: KeyReport = { keys: 0, powerless: 0, findings: 0 }
+  for await (const key of apiKeys.list(workspaceId === undefined ? {} : { workspaceId }, signal)) {
+    const permissions = key.permissions.filter((word) => !PERMISSIONS.some((known) => known === word))
+    report.keys++
+    if (key.kind === 'standard' && key.isEnabled && key.permissions.length === permissions.length) report.powerless++
+    if (permissions.length === 0) continue
+    report.findings++
+    onFinding({ kind: 'unknown_permission', keyId: key.keyId, workspaceId: key.workspaceId, permissions })
+  }
+  return report
+}
+
+/** As a person reads it. */
+export function explainKeyFinding({ keyId, permissions }: KeyFinding): string {
+  return `key ${keyId} has ${permissions.map((word) => `"${word}"`).join(', ')}, which is no permission`
+}

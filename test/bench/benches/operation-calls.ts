@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readServiceDefinition } from '../../../infra/local/service-definition.ts'
+import type { OperationName } from '../../support/operations.ts'
+import type { Bench, Row } from '../bench.ts'
+import { lambdaEnvironment, ROOT, withBundles } from '../bundles.ts'
+import { MEASURED, operationEvent } from '../operations.ts'
+import { ZERO_LATENCY } from '../simulator/model.ts'
+import { startSimulator } from '../simulator/start.ts'
+import { startWorker } from '../worker.ts'
+import type { HandlerMethods } from '../workers/handler.ts'
+import type { MeteredDynamoDbMethods } from '../workers/metered-dynamodb.ts'
+
+interface Spent {
+  dynamoDbCalls: number
+  s3Calls: number
+  readUnits: number
+  writeUnits: number
+}
+
+/** The key's record is one read unit, the rate limit one write unit, in each of them. */
+const BARS: Partial<Record<OperationName, Spent>> = {
+  list_documents: { dynamoDbCalls: 4, s3Calls: 0, readUnits: 4.5, writeUnits: 1 },
+  retrieve_document: { dynamoDbCalls: 3, s3Calls: 0, readUnits: 2, writeUnits: 1 },
+  download_document: { dynamoDbCalls: 3, s3Calls: 1, readUnits: 2, writeUnits: 1 },
+  delete_document: { dynamoDbCalls: 9, s3Calls: 2, readUnits: 3, writeUnits: 7 },
+}
+/** Until a key is at rest again. */
+const REST_MS = 300
+const DOCUMENTS = 250
+
+/** Counted by a DynamoDB that charges what the real one does, and by the simulated S3. */
+export const operationCalls: Bench = {
+  name: 'operation-calls',
+  title: 'AWS calls and units of the operations on documents, by a key at rest',
+  isExact: true,
+  run: () =>
+    withBundles(async ({ functions }) => {
+      const definition = await readServiceDefinition(ROOT, 'local')
+      const simulator = await startSimulator(ZERO_LATENCY)
+      const env = { ...lambdaEnvironment(simulator.endpoint), ...definition.environment }
+      const metered = await startWorker<MeteredDynamoDbMethods>('workers/metered-dynamodb.ts', { env })
+      const { endpoint, token, documentIds } = await metered.call('start', { definition, documents: DOCUMENTS })
+      const measure = async (name: OperationName, functionName: string): Promise<Spent> => {
+        const worker = await startWorker<HandlerMethods>('workers/handler.ts', {
+          args: [functions[functionName] ?? ''],
+          env: { ...env, AWS_ENDPOINT_URL_DYNAMODB: endpoint },
+        })
+        // A deletion needs another document each time.
+        const event = () => operationEvent(name, { token, documentId: documentIds.pop() })
+        await worker.call('load', event())
+        await sleep(REST_MS)
+        await metered.call('reset', undefined)
+        await simulator.call('watch', undefined)
+        await worker.call('run', { event: event(), count: 1, atOnce: 1 })
+        // What nobody waits for would be seen, too.
+        await sleep(REST_MS)
+        const { calls: dynamoDbCalls, ...units } = await metered.call('read', undefined)
+        const { calls } = await simulator.call('seen', undefined)
+        await worker.stop()
+        return { dynamoDbCalls, s3Calls: calls.length, ...units }
+      }
+      const rows: Row[] = []
+      const figures: Record<string, unknown> = {}
+      for (const { name, title, functionName } of MEASURED) {
+        const spent = await measure(name, functionName)
+        const bar = BARS[name]
+        figures[name] = spent
+        rows.push({
+          what: title,
+          bar: bar && describe(bar),
+          measured: describe(spent),
+          isMet: bar && describe(bar) === describe(spent),
+        })
+      }
+      for (const each of [metered, simulator]) await each.stop()
+      return { rows, figures }
+    }),
+}
+
+const describe = ({ dynamoDbCalls, s3Calls, readUnits, writeUnits }: Spent) =>
+  `${dynamoDbCalls} to DynamoDB, ${s3Calls} to S3; units: ${readUnits} read, ${writeUnits} written`

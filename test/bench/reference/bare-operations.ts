@@ -1,0 +1,187 @@
+import { DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { takeFromRateLimit } from './take-from-rate-limit.ts'
+
+/**
+ * What the operations around the promotion are measured against: their calls in the same order, written down by hand, by the
+ * SDK's clients as they come; bundled as the product is. No framework, no checks, no time limits, no log, no body.
+ */
+const dynamoDb = new DynamoDBClient()
+const s3 = new S3Client({ forcePathStyle: true })
+
+const WORKSPACE = 'ws_bench'
+const ATTEMPT = '16HmRr1pMNUvR8VtKc6tm'
+const RELEASE = '16HmRr1pMNUvR8VtKc6tn'
+const DOCUMENT = `file_${ATTEMPT}`
+const Bucket = 'documents'
+const LIST_LIMIT = 101
+
+interface Event {
+  httpMethod: string
+  resource: string
+}
+
+const OPERATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  'GET /v1/files': list,
+  'GET /v1/files/{document_id}': retrieve,
+  'GET /v1/files/{document_id}/content': download,
+  'DELETE /v1/files/{document_id}': remove,
+}
+
+export async function handler({ httpMethod, resource }: Event) {
+  await dynamoDb.send(
+    new GetItemCommand({
+      TableName: 'bench-keys',
+      Key: { token_hash: { S: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' } },
+      ConsistentRead: true,
+    }),
+  )
+  await OPERATIONS[`${httpMethod} ${resource}`]?.()
+  return { statusCode: 200, body: '{}' }
+}
+
+const limitRate = () => dynamoDb.send(takeFromRateLimit())
+
+async function list(): Promise<void> {
+  const query = new QueryCommand({
+    TableName: 'bench-documents',
+    IndexName: 'documents-by-creation',
+    ScanIndexForward: true,
+    KeyConditionExpression: 'workspace_id = :workspace_id',
+    ProjectionExpression: 'document_id, filename, mime_type, size_bytes, created_at',
+    ExpressionAttributeValues: { ':workspace_id': { S: WORKSPACE } },
+    Limit: LIST_LIMIT,
+  })
+  const usage = new GetItemCommand({
+    TableName: 'bench-workspaces',
+    Key: { workspace_id: { S: WORKSPACE } },
+    ProjectionExpression: 'workspace_id, quota_bytes, remaining_bytes',
+  })
+  await Promise.all([limitRate(), dynamoDb.send(query), dynamoDb.send(usage)])
+}
+
+async function retrieve(): Promise<void> {
+  await Promise.all([limitRate(), find('bench-documents', 'document_id')])
+}
+
+async function download(): Promise<void> {
+  const limited = limitRate()
+  const { Item } = await find('bench-documents', 'document_id')
+  const Key = Item?.object_key?.S
+  await s3.send(new HeadObjectCommand({ Bucket, Key }))
+  const content = new GetObjectCommand({
+    Bucket,
+    Key,
+    ResponseContentType: Item?.mime_type?.S,
+    ResponseContentDisposition: `attachment; filename="report.csv"; filename*=UTF-8''report.csv`,
+    ResponseCacheControl: 'private, no-store',
+  })
+  await getSignedUrl(s3, content, { expiresIn: 120 })
+  await limited
+}
+
+async function remove(): Promise<void> {
+  await limitRate()
+  const { Item } = await find('bench-documents', 'document_id')
+  await find('bench-reservations', 'reservation_id')
+  await dynamoDb.send(mark())
+  await dynamoDb.send(retire())
+  const Key = Item?.object_key?.S
+  await s3.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
+  await s3.send(new DeleteObjectCommand({ Bucket, Key }))
+  await dynamoDb.send(release())
+  await dynamoDb.send(finish())
+  await dynamoDb.send(unmark())
+}
+
+const find = (TableName: string, sortKey: string) =>
+  dynamoDb.send(
+    new GetItemCommand({
+      TableName,
+      Key: { workspace_id: { S: WORKSPACE }, [sortKey]: { S: DOCUMENT } },
+      ConsistentRead: true,
+    }),
+  )
+
+const workspace = {
+  TableName: 'bench-workspaces',
+  Key: { workspace_id: { S: WORKSPACE } },
+  ExpressionAttributeNames: { '#markers': 'releases', '#marker': RELEASE },
+}
+
+const mark = () =>
+  new UpdateItemCommand({
+    ...workspace,
+    UpdateExpression:
+      'SET #markers.#marker = :marker, check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
+    ConditionExpression: 'attribute_not_exists(#markers.#marker) AND size(#markers) < :most',
+    ExpressionAttributeValues: {
+      ':marker': {
+        M: {
+          n: { N: '8763' },
+          l: { N: '1795254120000' },
+          purpose: { S: 'deletion' },
+          document_id: { S: DOCUMENT },
+          attempt_id: { S: ATTEMPT },
+        },
+      },
+      ':most': { N: '8' },
+      ':due_at': { N: '1795254120000' },
+      ':shard': { S: '7' },
+      ':one': { N: '1' },
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  })
+
+const document = {
+  TableName: 'bench-documents',
+  Key: { workspace_id: { S: WORKSPACE }, document_id: { S: DOCUMENT } },
+}
+
+const retire = () =>
+  new UpdateItemCommand({
+    ...document,
+    UpdateExpression:
+      'SET record_kind = :tombstone, retired_by = :release_id REMOVE filename, mime_type, size_bytes, listed_at, container_id, created_by',
+    ConditionExpression: '(record_kind = :document AND attempt_id = :attempt_id) OR retired_by = :release_id',
+    ExpressionAttributeValues: {
+      ':tombstone': { S: 'tombstone' },
+      ':document': { S: 'document' },
+      ':attempt_id': { S: ATTEMPT },
+      ':release_id': { S: RELEASE },
+    },
+    ReturnValues: 'ALL_NEW',
+  })
+
+const release = () =>
+  new UpdateItemCommand({
+    ...workspace,
+    UpdateExpression:
+      'SET remaining_bytes = remaining_bytes + #markers.#marker.n, #markers.#marker.n = :no_bytes ADD version :one',
+    ConditionExpression: 'attribute_exists(#markers.#marker)',
+    ExpressionAttributeValues: { ':no_bytes': { N: '0' }, ':one': { N: '1' } },
+    ReturnValues: 'ALL_NEW',
+  })
+
+const finish = () =>
+  new UpdateItemCommand({
+    ...document,
+    UpdateExpression: 'SET expires_at = :expires_at',
+    ConditionExpression: 'retired_by = :release_id',
+    ExpressionAttributeValues: { ':release_id': { S: RELEASE }, ':expires_at': { N: '1795340400' } },
+  })
+
+const unmark = () =>
+  new UpdateItemCommand({
+    ...workspace,
+    UpdateExpression: 'REMOVE #markers.#marker ADD version :one',
+    ConditionExpression: 'attribute_exists(#markers.#marker)',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+  })
