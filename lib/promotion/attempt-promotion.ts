@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import { namingArchived } from './find-container-file.ts'
 import type { FilePath } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
 import { openReservation } from './open-reservation.ts'
@@ -101,7 +102,7 @@ async function reserveAndCopy(
   ])
   if (copied.status === 'rejected') {
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
-    throw copied.reason
+    throw namingArchived(copied.reason, { containerId: document.containerId, path: document.filename })
   }
   if (opened.status === 'rejected') throw opened.reason
 }

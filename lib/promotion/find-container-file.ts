@@ -47,7 +47,17 @@ export async function lookUpContainerFile(
 
 /** @throws ServiceError container_file_archived */
 export function requireReadable(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
-  if (file.isArchived) throw new ServiceError('container_file_archived', { metadata: metadataOf(location) })
+  if (file.isArchived) throw archived(location)
+}
+
+/** What was archived between lookup and copy is refused by S3, which knows neither container nor path. */
+export function namingArchived(error: unknown, location: Pick<FileLocation, 'containerId' | 'path'>): unknown {
+  const isArchived = error instanceof ServiceError && error.reason === 'container_file_archived'
+  return isArchived ? archived(location, error) : error
+}
+
+function archived(location: Pick<FileLocation, 'containerId' | 'path'>, cause?: unknown): ServiceError {
+  return new ServiceError('container_file_archived', { metadata: metadataOf(location), cause })
 }
 
 function metadataOf({ containerId, path }: Pick<FileLocation, 'containerId' | 'path'>) {
