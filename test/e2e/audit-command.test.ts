@@ -38,7 +38,7 @@ describe('npm run admin -- audit', () => {
   it('says that nothing is wrong: exit code 0', async () => {
     expect(await audit()).toEqual({
       code: 0,
-      stdout: '1 workspaces with 1 documents of 1000000 bytes: nothing is wrong.\n',
+      stdout: '2 workspaces with 1 documents of 1000000 bytes: nothing is wrong.\n',
       stderr: '',
     })
   })
@@ -71,7 +71,7 @@ describe('npm run admin -- audit', () => {
     const mended = await audit('--repair', '--delete-lost-documents')
     expect(mended.code).toBe(0)
     expect(mended.stdout).toContain('(mended)')
-    expect((await audit()).stdout).toBe('1 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
+    expect((await audit()).stdout).toBe('2 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
   })
 
   it('finds a key with a permission that there is none of, until it is changed', async () => {
