@@ -18,12 +18,20 @@ import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import type { Consumption } from '../support/dynamodb/limited-dynamodb.ts'
+import { limitsOfEnvironment } from '../support/dynamodb/limits-of-environment.ts'
+import { startLimitedDynamoDb } from '../support/dynamodb/start-limited-dynamodb.ts'
 
 const START = join(import.meta.dirname, '../../infra/local/start.ts')
 const KILLS = Number(process.env.STORM_KILLS ?? 10)
+/** Of the embedded S3; the DynamoDB with limits takes any. */
+const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
 const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const signal = AbortSignal.timeout(600_000)
 
+/** Outlives the service that is killed. */
+let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
+let throttled = 0
 let directory: string
 let port: number
 let service: ChildProcess | undefined
@@ -36,11 +44,17 @@ beforeAll(async () => {
   const probe = createServer()
   port = await listen(probe, 0)
   await close(probe)
+  const limits = limitsOfEnvironment()
+  const onCall = ({ outcome }: Consumption) => {
+    if (outcome === 'throttled') throttled++
+  }
+  if (limits) limited = await startLimitedDynamoDb({ ...limits, onCall })
   await start()
 }, 180_000)
 afterAll(async () => {
   service?.kill('SIGINT')
   if (service && service.exitCode === null) await once(service, 'exit')
+  await limited?.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -48,6 +62,7 @@ afterAll(async () => {
 async function start(): Promise<void> {
   const env = { ...process.env, PORT: String(port), POWERTOOLS_LOG_LEVEL: 'SILENT' }
   for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL_DYNAMODB']) delete env[name as keyof typeof env]
+  if (limited) Object.assign(env, { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS })
   const child = spawn(process.execPath, [START, '--directory', directory], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -155,6 +170,12 @@ async function auditAfterLeases(workspaceId: string) {
 }
 
 describe('storms over HTTP', () => {
+  afterAll(() => {
+    if (limited === undefined) return
+    console.log(`storms: DynamoDB throttled ${throttled} calls`)
+    expect(throttled).toBeGreaterThan(0)
+  })
+
   it('200 parallel clients fill a quota exactly', { timeout: 120_000 }, async () => {
     const [size, room] = [1000, 60]
     const tokens = await newWorkspace('ws_full_storm', {

@@ -10,6 +10,7 @@ import { startS3 } from '../../infra/local/s3.ts'
 import type { ServiceDefinition } from '../../infra/local/service-definition.ts'
 import { type Config, readConfig } from '../../lib/config.ts'
 import type { LimitedDynamoDbOptions } from './dynamodb/limited-dynamodb.ts'
+import { limitsOfEnvironment } from './dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from './dynamodb/start-limited-dynamodb.ts'
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
@@ -24,19 +25,12 @@ export interface StandIns {
 }
 
 /**
- * With LIMITED_DYNAMODB set, all suites run on a DynamoDB with the limits of the real one; it says for how many ms reads
- * that are not strongly consistent, and indexes, show the past.
- */
-const { LIMITED_DYNAMODB } = process.env
-const LIMITED = LIMITED_DYNAMODB === undefined ? undefined : { now: Date.now, staleMs: Number(LIMITED_DYNAMODB) }
-
-/**
  * Fresh embedded stores with the tables and buckets of serverless.yml, empty.
  * @param limited a DynamoDB with the limits of the real one, instead of one without any
  */
 export async function startStandIns(
   definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
-  limited: LimitedDynamoDbOptions | undefined = LIMITED,
+  limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment(),
 ): Promise<StandIns> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
   const dynamoDbServer = await (limited ? startLimitedDynamoDb(limited) : startDynamoDb({ directory: undefined }))
