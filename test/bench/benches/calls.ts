@@ -8,7 +8,8 @@ import type { HandlerMethods } from '../workers/handler.ts'
 
 const DEPTH_BAR = 6
 const CALLS_BAR = 9
-const WRITES_BAR = 6
+/** Six writes, and the entry of the document in the index of lists. */
+const WRITE_UNITS_BAR = 6 + 1
 /** Long enough that calls sent side by side overlap on a busy machine, too. */
 const EACH_CALL_MS = 400
 
@@ -32,13 +33,15 @@ export const calls: Bench = {
       await simulator.stop()
       const names = seen.map(({ name }) => name)
       const writes = names.filter((name) => /^(rateLimit|ledger|reservations|documents)\./.test(name)).length
+      const indexEntries = names.filter((name) => name === 'documents.record').length
+      const writeUnits = writes + indexEntries
       return {
         rows: [
           atMost('calls one after the other', DEPTH_BAR, depthOf(seen), String),
           atMost('calls', CALLS_BAR, seen.length, String),
-          atMost('DynamoDB write units', WRITES_BAR, writes, String),
+          atMost('DynamoDB write units', WRITE_UNITS_BAR, writeUnits, String),
         ],
-        figures: { names, depth: depthOf(seen), writes },
+        figures: { names, depth: depthOf(seen), writeUnits },
       }
     }),
 }

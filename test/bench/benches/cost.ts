@@ -155,11 +155,11 @@ function readMeasured(figures: ReadonlyMap<string, Record<string, unknown>>): Me
     return found as Value
   }
   const { meanMs } = get<{ meanMs: number }>('latency')
-  const { writes, names } = get<{ writes: number; names: string[] }>('calls')
+  const { writeUnits, names } = get<{ writeUnits: number; names: string[] }>('calls')
   const { streamed, sizeMib } = get<{ streamed: { cpuSeconds: number }; sizeMib: number }>('streamed')
   return {
     otherSeconds: meanMs / 1000 - streamSeconds(MIB),
-    writeUnits: writes,
+    writeUnits,
     readUnits: names.filter((name) => name === 'keys.find').length,
     lookups: names.filter((name) => name === 'HeadObject').length,
     streamedCpuSecondsPerMib: streamed.cpuSeconds / sizeMib,
