@@ -1,54 +1,37 @@
-import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDynamoDbClient } from '../../lib/aws/clients.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { type Fault, type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
+import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
+import type { Fault } from '../support/fault-proxy.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)
-let standIns: StandIns
-let proxy: FaultProxy
-let client: ReturnType<typeof createDynamoDbClient>
+const stores = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId
 
-beforeAll(async () => {
-  standIns = await startStandIns()
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  client = createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: CREDENTIALS,
-    endpoint: proxy.endpoint,
-    // Shorter than the product's, so that a call that hangs is repeated within the test's patience.
-    requestHandler: new NodeHttpHandler({ requestTimeout: 300, throwOnRequestTimeout: true }),
-  })
-})
-afterAll(async () => {
-  client.destroy()
-  await proxy.stop()
-  await standIns.stop()
-})
 beforeEach(() => {
-  proxy.fault = () => undefined
   workspaceId = newWorkspaceId()
 })
 
-/** The ledger without faults; the removal through the proxy. */
+/** The ledger without faults; the removal through the stores.proxy. */
 function open() {
-  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
+  const settings = {
+    ...LEDGER_SETTINGS,
+    client: stores.standIns.dynamoDb,
+    tableName: stores.standIns.config.workspacesTable,
+  }
   const ledger = {
     ...createQuotaLedger(settings),
     ...createLedgerOverview(settings),
     ...createWorkspaceAdministration(settings),
   }
   const versionOf = async () => (await ledger.read(workspaceId, signal))?.version
-  return { ledger, versionOf, removal: createWorkspaceRemoval({ ...settings, client }) }
+  return { ledger, versionOf, removal: createWorkspaceRemoval({ ...settings, client: stores.client }) }
 }
 
 describe('the removal of a workspace', () => {
@@ -143,7 +126,7 @@ describe('the removal of a workspace when a call goes wrong', () => {
       await ledger.create(workspaceId, 500, signal)
       const version = await versionOf()
       let isBroken = false
-      proxy.fault = () => {
+      stores.proxy.fault = () => {
         if (isBroken) return undefined
         isBroken = true
         return fault
@@ -153,7 +136,7 @@ describe('the removal of a workspace when a call goes wrong', () => {
       // What comes late finds another workspace, and leaves it alone.
       const reservation = newReservation({ workspaceId })
       await ledger.take(reservation, signal)
-      await proxy.deliverLate()
+      await stores.proxy.deliverLate()
       expect(await ledger.read(workspaceId, signal)).toMatchObject({ usedBytes: reservation.sizeBytes })
     },
   )
@@ -162,10 +145,10 @@ describe('the removal of a workspace when a call goes wrong', () => {
     const { ledger, versionOf, removal } = open()
     await ledger.create(workspaceId, 500, signal)
     const version = await versionOf()
-    proxy.fault = () => ({ kind: 'refuse' })
+    stores.proxy.fault = () => ({ kind: 'refuse' })
     await expect(removal.remove(workspaceId, version, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500 })
-    proxy.fault = () => undefined
+    stores.proxy.fault = () => undefined
     expect(await removal.remove(workspaceId, version, signal)).toBe(true)
   })
 })

@@ -1,48 +1,28 @@
-import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import { createDynamoDbClient } from '../../lib/aws/clients.ts'
 import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import { type AwsCall, type Fault, type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
+import type { AwsCall, Fault } from '../support/fault-proxy.ts'
+import { newWorkspaceId } from '../support/ledger-values.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)
-let standIns: StandIns
-let proxy: FaultProxy
-let client: ReturnType<typeof createDynamoDbClient>
+const stores = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId
 
-beforeAll(async () => {
-  standIns = await startStandIns()
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  client = createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: CREDENTIALS,
-    endpoint: proxy.endpoint,
-    // Shorter than the product's, so that a call that hangs is repeated within the test's patience.
-    requestHandler: new NodeHttpHandler({ requestTimeout: 300, throwOnRequestTimeout: true }),
-  })
-})
-afterAll(async () => {
-  client.destroy()
-  await proxy.stop()
-  await standIns.stop()
-})
 beforeEach(() => {
-  proxy.fault = () => undefined
-  workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+  workspaceId = newWorkspaceId()
 })
 
 /** Breaks the first write. */
 function breakOnce(fault: Fault): void {
   let isBroken = false
   const isWrite = ({ headers }: AwsCall) => /UpdateItem|PutItem/.test(String(headers['x-amz-target']))
-  proxy.fault = (call) => {
+  stores.proxy.fault = (call) => {
     if (isBroken || !isWrite(call)) return undefined
     isBroken = true
     return fault
@@ -58,12 +38,16 @@ const FAULTS: Fault[] = [
 ]
 
 describe('administration when the SDK repeats a write', () => {
-  const settings = () => ({ client, tableName: standIns.config.workspacesTable, defaultQuotaBytes: 1000 })
+  const settings = () => ({
+    client: stores.client,
+    tableName: stores.standIns.config.workspacesTable,
+    defaultQuotaBytes: 1000,
+  })
 
   it.each(FAULTS)('creates a workspace once: $kind', async (fault) => {
     breakOnce(fault)
     const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
-    await proxy.deliverLate()
+    await stores.proxy.deliverLate()
     expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
     expect(await createLedgerOverview(settings()).read(workspaceId, signal)).toMatchObject({ version: 0 })
   })
@@ -82,23 +66,23 @@ describe('administration when the SDK repeats a write', () => {
   it.each(FAULTS.slice(1))('does not send the setting of a quota again that may still arrive: $kind', async (fault) => {
     const [workspaces, overview] = [createWorkspaceAdministration(settings()), createLedgerOverview(settings())]
     await overview.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
-    proxy.calls.splice(0)
+    stores.proxy.calls.splice(0)
     breakOnce(fault)
     await expect(workspaces.setQuota(workspaceId, 300, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
-    expect(proxy.calls.filter(({ name }) => name === 'ledger.setQuota')).toHaveLength(1)
-    await proxy.deliverLate()
+    expect(stores.proxy.calls.filter(({ name }) => name === 'ledger.setQuota')).toHaveLength(1)
+    await stores.proxy.deliverLate()
     const quotaBytes = fault.kind === 'late' ? 300 : 1000
     expect(await overview.read(workspaceId, signal)).toMatchObject({ quotaBytes, usedBytes: 600 })
   })
 
   it.each(FAULTS)('adds an API key once, and a late repetition does not enable it again: $kind', async (fault) => {
-    const keys = createApiKeyAdministration({ client, tableName: standIns.config.keysTable })
+    const keys = createApiKeyAdministration({ client: stores.client, tableName: stores.standIns.config.keysTable })
     const grant = { workspaceId, kind: 'standard', permissions: [], userId: undefined, expiresAtMs: undefined } as const
     const key = newApiKeyRecord(newToken(), grant, Date.now())
     breakOnce(fault)
     await keys.add(key, signal)
     await keys.change(key.tokenHash, { isEnabled: false }, signal)
-    await proxy.deliverLate()
+    await stores.proxy.deliverLate()
     const stored = []
     for await (const each of keys.list({ workspaceId }, signal)) stored.push(each)
     expect(stored).toEqual([{ ...key, isEnabled: false }])

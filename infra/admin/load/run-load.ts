@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { audit } from '../../../lib/audit/audit.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
-import { CommandError } from '../command-error.ts'
+import { clearingUp } from '../clearing-up.ts'
 import type { Stores } from '../connect.ts'
-import { describeFailure } from '../describe-failure.ts'
 import { type Belongings, moveOut, newTrialKey, settleIn, type TrialFile } from '../smoke/belongings.ts'
 import { promotePath } from '../smoke/http.ts'
 import { generateLoad, type LoadResult } from './generate.ts'
@@ -42,16 +41,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     options.onProgress('removing what was made')
     return moveOut(belongings, AbortSignal.timeout(CLEARING_TIMEOUT_MS))
   }
-  let result: Omit<LoadReport, 'left'>
-  try {
-    result = await loadAndAudit(belongings, options)
-  } catch (error) {
-    const left = await clear()
-    if (left.length === 0) throw error
-    const message = `${describeFailure(error).message} Left behind: ${left.join('; ')}`
-    throw new CommandError('left_behind', message, { cause: error })
-  }
-  return { ...result, left: await clear() }
+  return clearingUp(() => loadAndAudit(belongings, options), clear)
 }
 
 async function loadAndAudit(belongings: Trial, { stores, baseUrl, onProgress, signal, ...plan }: LoadOptions) {

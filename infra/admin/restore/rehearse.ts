@@ -7,7 +7,7 @@ import {
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { Environment } from '../../../lib/config.ts'
-import { CommandError } from '../command-error.ts'
+import { clearingUp } from '../clearing-up.ts'
 import { connect } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { LEDGER, RESTORABLE, tableOf, targetOf } from './restorable.ts'
@@ -48,16 +48,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
     onProgress('removing the restored tables')
     return removeAll(targets, client)
   }
-  let rehearsed: Omit<Rehearsal, 'left'>
-  try {
-    rehearsed = await restoreAndAudit({ ...options, momentMs, targets })
-  } catch (error) {
-    const left = await clear()
-    if (left.length === 0) throw error
-    const message = `${describeFailure(error).message} Left behind: ${left.join('; ')}`
-    throw new CommandError('left_behind', message, { cause: error })
-  }
-  return { ...rehearsed, left: await clear() }
+  return clearingUp(() => restoreAndAudit({ ...options, momentMs, targets }), clear)
 }
 
 async function restoreAndAudit({
