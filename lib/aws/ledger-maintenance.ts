@@ -9,10 +9,15 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
 import type { LedgerMaintenance } from '../maintenance/ports.ts'
-import { conditionHeld } from './conditional-write.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
+
+/** Of ten minutes. One that was made anew begins with the clock's milliseconds: see newWorkspaceItem. */
+const MAX_CHANGES = 600_000
+const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
+const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
@@ -89,29 +94,31 @@ export function createLedgerMaintenance({
       await conditionHeld(send(client, command, { signal }))
     },
 
-    async correct(workspaceId, { usedBytes, version }, signal) {
-      if (version === undefined) {
+    async correct(workspaceId, { usedBytes, expectedBytes, at }, signal) {
+      if (at === undefined) {
         const command = new PutItemCommand({
           TableName,
-          Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
+          Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, expectedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
         return conditionHeld(send(client, command, { signal, ...OPENING }))
       }
-      const ledger = await this.read(workspaceId, signal)
-      if (ledger?.version !== version) return false
+      // Each says in which version it found the ledger: a second one of the same drift comes too late.
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId),
-        UpdateExpression: 'SET remaining_bytes = :remaining_bytes ADD version :one',
-        ConditionExpression: 'version = :version',
+        UpdateExpression: 'SET remaining_bytes = remaining_bytes + :excess, corrected_in = version ADD version :one',
+        ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED}`,
         ExpressionAttributeValues: marshall({
-          ':remaining_bytes': ledger.quotaBytes - usedBytes,
-          ':version': version,
+          ':excess': usedBytes - expectedBytes,
+          ':version': at.version,
+          ':last': at.lastVersion + MAX_CHANGES,
           ':one': 1,
         }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      return conditionHeld(send(client, command, { signal, ...OPENING }))
+      const write = await conditionally(send(client, command, { signal }))
+      return write.held || Number(write.item?.corrected_in?.N) >= at.version
     },
   }
 }

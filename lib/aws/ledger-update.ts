@@ -13,14 +13,20 @@ export const IS_MARKED = 'attribute_exists(#markers.#marker)'
 // The amount comes out of the marker itself, so that it can only ever be what was taken.
 export const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
 export const MARK = '#markers.#marker = :marker'
-export const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
+// `version` is still the one before this write: the last that counts the bytes. A repetition leaves it.
+export const EMPTY_MARKER =
+  '#markers.#marker.n = :no_bytes, #markers.#marker.c = if_not_exists(#markers.#marker.c, version)'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
 const COUNT_CHANGE = 'ADD version :one'
+/** Behind COUNT_CHANGE. */
+const COUNT_UNDONE = ', undone :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string
+  /** The bytes of an open reservation go back. */
+  isUndoing?: boolean
   ConditionExpression: string
   values?: Record<string, unknown>
   ReturnValues?: 'ALL_NEW'
@@ -32,13 +38,13 @@ export function updateLedger(
   { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
   { workspaceId, attemptId, releaseId }: MarkerId,
   options: SendOptions,
-  { values = {}, ...expressions }: LedgerUpdate,
+  { values = {}, isUndoing = false, ...expressions }: LedgerUpdate,
 ): Promise<UpdateItemCommandOutput> {
   const command = new UpdateItemCommand({
     TableName,
     Key: marshall({ workspace_id: workspaceId }),
     ...expressions,
-    UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
+    UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}${isUndoing ? COUNT_UNDONE : ''}`,
     ExpressionAttributeNames: {
       '#markers': releaseId === undefined ? 'takings' : 'releases',
       '#marker': releaseId ?? attemptId,

@@ -101,11 +101,14 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
             UpdateExpression: `SET ${GIVE_BACK}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
             ConditionExpression: IS_MARKED,
             ...(keepsMarker && { values: { ':no_bytes': 0 } }),
+            isUndoing: marker.releaseId !== undefined && !keepsMarker,
             ReturnValues: 'ALL_NEW',
           },
         ),
       )
-      return write.held ? usageOf(readWorkspaceItem(write.output.Attributes ?? {})) : undefined
+      if (!write.held) return undefined
+      const item = readWorkspaceItem(write.output.Attributes ?? {})
+      return { usage: usageOf(item), countedThrough: item.releases?.[marker.releaseId ?? '']?.c }
     },
 
     async usage(workspaceId, signal) {
@@ -144,7 +147,10 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       ),
     )
     if (write === 'throttled') return { outcome: 'crowded' }
-    if (write.held) return { outcome: 'taken', usage: usageOf(readWorkspaceItem(write.output.Attributes ?? {})) }
+    if (write.held) {
+      const item = readWorkspaceItem(write.output.Attributes ?? {})
+      return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
+    }
 
     const item = write.item && readWorkspaceItem(write.item)
     if (item?.takings === undefined) return 'unprepared'

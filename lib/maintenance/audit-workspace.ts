@@ -1,8 +1,9 @@
 import { UnreadableItemError } from '../errors.ts'
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { OpenReservation, WorkspaceDocument, WorkspaceLedger } from '../promotion/ports.ts'
+import type { OpenReservation, WorkspaceDocument } from '../promotion/ports.ts'
 import { type ResolverDependencies, resolveWorkspace } from '../promotion/resolve-workspace.ts'
+import { beginUsage, endUsage, usageSum } from './audit-usage.ts'
 import type { AuditReport, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
 import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, StoredDocumentObject } from './ports.ts'
@@ -35,7 +36,6 @@ interface Audit {
 
 /** Uploads of a live promotion are minutes old; these are nobody's. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000
-const MAX_ADDING_UP = 3
 /** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
 
@@ -198,48 +198,27 @@ async function isObjectOf(
   }
 }
 
-/** Adds the documents up again, until nothing changes meanwhile, and compares the sum with what is counted. */
+/** Adds up what is there and compares the sum with what is counted. */
 async function auditUsage(audit: Audit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
-    const before = await deps.ledgers.read(workspaceId, signal)
-    const expectedBytes = await addUp(before, audit)
-    const after = await deps.ledgers.read(workspaceId, signal)
-    if (before?.version !== after?.version) continue
-    const usedBytes = after?.usedBytes ?? 0
-    if (usedBytes === expectedBytes) return
-    await found({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, () =>
-      deps.ledgers.correct(workspaceId, { usedBytes: expectedBytes, version: after?.version }, signal),
-    )
+  let usage = await beginUsage(workspaceId, deps, signal)
+  for (;;) {
+    const sum = usageSum(usage)
+    for await (const row of deps.documents.listRows(workspaceId, signal)) sum.add(row)
+    const result = await endUsage(usage, deps, signal)
+    if (result.outcome === 'again') {
+      usage = result.state
+      continue
+    }
+    if (result.outcome === 'not_added_up') await found({ workspaceId, kind: 'not_added_up' }, audit, undefined)
+    if (result.outcome === 'drift') {
+      const { usedBytes, expectedBytes } = result.drift
+      await found({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, () =>
+        deps.ledgers.correct(workspaceId, result.drift, signal),
+      )
+    }
     return
   }
-  await found({ workspaceId, kind: 'not_added_up' }, audit, undefined)
-}
-
-/**
- * The bytes of all attempts that hold some, each once (docs/reliability.md, "Who holds the bytes"). Reservations are read
- * before documents: an attempt goes from one to the other without a change of the ledger.
- */
-async function addUp(ledger: WorkspaceLedger | undefined, audit: Audit): Promise<number> {
-  const { workspaceId, deps, signal } = audit
-  const { takings = [], releases = [] } = ledger ?? {}
-  const held = new Map(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
-  for (const { attemptId, sizeBytes, closedBy } of await readReservations(audit)) {
-    const isReleased = closedBy && !releases.some(({ releaseId }) => releaseId === closedBy)
-    if (!isReleased && sizeBytes > 0) held.set(attemptId, sizeBytes)
-  }
-  let documentBytes = 0
-  const recorded = new Set<string>()
-  for await (const { attemptId, sizeBytes } of deps.documents.list(workspaceId, signal)) {
-    documentBytes += sizeBytes
-    held.delete(attemptId)
-    recorded.add(attemptId)
-  }
-  for (const release of releases) {
-    const mayHold = release.purpose === 'deletion' && !recorded.has(release.attemptId)
-    if (mayHold && (await deps.documents.isRetiredBy(release, signal))) held.set(release.attemptId, release.sizeBytes)
-  }
-  return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, documentBytes)
 }
 
 type FoundContext = Pick<Audit, 'options' | 'report'>

@@ -72,8 +72,8 @@ describe('a workspace item without takings and releases, of the version before',
       await putOld()
       const one = reservation()
       const opened = opens === 'take' ? ledger.take(one, signal) : ledger.mark(newRelease(one, 'deletion'), signal)
-      const usage = { quotaBytes: 1000, usedBytes: 500 }
-      expect(await opened).toEqual(opens === 'take' ? { outcome: 'taken', usage } : 'marked')
+      const taken = { outcome: 'taken', usage: { quotaBytes: 1000, usedBytes: 500 }, countedFrom: 8 }
+      expect(await opened).toEqual(opens === 'take' ? taken : 'marked')
       const read = await ledger.read(workspaceId, signal)
       expect([read?.takings.length, read?.releases.length]).toEqual(opens === 'take' ? [1, 0] : [0, 1])
     }

@@ -44,7 +44,7 @@ export const FILES = 3
 const LEASE_MS = 120_000
 const HOUR_MS = 3_600_000
 const FUNCTION_TIMEOUT_MS = 28_000
-const READS = /find|read|list|usage|isRetiredBy|has|due/i
+const READS = /find|read|list|usage|has|due/i
 /** What a function does for a caller: its process ends with the function's time. */
 const FOR_CALLER = /^(promote|api)/
 const OPENS = /take|ledger\.mark$|\.open$|forestall|record|copy|correct|setQuota/
@@ -416,7 +416,7 @@ export class History {
       if (owner === workspaceId && purpose === 'promotion' && !isReleased) held.set(attemptId, sizeBytes)
     }
     for (const release of releases.values()) {
-      const isRetired = await this.#documents.isRetiredBy(release, signal)
+      const isRetired = this.#documents.tombstones.get(keyOf(release))?.retiredBy === release.releaseId
       if (release.purpose === 'deletion' && isRetired) held.set(release.attemptId, release.sizeBytes)
     }
     return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
@@ -461,6 +461,8 @@ export class History {
   }
 }
 
+const keyOf = ({ workspaceId, documentId }: Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>) =>
+  `${workspaceId}/${documentId}`
 const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
 
 function expectEqual(actual: unknown, expected: unknown, what: string): void {
