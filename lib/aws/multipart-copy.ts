@@ -36,6 +36,7 @@ export async function copyInParts(
 ): Promise<void> {
   const { source } = request
   const upload = await createUpload(request, settings, signal)
+
   const pinned = pinnedSource(source, settings)
   const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
     const { firstByte, lastByte } = partRange(PartNumber, partBytes, source.sizeBytes)
@@ -48,8 +49,9 @@ export async function copyInParts(
     )
     return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
   }
-  const pieces = { count: partCount, atOnce: MAX_PARALLEL_PARTS, isOverload: isThrottled }
-  const parts = await inParallel(pieces, copyPart, signal)
+  const tasks = { count: partCount, concurrency: MAX_PARALLEL_PARTS, isOverload: isThrottled }
+  const parts = await inParallel(tasks, copyPart, signal)
+
   // Told in this order: what the completion may still do outweighs what was copied.
   const ends = await Promise.allSettled([
     completeUpload(upload, parts, request, settings, signal),
