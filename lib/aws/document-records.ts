@@ -4,7 +4,14 @@ import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { DocumentMaintenance } from '../maintenance/ports.ts'
 import type { DeletionEnd, DocumentRecords, OnUnreadable, Reservation, RetiredDocument } from '../promotion/ports.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
-import { type RecordItem, readDocument, readRecord, tombstoneExpiresAt, toUpdate } from './document-item.ts'
+import {
+  type RecordItem,
+  readDocument,
+  readRecord,
+  readStoredDocument,
+  tombstoneExpiresAt,
+  toUpdate,
+} from './document-item.ts'
 import { howItWasCounted, readDocumentRow } from './document-row.ts'
 import { type FormerItem, formerItemsWith, readFormer } from './former-documents.ts'
 import { listPages } from './list-pages.ts'
@@ -45,7 +52,7 @@ export function createDocumentRecords({
       const { assignments, values } = toUpdate(document)
       const existing = await update(
         document,
-        { signal, ...OPENING },
+        { name: 'documents.record', signal, ...OPENING },
         {
           UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
           ConditionExpression: IS_RECORDABLE,
@@ -57,7 +64,7 @@ export function createDocumentRecords({
     },
 
     async fence(attempt, signal) {
-      const closing = { signal, patienceMs: CLOSING_PATIENCE_MS }
+      const closing = { name: 'documents.fence', signal, patienceMs: CLOSING_PATIENCE_MS }
       const fenced = { ':attempt_id': attempt.attemptId }
       const inTheWay = await update(attempt, closing, {
         UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
@@ -76,7 +83,7 @@ export function createDocumentRecords({
 
     async find(workspaceId, documentId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
     },
 
@@ -96,7 +103,9 @@ export function createDocumentRecords({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      const write = await conditionally(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      const write = await conditionally(
+        send(client, command, { name: 'documents.retire', signal, patienceMs: CLOSING_PATIENCE_MS }),
+      )
       return write.held ? toRetired(readRecord(write.output.Attributes ?? {})) : undefined
     },
 
@@ -113,7 +122,7 @@ export function createDocumentRecords({
           ...(former && { ':former': former }),
         }),
       })
-      await conditionHeld(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
     },
 
     async enlist(document, signal) {
@@ -128,11 +137,21 @@ export function createDocumentRecords({
           ':listed_at': listedAt(document),
         }),
       })
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
     },
 
     async *list(workspaceId, signal, onUnreadable) {
-      for await (const { document } of listRows(workspaceId, signal, onUnreadable)) if (document) yield document
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        FilterExpression: 'record_kind = :document',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
+      }
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.list', signal }),
+      )
+      for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
 
     listRows,
@@ -145,7 +164,9 @@ export function createDocumentRecords({
       KeyConditionExpression: 'workspace_id = :workspace_id',
       ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
     }
-    const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+    const pages = listPages((start) =>
+      send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
+    )
     for await (const items of pages) yield* readItems(items, readDocumentRow, onUnreadable)
   }
 

@@ -34,7 +34,9 @@ export function createLedgerMaintenance({
   return {
     async *list(signal) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
-      const pages = listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+      )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
       }
@@ -42,7 +44,7 @@ export function createLedgerMaintenance({
 
     async *readAll(signal) {
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { signal }),
+        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) yield* items.map(toWorkspaceLedger)
     },
@@ -55,7 +57,9 @@ export function createLedgerMaintenance({
           KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
           ExpressionAttributeValues: marshall({ ':shard': shard, ':now': nowMs }),
         }
-        const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+        const pages = listPages((start) =>
+          send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
+        )
         for await (const items of pages) {
           for (const { workspace_id, check_due_at } of items) {
             yield { workspaceId: workspace_id?.S as WorkspaceId, checkDueAtMs: Number(check_due_at?.N) }
@@ -66,7 +70,7 @@ export function createLedgerMaintenance({
 
     async read(workspaceId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && toWorkspaceLedger(Item)
     },
 
@@ -91,7 +95,7 @@ export function createLedgerMaintenance({
         ConditionExpression,
         ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'ledger.reschedule', signal }))
     },
 
     async correct(workspaceId, { usedBytes, expectedBytes, at }, signal) {
@@ -101,7 +105,7 @@ export function createLedgerMaintenance({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, expectedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return conditionHeld(send(client, command, { signal, ...OPENING }))
+        return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
       // Each says in which version it found the ledger: a second one of the same drift comes too late.
       const command = new UpdateItemCommand({
@@ -117,7 +121,7 @@ export function createLedgerMaintenance({
         }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(send(client, command, { signal }))
+      const write = await conditionally(send(client, command, { name: 'ledger.correct', signal }))
       return write.held || Number(write.item?.corrected_in?.N) >= at.version
     },
   }
