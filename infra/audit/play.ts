@@ -115,7 +115,8 @@ async function performTask(state: State, input: unknown, stage: Stage): Promise<
 /** Of items that failed, as many as are tolerated are left out. */
 async function mapItems(state: State, input: unknown, stage: Stage): Promise<unknown[]> {
   const { ProcessorConfig = {}, ...processor } = state.ItemProcessor
-  if (ProcessorConfig.Mode !== 'DISTRIBUTED') throw stateMachineError('States.Runtime', 'only distributed maps are known')
+  if (ProcessorConfig.Mode !== 'DISTRIBUTED')
+    throw stateMachineError('States.Runtime', 'only distributed maps are known')
   const items = at(state.ItemsPath ?? '$', input, stage.context) as unknown[]
   const left = [...items.entries()]
   const outputs: { output?: unknown }[] = items.map(() => ({}))

@@ -24,9 +24,7 @@ export function fill(template: unknown, data: unknown, context: object): unknown
   if (typeof template !== 'object' || template === null || Array.isArray(template)) return template
   return Object.fromEntries(
     Object.entries(template).map(([name, value]) =>
-      name.endsWith('.$')
-        ? [name.slice(0, -2), at(String(value), data, context)]
-        : [name, fill(value, data, context)],
+      name.endsWith('.$') ? [name.slice(0, -2), at(String(value), data, context)] : [name, fill(value, data, context)],
     ),
   )
 }

@@ -17,10 +17,19 @@ export interface Candidate {
 }
 
 type Share = Pick<AuditShard, 'shard' | 'totalShards'>
-type List = (share: Share, after: string | undefined, deps: AuditDependencies, signal: AbortSignal) => AsyncIterable<Candidate>
+type List = (
+  share: Share,
+  after: string | undefined,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+) => AsyncIterable<Candidate>
 
 /** The candidates of a shard in its phase, from where it has come to. */
-export function candidatesOf(shard: AuditShard, deps: AuditDependencies, signal: AbortSignal): AsyncIterable<Candidate> {
+export function candidatesOf(
+  shard: AuditShard,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): AsyncIterable<Candidate> {
   return LISTS[shard.phase](shard, shard.after, deps, signal)
 }
 
@@ -87,7 +96,11 @@ function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: Share): boolean
   return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
 }
 
-async function hasLedger(workspaceId: WorkspaceId, { ledgers }: AuditDependencies, signal: AbortSignal): Promise<boolean> {
+async function hasLedger(
+  workspaceId: WorkspaceId,
+  { ledgers }: AuditDependencies,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     return (await ledgers.read(workspaceId, signal)) !== undefined
   } catch (error) {

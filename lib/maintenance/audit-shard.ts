@@ -34,8 +34,10 @@ export interface AuditShard {
 /** Beyond that many, a slice is as good as any. */
 const MANY_WORKSPACES = 1000
 
-export function newShard(round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'shard' | 'totalShards' | 'expectedWorkspaces'>): AuditShard {
-  const counters = { workspaces: 0, documents: 0, documentBytes: 0, findings: 0, repaired: 0, notAudited: 0 }
+export function newShard(
+  round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'shard' | 'totalShards' | 'expectedWorkspaces'>,
+): AuditShard {
+  const counters = { workspaces: 0, documents: 0, documentBytes: 0, findings: 0, repaired: 0, notAddedUp: 0 }
   return { ...round, phase: AUDIT_PHASES[0], counters, isComplete: false }
 }
 

@@ -1,7 +1,7 @@
-import { candidatesOf } from './audit-candidates.ts'
+import { type Candidate, candidatesOf } from './audit-candidates.ts'
 import { auditUpload } from './audit-leftovers.ts'
 import { type AuditShard, enterNextPhase, growSlices } from './audit-shard.ts'
-import { type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
+import { type AuditContext, type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
 import { reportFinding } from './report-finding.ts'
 
 export interface SliceOptions extends AuditOptions {
@@ -10,8 +10,8 @@ export interface SliceOptions extends AuditOptions {
 }
 
 /**
- * Goes on with a shard for a while. Nothing is kept between slices but the shard: who repeats a slice, because its process was
- * killed, does again what that one did, and nothing else.
+ * Goes on with a shard for a while. Nothing is kept between slices but the shard: who repeats a slice because its process was
+ * killed does again what that one did, and nothing else.
  *
  * A slice that has come further before it fails, or before the signal aborts, ends there: the next one begins with what failed.
  * @returns the shard as it is then
@@ -44,26 +44,25 @@ export async function advance(
   deps: AuditDependencies,
   signal: AbortSignal,
 ): Promise<void> {
+  const context: AuditContext = { options, counters: shard.counters, deps, signal }
   let workspacesLeft = shard.maxWorkspaces ?? Number.POSITIVE_INFINITY
-  if (shard.workspace) {
-    const { workspaceId } = shard.workspace
-    if (!(await auditWorkspace(workspaceId, shard, options, deps, signal))) return
-    shard.after = workspaceId
-    workspacesLeft--
+  /** @returns whether the shard may go on */
+  const goThrough = async ({ id, workspaceId, uploads, isKnown }: Candidate): Promise<boolean> => {
+    if (uploads) for (const upload of uploads) await auditUpload(workspaceId, upload, context)
+    else if (!isKnown) await auditWorkspace(workspaceId, shard, options.isOver, context)
+    if (shard.workspace) return false
+    shard.after = id
+    return --workspacesLeft > 0 && !options.isOver()
   }
+  if (shard.workspace && !(await goThrough(underWay(shard.workspace)))) return
   while (!shard.isComplete) {
-    for await (const { id, workspaceId, uploads, isKnown } of candidatesOf(shard, deps, signal)) {
-      if (uploads) for (const upload of uploads) await auditUpload(workspaceId, upload, shard, options, deps, signal)
-      else if (!isKnown && !(await auditWorkspace(workspaceId, shard, options, deps, signal))) return
-      shard.after = id
-      if (--workspacesLeft <= 0 || options.isOver()) return
-    }
+    for await (const candidate of candidatesOf(shard, deps, signal)) if (!(await goThrough(candidate))) return
     enterNextPhase(shard)
   }
 }
 
 /**
- * Leaves the workspace out at which a shard fails again and again, and reports it.
+ * Leaves out the workspace at which a shard fails again and again, and reports it.
  * @param message why it was not audited
  */
 export async function passBy(
@@ -74,17 +73,25 @@ export async function passBy(
   signal: AbortSignal,
 ): Promise<AuditShard> {
   const shard = structuredClone(before)
-  const { workspaceId, id } = shard.workspace
-    ? { workspaceId: shard.workspace.workspaceId, id: shard.workspace.workspaceId }
-    : await nextOf(shard, deps, signal)
-  if (workspaceId === undefined) {
+  shard.maxWorkspaces = 1
+  const candidate = shard.workspace ? underWay(shard.workspace) : await nextOf(shard, deps, signal)
+  if (candidate === undefined) {
     enterNextPhase(shard)
     return shard
   }
-  shard.counters.notAudited++
-  await reportFinding({ workspaceId, kind: 'not_audited', message }, { options, report: shard.counters }, undefined)
-  shard.after = id
+  const { id, workspaceId } = candidate
+  const context = { options, counters: shard.counters }
+  await reportFinding({ workspaceId, kind: 'not_audited', message }, context, undefined)
   delete shard.workspace
-  shard.maxWorkspaces = 1
+  shard.after = id
   return shard
+}
+
+function underWay({ workspaceId }: Pick<Candidate, 'workspaceId'>): Candidate {
+  return { id: workspaceId, workspaceId, isKnown: false }
+}
+
+async function nextOf(shard: AuditShard, deps: AuditDependencies, signal: AbortSignal): Promise<Candidate | undefined> {
+  for await (const candidate of candidatesOf(shard, deps, signal)) return candidate
+  return undefined
 }
