@@ -4,6 +4,7 @@ import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { readConfig } from '../../lib/config.ts'
 import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
@@ -23,8 +24,14 @@ export function wireMaintenance(functionName: string) {
     dependencies: {
       ledgers: createLedgerMaintenance(ledgerSettings),
       ledger: createQuotaLedger(ledgerSettings),
-      reservations: createReservations({ client, tableName: config.reservationsTable }),
-      documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      reservations: {
+        ...createReservations({ client, tableName: config.reservationsTable }),
+        ...createTableWorkspaces({ client, tableName: config.reservationsTable, sortKey: 'reservation_id' }),
+      },
+      documents: {
+        ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
+        ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id' }),
+      },
       objects: createObjectStore({ ...config, client: s3 }),
       objectKeys: createObjectKeys(config.keyTemplates),
       leaseMs: config.leaseMs,

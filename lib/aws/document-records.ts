@@ -2,7 +2,7 @@ import { type DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } 
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { DocumentMaintenance } from '../maintenance/ports.ts'
-import type { DeletionEnd, DocumentRecords, OnUnreadable, Reservation, RetiredDocument } from '../promotion/ports.ts'
+import type { DeletionEnd, DocumentRecords, Reservation, RetiredDocument } from '../promotion/ports.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import {
   type RecordItem,
@@ -154,20 +154,19 @@ export function createDocumentRecords({
       for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
 
-    listRows,
-  }
-
-  async function* listRows(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable) {
-    const query = {
-      TableName,
-      ConsistentRead: true,
-      KeyConditionExpression: 'workspace_id = :workspace_id',
-      ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
-    }
-    const pages = listPages((start) =>
-      send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
-    )
-    for await (const items of pages) yield* readItems(items, readDocumentRow, onUnreadable)
+    async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+        ...(after && { ExclusiveStartKey: keyOf(workspaceId, after) }),
+      }
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
+      )
+      for await (const items of pages) yield* readItems(items, readDocumentRow, onUnreadable)
+    },
   }
 
   /** @returns what stood in the way; undefined when the write was done */

@@ -19,6 +19,9 @@ const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 
+/** A slice of the audit ends between two of them: what it reads and leaves to the next one is little. */
+const SHARE_PAGE = 100
+
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
   client,
@@ -32,10 +35,16 @@ export function createLedgerMaintenance({
   const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
 
   return {
-    async *list(signal) {
+    async *list(signal, share) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
+      const begin = share && {
+        Limit: SHARE_PAGE,
+        Segment: share.segment,
+        TotalSegments: share.totalSegments,
+        ...(share.after && { ExclusiveStartKey: keyOf(share.after) }),
+      }
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+        send(client, new ScanCommand({ ...scan, ...begin, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId

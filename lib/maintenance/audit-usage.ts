@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../ids.ts'
 import { type CutDependencies, cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { CountedAttempt, CountedBytes, DocumentRow, Drift } from './ports.ts'
+import type { CountedAttempt, CountedBytes, DocumentRow } from './ports.ts'
 
 export interface UsageDependencies extends CutDependencies {
   now(): number
@@ -19,6 +19,8 @@ export type NotAddedUpReason =
   | 'ledger_behind'
   /** Each sum found another drift. */
   | 'inconsistent'
+  /** Documents cannot be read: the audit says so of each. */
+  | 'unreadable'
 
 interface UsageSum {
   /** What was counted at the cut, and not under way. */
@@ -48,7 +50,7 @@ export type UsageResult =
   | { outcome: 'agrees' }
   /** Drift, perhaps: all rows are to be added up again, from the first, with this state. */
   | { outcome: 'again'; state: UsageState }
-  | { outcome: 'drift'; drift: Drift }
+  | { outcome: 'drift'; usedBytes: number; expectedBytes: number; correct(): Promise<boolean> }
   | { outcome: 'not_added_up'; reason: NotAddedUpReason }
 
 type Untold = Extract<CountedBytes, { state: 'untold' | 'forgotten' }>
@@ -127,28 +129,41 @@ export function usageSum(state: UsageState): { add(row: DocumentRow): void } {
 
 /** Compares the sum of all rows with what was counted at the cut. */
 export async function endUsage(state: UsageState, deps: UsageDependencies, signal: AbortSignal): Promise<UsageResult> {
-  const { workspaceId, cut, sum, atMs } = state
+  const { workspaceId, cut, sum, suspectedBytes } = state
   if (cut === undefined) return { outcome: 'not_added_up', reason: state.reason ?? 'restless' }
-  const version = (await deps.ledgers.read(workspaceId, signal))?.version
-  const isUnchanged = version === cut.version
-  if (sum.untoldDeletions > 0) return { outcome: 'not_added_up', reason: 'older_release' }
-  if (!isUnchanged) {
-    if (deps.now() - atMs > MAX_AGE_MS) return { outcome: 'not_added_up', reason: 'too_slow' }
-    if (version === undefined || cut.version === undefined || version < sum.newestVersion)
-      return { outcome: 'not_added_up', reason: 'ledger_behind' }
-    if (sum.untold > 0) return { outcome: 'not_added_up', reason: 'older_release' }
-  }
+
+  const lastVersion = (await deps.ledgers.read(workspaceId, signal))?.version
+  const isUnchanged = lastVersion === cut.version
+  const reason = sum.untoldDeletions > 0 ? 'older_release' : isUnchanged ? undefined : whyNot(state, lastVersion, deps)
+  if (reason) return { outcome: 'not_added_up', reason }
+
+  const { usedBytes } = cut
   // Where nothing has changed, all that is there now was there at the cut.
   const expectedBytes = cut.underWayBytes + sum.heldBytes + (isUnchanged ? sum.otherBytes : 0)
-  const { usedBytes } = cut
-  const at = cut.version !== undefined &&
-    version !== undefined && { at: { version: cut.version, lastVersion: version } }
   const excessBytes = usedBytes - expectedBytes
   if (excessBytes === 0) return { outcome: 'agrees' }
-  // An older release that works at the same time may undo what no cut sees: no two cuts are wrong by the same number.
-  if (isUnchanged || state.suspectedBytes.at(-1) === excessBytes)
-    return { outcome: 'drift', drift: { usedBytes, expectedBytes, ...at } }
-  const suspectedBytes = [...state.suspectedBytes, excessBytes]
-  if (suspectedBytes.length >= MAX_SUMS) return { outcome: 'not_added_up', reason: 'inconsistent' }
-  return { outcome: 'again', state: await beginUsage(workspaceId, deps, signal, suspectedBytes) }
+  // Beside an older release, which undoes what no cut sees, a sum may be wrong; no two are by the same number.
+  if (isUnchanged || suspectedBytes.at(-1) === excessBytes) {
+    const at = { version: cut.version ?? 0, lastVersion: lastVersion ?? 0 }
+    const drift = { usedBytes, expectedBytes, ...(cut.version !== undefined && { at }) }
+    return {
+      outcome: 'drift',
+      usedBytes,
+      expectedBytes,
+      correct: () => deps.ledgers.correct(workspaceId, drift, signal),
+    }
+  }
+  if (suspectedBytes.length + 1 >= MAX_SUMS) return { outcome: 'not_added_up', reason: 'inconsistent' }
+  return { outcome: 'again', state: await beginUsage(workspaceId, deps, signal, [...suspectedBytes, excessBytes]) }
+}
+
+/** Why a sum proves nothing under which the ledger has changed. */
+function whyNot(
+  { cut, sum, atMs }: UsageState,
+  lastVersion: number | undefined,
+  { now }: UsageDependencies,
+): NotAddedUpReason | undefined {
+  if (now() - atMs > MAX_AGE_MS) return 'too_slow'
+  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion) return 'ledger_behind'
+  return sum.untold > 0 ? 'older_release' : undefined
 }

@@ -1,6 +1,7 @@
-import type { DocumentId, ReleaseId } from '../../lib/ids.ts'
-import type { DocumentMaintenance, DocumentRow } from '../../lib/maintenance/ports.ts'
+import type { DocumentId, ReleaseId, WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentMaintenance, DocumentRow, TableWorkspaces } from '../../lib/maintenance/ports.ts'
 import type { DocumentRecords, FormerDocument, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {
   attemptId?: string
@@ -13,7 +14,7 @@ interface Tombstone {
   finishedAtMs?: number
 }
 
-export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance {
+export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance, TableWorkspaces {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
   /** Documents that were deleted, by their key. */
@@ -62,7 +63,10 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       .toSorted()
       .map(rowOf)
   }
+  const workspacesNow = () =>
+    [...documents.keys(), ...tombstones.keys()].map((key) => key.slice(0, key.indexOf('/')) as WorkspaceId)
   return {
+    ...createFakeTableWorkspaces(workspacesNow),
     documents,
     tombstones,
     unlisted,
@@ -123,8 +127,8 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     async *list(workspaceId) {
       for (const { document } of rowsOf(workspaceId)) if (document) yield document
     },
-    async *listRows(workspaceId) {
-      yield* rowsOf(workspaceId)
+    async *listRows(workspaceId, _signal, { after = '' } = {}) {
+      for (const row of rowsOf(workspaceId)) if (row.documentId > after) yield row
     },
   }
 }

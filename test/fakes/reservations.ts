@@ -1,6 +1,8 @@
+import type { TableWorkspaces } from '../../lib/maintenance/ports.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
-export interface FakeReservations extends Reservations {
+export interface FakeReservations extends Reservations, TableWorkspaces {
   /** By workspace and reservation id. */
   items: Map<string, OpenReservation>
 }
@@ -18,6 +20,7 @@ export function createFakeReservations(): FakeReservations {
     return { ...ids, sizeBytes, leaseExpiresAtMs, purpose, closedBy: undefined, ...counted }
   }
   return {
+    ...createFakeTableWorkspaces(() => [...items.values()].map(({ workspaceId }) => workspaceId)),
     items,
     async open(reservation) {
       const other = items.get(keyOf(reservation))

@@ -16,8 +16,17 @@ describe('audit, of what is under way', () => {
     await ports.addDocument()
     await ports.addDocument()
     expect(await runAudit(ports)).toEqual({
-      report: { workspaces: 1, documents: 2, documentBytes: 200, findings: 0, repaired: 0, isComplete: true },
+      report: {
+        workspaces: 1,
+        documents: 2,
+        documentBytes: 200,
+        findings: 0,
+        repaired: 0,
+        notAddedUp: 0,
+        isComplete: true,
+      },
       findings: [],
+      notAddedUp: [],
     })
   })
 
