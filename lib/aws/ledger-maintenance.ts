@@ -14,6 +14,8 @@ import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
+/** The item may be the hottest there is. */
+const PATIENCE_MS = 60_000
 /** Of ten minutes. One that was made anew begins with the clock's milliseconds: see newWorkspaceItem. */
 const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
@@ -120,7 +122,8 @@ export function createLedgerMaintenance({
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId),
-        UpdateExpression: 'SET remaining_bytes = remaining_bytes + :excess, corrected_in = version ADD version :one',
+        UpdateExpression:
+          'SET remaining_bytes = remaining_bytes + :excess, corrected_in = version, version = version + :one',
         ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED}`,
         ExpressionAttributeValues: marshall({
           ':excess': usedBytes - expectedBytes,
@@ -130,7 +133,9 @@ export function createLedgerMaintenance({
         }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(send(client, command, { name: 'ledger.correct', signal }))
+      const write = await conditionally(
+        send(client, command, { name: 'ledger.correct', signal, patienceMs: PATIENCE_MS }),
+      )
       return write.held || Number(write.item?.corrected_in?.N) >= at.version
     },
   }
