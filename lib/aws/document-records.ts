@@ -1,14 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
-import type { DocumentOverview, DocumentRecords, Reservation } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { DocumentMaintenance } from '../maintenance/ports.ts'
+import type { DocumentRecords, Reservation } from '../promotion/ports.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { type RecordItem, readDocument, readRecord, readStoredDocument, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import { listedAt } from './listing-index.ts'
@@ -44,7 +39,7 @@ export function createDocumentRecords({
   client: DynamoDBClient
   tableName: string
   now(): number
-}): DocumentRecords & DocumentOverview {
+}): DocumentRecords & DocumentMaintenance {
   const inADay = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
@@ -52,7 +47,7 @@ export function createDocumentRecords({
       const { assignments, values } = toUpdate(document)
       const existing = await update(
         document,
-        { signal, ...OPENING },
+        { name: 'documents.record', signal, ...OPENING },
         {
           UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
           ConditionExpression: IS_RECORDABLE,
@@ -64,7 +59,7 @@ export function createDocumentRecords({
     },
 
     async fence(attempt, signal) {
-      const closing = { signal, patienceMs: CLOSING_PATIENCE_MS }
+      const closing = { name: 'documents.fence', signal, patienceMs: CLOSING_PATIENCE_MS }
       const fenced = { ':attempt_id': attempt.attemptId }
       const inTheWay = await update(attempt, closing, {
         UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
@@ -83,7 +78,7 @@ export function createDocumentRecords({
 
     async find(workspaceId, documentId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
     },
 
@@ -103,13 +98,10 @@ export function createDocumentRecords({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      try {
-        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
-        return { objectKey: Attributes?.object_key?.S ?? '' }
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined
-        throw error
-      }
+      const write = await conditionally(
+        send(client, command, { name: 'documents.retire', signal, patienceMs: CLOSING_PATIENCE_MS }),
+      )
+      return write.held ? { objectKey: write.output.Attributes?.object_key?.S ?? '' } : undefined
     },
 
     async finish({ workspaceId, documentId, releaseId }, signal) {
@@ -120,12 +112,12 @@ export function createDocumentRecords({
         ConditionExpression: IS_RETIRED_BY,
         ExpressionAttributeValues: marshall({ ':release_id': releaseId, ':expires_at': inADay() }),
       })
-      await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
     },
 
     async isRetiredBy({ workspaceId, documentId, releaseId }, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.retired_by?.S === releaseId
     },
 
@@ -141,7 +133,7 @@ export function createDocumentRecords({
           ':listed_at': listedAt(document),
         }),
       })
-      await isDone(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
     },
 
     async *list(workspaceId, signal, onUnreadable) {
@@ -152,7 +144,9 @@ export function createDocumentRecords({
         FilterExpression: 'record_kind = :document',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.list', signal }),
+      )
       for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
   }
@@ -170,13 +164,8 @@ export function createDocumentRecords({
       ExpressionAttributeValues: marshall(values),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
-    try {
-      await send(client, command, options)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-      return readRecord(error.Item)
-    }
+    const write = await conditionally(send(client, command, options))
+    return write.held ? undefined : readRecord(write.item ?? {})
   }
 }
 

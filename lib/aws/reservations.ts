@@ -1,5 +1,4 @@
 import {
-  ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
@@ -8,11 +7,11 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
-import { OPENING, send } from './send.ts'
+import { OPENING, type SendOptions, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
@@ -55,18 +54,13 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      try {
-        await send(client, command, { signal, ...OPENING })
-        return { outcome: 'opened' }
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        return { outcome: 'in_progress', other: toReservation(error.Item) }
-      }
+      const write = await conditionally(send(client, command, { name: 'reservations.open', signal, ...OPENING }))
+      return write.held ? { outcome: 'opened' } : { outcome: 'in_progress', other: toReservation(write.item ?? {}) }
     },
 
     async find({ workspaceId, documentId }, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'reservations.find', signal })
       return Item && toReservation(Item)
     },
 
@@ -77,14 +71,12 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      try {
-        // It opens, too: should it arrive late, nobody would be due to look.
-        await send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS })
-        return 'forestalled'
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        return toReservation(error.Item).attemptId === reservation.attemptId ? 'open' : 'occupied'
-      }
+      // It opens, too: should it arrive late, nobody would be due to look.
+      const write = await conditionally(
+        send(client, command, { name: 'reservations.forestall', signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }),
+      )
+      if (write.held) return 'forestalled'
+      return toReservation(write.item ?? {}).attemptId === reservation.attemptId ? 'open' : 'occupied'
     },
 
     async close({ workspaceId, documentId, attemptId, releaseId }, signal) {
@@ -100,23 +92,26 @@ export function createReservations({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      try {
-        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
-        return Attributes && toReservation(Attributes)
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined
-        throw error
-      }
+      const write = await conditionally(
+        send(client, command, { name: 'reservations.close', signal, patienceMs: CLOSING_PATIENCE_MS }),
+      )
+      return write.held ? toReservation(write.output.Attributes ?? {}) : undefined
     },
 
-    remove: (reservation, signal) => remove(reservation, reservation.documentId, signal),
+    remove: (reservation, signal) =>
+      remove(reservation, reservation.documentId, { name: 'reservations.remove', signal }),
 
     async watch(reservation, signal) {
       const Item = marshall(toItem({ ...reservation, sizeBytes: 0 }, 'late_copy'))
-      await send(client, new PutItemCommand({ TableName, Item }), { signal, patienceMs: CLOSING_PATIENCE_MS })
+      await send(client, new PutItemCommand({ TableName, Item }), {
+        name: 'reservations.watch',
+        signal,
+        patienceMs: CLOSING_PATIENCE_MS,
+      })
     },
 
-    removeWatch: (reservation, signal) => remove(reservation, watchIdOf(reservation), signal),
+    removeWatch: (reservation, signal) =>
+      remove(reservation, watchIdOf(reservation), { name: 'reservations.removeWatch', signal }),
 
     async *list(workspaceId, signal, onUnreadable) {
       const query = {
@@ -125,19 +120,21 @@ export function createReservations({
         KeyConditionExpression: 'workspace_id = :workspace_id',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'reservations.list', signal }),
+      )
       for await (const items of pages) yield* readItems(items, toReservation, onUnreadable)
     },
   }
 
-  async function remove({ workspaceId, attemptId }: Reservation, id: string, signal: AbortSignal): Promise<void> {
+  async function remove({ workspaceId, attemptId }: Reservation, id: string, options: SendOptions): Promise<void> {
     const command = new DeleteItemCommand({
       TableName,
       Key: keyOf(workspaceId, id),
       ConditionExpression: IS_OWN_ROW,
       ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
     })
-    await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+    await conditionHeld(send(client, command, { ...options, patienceMs: CLOSING_PATIENCE_MS }))
   }
 }
 

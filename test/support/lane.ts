@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { audit } from '../../lib/audit/audit.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
@@ -9,7 +7,7 @@ import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentObjects } from '../../lib/aws/document-objects.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createDownloadSigner } from '../../lib/aws/download-signer.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
@@ -18,21 +16,16 @@ import { createDeleteDocumentHandler } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
 import { createReadContainerFilesHandler } from '../../lib/http/read-container-files.ts'
 import { createReadDocumentsHandler } from '../../lib/http/read-documents.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/logging.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
+import { resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
-import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import {
-  type AwsCall,
-  type Fault,
-  type FaultProxy,
-  nameDynamoDbCall,
-  nameS3Call,
-  startFaultProxy,
-} from './fault-proxy.ts'
+import { type AwsCall, type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
@@ -55,8 +48,8 @@ const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 20_000 }
  */
 export async function startLane(standIns: StandIns) {
   const { config } = standIns
-  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
+  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint)
+  const s3Proxy = await startFaultProxy(standIns.s3Endpoint)
   const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
   const functionId = new AsyncLocalStorage<string>()
   /** Names the function in the calls' user agent, as its environment does in a deployment: also in those it makes late. */
@@ -73,7 +66,7 @@ export async function startLane(standIns: StandIns) {
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger(ledgerSettings),
-    overview: createLedgerOverview(ledgerSettings),
+    ledgers: createLedgerMaintenance(ledgerSettings),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     admission: createAdmission({ now }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),

@@ -7,15 +7,15 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
-import type { LedgerOverview } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { LedgerMaintenance } from '../maintenance/ports.ts'
+import { conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
-export function createLedgerOverview({
+export function createLedgerMaintenance({
   client,
   tableName: TableName,
   defaultQuotaBytes,
@@ -23,13 +23,15 @@ export function createLedgerOverview({
   client: DynamoDBClient
   tableName: string
   defaultQuotaBytes: number
-}): LedgerOverview {
+}): LedgerMaintenance {
   const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
 
   return {
     async *list(signal) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
-      const pages = listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+      )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
       }
@@ -37,7 +39,7 @@ export function createLedgerOverview({
 
     async *readAll(signal) {
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { signal }),
+        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) yield* items.map(toWorkspaceLedger)
     },
@@ -50,7 +52,9 @@ export function createLedgerOverview({
           KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
           ExpressionAttributeValues: marshall({ ':shard': shard, ':now': nowMs }),
         }
-        const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+        const pages = listPages((start) =>
+          send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
+        )
         for await (const items of pages) {
           for (const { workspace_id, check_due_at } of items) {
             yield { workspaceId: workspace_id?.S as WorkspaceId, checkDueAtMs: Number(check_due_at?.N) }
@@ -61,7 +65,7 @@ export function createLedgerOverview({
 
     async read(workspaceId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && toWorkspaceLedger(Item)
     },
 
@@ -86,7 +90,7 @@ export function createLedgerOverview({
         ConditionExpression,
         ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      await isDone(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'ledger.reschedule', signal }))
     },
 
     async correct(workspaceId, { usedBytes, version }, signal) {
@@ -96,7 +100,7 @@ export function createLedgerOverview({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return isDone(send(client, command, { signal, ...OPENING }))
+        return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
@@ -111,7 +115,7 @@ export function createLedgerOverview({
           ':one': 1,
         }),
       })
-      return isDone(send(client, command, { signal, ...OPENING }))
+      return conditionHeld(send(client, command, { name: 'ledger.correct', signal, ...OPENING }))
     },
   }
 }
