@@ -466,6 +466,7 @@ const keyOf = ({ workspaceId, documentId }: Pick<WorkspaceDocument, 'workspaceId
 const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
 
 function expectEqual(actual: unknown, expected: unknown, what: string): void {
+  if (Object.is(actual, expected)) return
   const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)]
   if (is !== shouldBe) throw new Error(`${what}: ${is} instead of ${shouldBe}`)
 }
