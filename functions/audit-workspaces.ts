@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
-import { audit } from '../lib/audit/audit.ts'
-import { type AuditReport, FINDING_KINDS, type Finding, type FindingKind } from '../lib/audit/findings.ts'
-import { createDeadline } from '../lib/promotion/deadline.ts'
+import { createDeadline } from '../lib/deadline.ts'
+import { audit } from '../lib/maintenance/audit.ts'
+import { type AuditReport, FINDING_KINDS, type Finding, type FindingKind } from '../lib/maintenance/findings.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
 const { dependencies, log, metrics } = wireMaintenance('audit-workspaces')

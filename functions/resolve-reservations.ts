@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
-import { createDeadline } from '../lib/promotion/deadline.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../lib/promotion/resolve-expired-reservations.ts'
+import { createDeadline } from '../lib/deadline.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../lib/maintenance/resolve-expired-reservations.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
 const BOUNDS = { maxResolutions: 1000, timeoutEachMs: 10_000 }

@@ -1,4 +1,4 @@
-import { faultsInTemplates, type ObjectKeyTemplates } from './promotion/object-keys.ts'
+import { type ObjectKeyTemplates, problemsInTemplates } from './object-keys.ts'
 import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
@@ -32,11 +32,11 @@ export interface Config {
 
 export class ConfigurationError extends Error {
   /** One sentence each, naming the variable. */
-  readonly faults: readonly string[]
+  readonly problems: readonly string[]
 
-  constructor(faults: readonly string[]) {
-    super(`The configuration is not usable:\n- ${faults.join('\n- ')}`)
-    this.faults = faults
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not usable:\n- ${problems.join('\n- ')}`)
+    this.problems = problems
   }
 }
 
@@ -45,11 +45,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /**
  * The settings of the service, checked. docs/settings.md lists the variables; AWS's own (AWS_REGION,
  * AWS_ENDPOINT_URL_S3, …) are read by the SDK.
- * @throws ConfigurationError naming all faults at once
+ * @throws ConfigurationError naming all problems at once
  */
 export function readConfig(env: Environment): Config {
-  const faults: string[] = []
-  const read = createReader(env, faults)
+  const problems: string[] = []
+  const read = createReader(env, problems)
   const config: Config = {
     serviceName: read.text('SERVICE_NAME', 'container-file-promotion'),
     keysTable: read.text('KEYS_TABLE'),
@@ -81,18 +81,18 @@ export function readConfig(env: Environment): Config {
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
     corsAllowedOrigins: read.origins('CORS_ALLOWED_ORIGINS'),
   }
-  const templateFaults = faultsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
-  faults.push(...templateFaults.map((fault) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${fault}`))
-  if (faults.length > 0) throw new ConfigurationError(faults)
+  const templateProblems = problemsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
+  problems.push(...templateProblems.map((problem) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${problem}`))
+  if (problems.length > 0) throw new ConfigurationError(problems)
   return config
 }
 
-/** Reads typed values out of the environment; a fault is noted, not thrown, so that all can be named together. */
-function createReader(env: Environment, faults: string[]) {
+/** Reads typed values out of the environment; a problem is noted, not thrown, so that all can be named together. */
+function createReader(env: Environment, problems: string[]) {
   const raw = (name: string, isRequired: boolean): string | undefined => {
     const value = env[name]
-    if (value === undefined && isRequired) faults.push(`${name} is not set`)
-    if (value?.trim() === '') faults.push(`${name} is empty`)
+    if (value === undefined && isRequired) problems.push(`${name} is not set`)
+    if (value?.trim() === '') problems.push(`${name} is empty`)
     return value
   }
   return {
@@ -102,14 +102,14 @@ function createReader(env: Environment, faults: string[]) {
       if (value === undefined) return bounds.default
       const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
       if (!(number >= bounds.min && number <= bounds.max)) {
-        faults.push(`${name} must be an integer from ${bounds.min} to ${bounds.max}, not "${value}"`)
+        problems.push(`${name} must be an integer from ${bounds.min} to ${bounds.max}, not "${value}"`)
       }
       return number
     },
     boolean(name: string, fallback: boolean) {
       const value = raw(name, false)
       if (value === undefined) return fallback
-      if (value !== 'true' && value !== 'false') faults.push(`${name} must be true or false, not "${value}"`)
+      if (value !== 'true' && value !== 'false') problems.push(`${name} must be true or false, not "${value}"`)
       return value === 'true'
     },
     /** Empty: none. */
@@ -118,7 +118,7 @@ function createReader(env: Environment, faults: string[]) {
       const all = origins.filter((origin) => origin !== '')
       for (const origin of all) {
         if (!ORIGIN.test(origin)) {
-          faults.push(
+          problems.push(
             `${name} must be origins such as https://app.example.com with commas between them, not "${origin}"`,
           )
         }

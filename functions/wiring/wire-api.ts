@@ -5,7 +5,7 @@ import { readConfig } from '../../lib/config.ts'
 import type { ApiDependencies } from '../../lib/http/api-handler.ts'
 import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 
 /**
  * What all functions behind the gateway share: the configuration, clients that name the function in their user agent, and

@@ -1,13 +1,13 @@
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import { readConfig } from '../../lib/config.ts'
 import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 
 /** What the scheduled functions share: all stores of a workspace, by clients that name the function in their user agent. */
 export function wireMaintenance(functionName: string) {
@@ -21,7 +21,7 @@ export function wireMaintenance(functionName: string) {
     log,
     metrics: createMetrics(config.serviceName),
     dependencies: {
-      overview: createLedgerOverview(ledgerSettings),
+      ledgers: createLedgerMaintenance(ledgerSettings),
       ledger: createQuotaLedger(ledgerSettings),
       reservations: createReservations({ client, tableName: config.reservationsTable }),
       documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { audit } from '../../lib/audit/audit.ts'
-import { auditKeys, explainKeyFinding } from '../../lib/audit/audit-keys.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import { auditKeys, explainKeyFinding } from '../../lib/maintenance/audit-keys.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
 import { parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
@@ -17,10 +17,13 @@ export function addAuditCommand(command: Command, run: Run): void {
     .description(
       'compare ledger, documents and objects of every workspace, and look through its keys, while the service runs',
     )
-    .option('--repair', 'mend what is found', false)
+    .option('--repair', 'repair what is found', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
-    .addHelpText('after', '\nEnds with 0 when nothing is wrong or all of it was mended, with 1 when something is left.')
+    .addHelpText(
+      'after',
+      '\nEnds with 0 when nothing is wrong or all of it was repaired, with 1 when something is left.',
+    )
     .action((options: AuditCommandOptions) => run((session) => auditAndTell(options, session)))
 }
 
@@ -57,14 +60,14 @@ async function auditAndTell(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
       (report.findings === 0
         ? 'nothing is wrong.'
-        : `${report.findings} findings, ${report.repaired} mended, ${left} left.`),
+        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.`),
     { kind: 'report', ...report },
   )
   return left === 0 ? 0 : 1
 }
 
 export function describeFinding(finding: Finding): string {
-  return `${finding.workspaceId}: ${explain(finding)}${finding.isRepaired ? ' (mended)' : ''}`
+  return `${finding.workspaceId}: ${explain(finding)}${finding.isRepaired ? ' (repaired)' : ''}`
 }
 
 function explain(finding: Finding): string {

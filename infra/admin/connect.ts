@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
@@ -11,7 +11,7 @@ import { createWorkspaceAdministration } from '../../lib/aws/workspace-administr
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
 import { useRegionOf } from './region.ts'
@@ -30,7 +30,7 @@ const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
 export type Stores = ReturnType<typeof connect>
 
-/** The settings in a deployment's environment. @throws CommandError naming all faults */
+/** The settings in a deployment's environment. @throws CommandError naming all problems */
 export function readSettings(env: Environment): Config {
   try {
     return readConfig(env)
@@ -53,7 +53,7 @@ export function connect(env: Environment) {
     log: SILENT,
     leaseMs: config.leaseMs,
     objectKeys: createObjectKeys(config.keyTemplates),
-    overview: createLedgerOverview(ledgerSettings),
+    ledgers: createLedgerMaintenance(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
     workspaces: createWorkspaceAdministration(ledgerSettings),
     workspaceRemoval: createWorkspaceRemoval(ledgerSettings),

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import { deleteDocuments } from './documents-commands.ts'
@@ -22,7 +22,7 @@ export async function deleteWorkspace(
     await all(stores.apiKeys.list({ workspaceId }, signal)),
     await all(stores.documents.list(workspaceId, signal)),
   ]
-  const existing = await stores.overview.read(workspaceId, signal)
+  const existing = await stores.ledgers.read(workspaceId, signal)
   if (existing === undefined && keys.length + documents.length === 0) {
     throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}.`)
   }
@@ -38,7 +38,7 @@ export async function deleteWorkspace(
   const ids = documents.map(({ documentId }) => documentId)
   await deleteDocuments(workspaceId, ids, session)
   // In this order: whatever opens a reservation changes the counter before.
-  const version = (await stores.overview.read(workspaceId, signal))?.version
+  const version = (await stores.ledgers.read(workspaceId, signal))?.version
   const reservations = await all(stores.reservations.list(workspaceId, signal))
   // One of no bytes is not counted; it may have been recorded by a promotion that was under way.
   const left = await all(stores.documents.list(workspaceId, signal))

@@ -118,7 +118,7 @@ function placeOf({ hostname, address, port }: AnyError): string {
   return port === undefined ? host : `${host}:${port}`
 }
 
-/** The faults of a configuration come as a list; and no answer of a server may make two lines of one error. */
+/** The problems of a configuration come as a list; and no answer of a server may make two lines of one error. */
 function oneLine(text: string): string {
   return text
     .trim()

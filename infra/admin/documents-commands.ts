@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
@@ -63,7 +63,7 @@ const COLUMNS = {
 } satisfies Record<string, (document: WorkspaceDocument) => string>
 
 async function list(workspaceId: WorkspaceId, options: ListOptions, session: Session): Promise<ExitCode> {
-  const { documents, overview } = await session.stores()
+  const { documents, ledgers } = await session.stores()
   const count = await session.output.list(documents.list(workspaceId, session.signal), {
     ...options,
     columns: COLUMNS,
@@ -72,7 +72,7 @@ async function list(workspaceId: WorkspaceId, options: ListOptions, session: Ses
     none: `Workspace ${workspaceId} has no documents.`,
     noun: 'documents',
   })
-  if (count === 0 && (await overview.read(workspaceId, session.signal)) === undefined) {
+  if (count === 0 && (await ledgers.read(workspaceId, session.signal)) === undefined) {
     throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}.`)
   }
   return 0

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { ApiKeyChange } from '../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import {
   changeKey,
   changePermissions,

@@ -7,7 +7,7 @@ import {
 } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import type { Permission } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import { describeFailure } from './describe-failure.ts'
@@ -31,8 +31,8 @@ export async function createKey(options: NewKey, session: Session): Promise<Exit
       exitCode: 2,
     })
   }
-  const { apiKeys, overview } = await session.stores()
-  if ((await overview.read(workspaceId, session.signal)) === undefined) {
+  const { apiKeys, ledgers } = await session.stores()
+  if ((await ledgers.read(workspaceId, session.signal)) === undefined) {
     const hint = 'its first promotion makes it, with the default quota'
     await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session.signal)
   }

@@ -2,7 +2,7 @@ import bytes from 'bytes-iec'
 import { InvalidArgumentError } from 'commander'
 import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
-import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/ids.ts'
 
 /** With a capital before it, a small b is a bit. */
 const BITS = /[KMGTPE]i?b$/

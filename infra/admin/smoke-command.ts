@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ExitCode, Run, Session } from './session.ts'
 
-const WORDS = { ok: 'ok', fault: 'FAULT', not_checked: 'not checked' } as const
+const WORDS = { ok: 'ok', problem: 'PROBLEM', not_checked: 'not checked' } as const
 
 interface SmokeCommandOptions {
   baseUrl?: string
@@ -15,7 +15,7 @@ export function addSmokeCommand(command: Command, run: Run): void {
     .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
     .addHelpText(
       'after',
-      '\nFor after a deployment. One line per check with its time. Ends with 1 when there is a fault, or something that it\nmade could not be removed again; what is left is named then.',
+      '\nFor after a deployment. One line per check with its time. Ends with 1 when there is a problem, or something that it\nmade could not be removed again; what is left is named then.',
     )
     .action((options: SmokeCommandOptions) => run((session) => smoke(options, session)))
 }
@@ -25,8 +25,8 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
   const stores = await session.stores()
   const { baseUrlOf } = await import('./smoke/base-url.ts')
   const { runSmoke } = await import('./smoke/run-smoke.ts')
-  let faults = 0
-  const count = { ok: 0, fault: 0, not_checked: 0 }
+  let problems = 0
+  const count = { ok: 0, problem: 0, not_checked: 0 }
   await runSmoke({
     stores,
     baseUrl: baseUrl ?? (await baseUrlOf(target, signal)),
@@ -35,7 +35,7 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
     onResult(result) {
       const { check, verdict, detail, durationMs } = result
       count[verdict]++
-      if (verdict === 'fault') faults++
+      if (verdict === 'problem') problems++
       const seconds = (durationMs / 1000).toFixed(1)
       output.tell(`${WORDS[verdict].padEnd(11)} ${seconds.padStart(6)} s  ${check.padEnd(30)}  ${detail}`, result)
       output.progress('checking')
@@ -43,8 +43,9 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
   })
   signal.throwIfAborted()
   if (!output.isJson) {
-    const found = faults === 0 ? 'No fault was found' : `${faults} ${faults === 1 ? 'fault was' : 'faults were'} found`
+    const found =
+      problems === 0 ? 'No problem was found' : `${problems} ${problems === 1 ? 'problem was' : 'problems were'} found`
     output.tell(`\n${found}; ${count.ok} ok, ${count.not_checked} not checked.`, {})
   }
-  return faults === 0 ? 0 : 1
+  return problems === 0 ? 0 : 1
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OpenReservation, StorageUsage, WorkspaceLedger } from '../../lib/promotion/ports.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
@@ -74,8 +74,8 @@ async function create(workspaceId: WorkspaceId, quota: number | undefined, sessi
 }
 
 async function show(workspaceId: WorkspaceId, isCounting: boolean, session: Session): Promise<ExitCode> {
-  const { overview, documents, reservations } = await session.stores()
-  const ledger = await overview.read(workspaceId, session.signal)
+  const { ledgers, documents, reservations } = await session.stores()
+  const ledger = await ledgers.read(workspaceId, session.signal)
   if (ledger === undefined) throw notThere(workspaceId)
   let count = 0
   if (isCounting) {
@@ -101,8 +101,8 @@ const COLUMNS = {
 } satisfies Record<string, (ledger: WorkspaceLedger) => string>
 
 async function list(options: ListOptions, session: Session): Promise<ExitCode> {
-  const { overview } = await session.stores()
-  await session.output.list(overview.readAll(session.signal), {
+  const { ledgers } = await session.stores()
+  await session.output.list(ledgers.readAll(session.signal), {
     ...options,
     columns: COLUMNS,
     sortBy: {
@@ -123,8 +123,8 @@ async function setQuota(
   isConfirmed: boolean,
   session: Session,
 ): Promise<ExitCode> {
-  const { workspaces, overview } = await session.stores()
-  const known = await overview.read(workspaceId, session.signal)
+  const { workspaces, ledgers } = await session.stores()
+  const known = await ledgers.read(workspaceId, session.signal)
   if (known === undefined) throw notThere(workspaceId)
   const doubt = doubtAbout(quota, known)
   if (doubt !== undefined) {

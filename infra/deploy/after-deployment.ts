@@ -6,7 +6,7 @@ try {
   for (const change of await protectStack((await json(process.stdin)) as Protection)) console.log(change)
 } catch (error) {
   console.error(
-    `The stack is deployed, but it and its tables could not be protected from deletion: ${(error as Error).message}\nDeploy again when that is mended; npm run admin -- --stage … doctor tells what is protected.`,
+    `The stack is deployed, but it and its tables could not be protected from deletion: ${(error as Error).message}\nDeploy again when that is fixed; npm run admin -- --stage … doctor tells what is protected.`,
   )
   process.exitCode = 1
 }

@@ -13,7 +13,7 @@ export function tablesOf(resources, settings) {
 }
 
 /**
- * Hands the functions the names of tables that are brought along. Before the framework compiles them: a version is named
+ * Hands the functions the names of existing tables. Before the framework compiles them: a version is named
  * after its environment, and one of the same name is not published again.
  * @param service the framework's, changed in place
  */

@@ -1,12 +1,12 @@
 // What a path that the API does not have was probably meant to be, for the template that is deployed and for the local
 // gateway alike. The patterns mean the same in Java, which runs them in AWS, and in JavaScript.
 
-/** The faults that are looked for, each with the sentence that names it. */
+/** The problems that are looked for, each with the sentence that names it. */
 const DOUBLED_VERSION = { pattern: '/+[vV]1/+[vV]1/.*', text: ' It has /v1 twice.' }
 const MISSING_VERSION = { pattern: '(?!/*[vV]1/).*', text: ' It lacks the /v1 at its beginning.' }
 const DOUBLED_SLASH = { pattern: '.*//.*', text: ' It has a doubled slash.' }
 const TRAILING_SLASH = { pattern: '.*/', text: ' It has a slash at its end.' }
-const FAULTS = [DOUBLED_VERSION, MISSING_VERSION, DOUBLED_SLASH, TRAILING_SLASH]
+const PROBLEMS = [DOUBLED_VERSION, MISSING_VERSION, DOUBLED_SLASH, TRAILING_SLASH]
 const OTHER_CASE = ' It has upper case where the API has lower case.'
 
 const VERSION = 'v1'
@@ -19,8 +19,8 @@ const VERSION = 'v1'
 export function describeNearMiss(path, routes) {
   const meant = nearMisses(routes).find(({ anyCase }) => matches(path, anyCase))
   if (meant === undefined) return undefined
-  const faults = FAULTS.filter(({ pattern }) => matches(path, pattern)).map(({ text }) => text)
-  return [meant.text, ...faults, matches(path, meant.sameCase) ? '' : OTHER_CASE].join('')
+  const problems = PROBLEMS.filter(({ pattern }) => matches(path, pattern)).map(({ text }) => text)
+  return [meant.text, ...problems, matches(path, meant.sameCase) ? '' : OTHER_CASE].join('')
 }
 
 /**
@@ -31,7 +31,7 @@ export function describeNearMiss(path, routes) {
 export function nearMissTemplate(routes, otherwise) {
   const cases = nearMisses(routes).map(({ anyCase, sameCase, text }, index) => {
     const otherCase = `#if(!$path.matches('${sameCase}'))${OTHER_CASE}#end`
-    return `#${index === 0 ? 'if' : 'elseif'}($path.matches('${anyCase}'))${text}${FAULTS.map(ifFault).join('')}${otherCase}`
+    return `#${index === 0 ? 'if' : 'elseif'}($path.matches('${anyCase}'))${text}${PROBLEMS.map(ifProblem).join('')}${otherCase}`
   })
   // No #else: the letters after it would be taken for a part of its name.
   return `${cases.join('')}#elseif(true)${otherwise}#end`
@@ -40,7 +40,7 @@ export function nearMissTemplate(routes, otherwise) {
 /** Before the template: what it looks at. */
 export const READ_PATH = `#set($path = "/$input.params('proxy')")`
 
-function ifFault({ pattern, text }) {
+function ifProblem({ pattern, text }) {
   return `#if($path.matches('${pattern}'))${text}#end`
 }
 

@@ -39,8 +39,8 @@ function ownSettings(stage) {
 }
 
 /** Ends the framework here: what it would say itself is the same sentence for every variable of serverless.yml. */
-function refuse(faults) {
-  console.error(`\nError:\nThis cannot be deployed (docs/settings.md):\n- ${faults.join('\n- ')}`)
+function refuse(problems) {
+  console.error(`\nError:\nThis cannot be deployed (docs/settings.md):\n- ${problems.join('\n- ')}`)
   process.exit(1)
 }
 

@@ -8,22 +8,22 @@ const FILE = join(__dirname, '../resources/parameters.yml')
 /** What serverless.yml has as `params`; --param still comes before all of it. */
 module.exports = ({ options }) => {
   const stage = stageOf(options)
-  const faults = [...faultsInStage(stage), ...faultsInOptions(options)]
-  if (faults.length > 0) refuse(faults)
+  const problems = [...problemsInStage(stage), ...problemsInOptions(options)]
+  if (problems.length > 0) refuse(problems)
   const parameters = parse(readFileSync(FILE, 'utf8'))
   const { region, ...own } = ownSettings(stage)
   const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
   return { ...parameters, [stage]: { ...parameters[stage], ...Object.fromEntries(texts) } }
 }
 
-/** What the framework itself would stop at; faults-in-deployment.ts knows what else is asked of a stage. */
-function faultsInStage(stage) {
+/** What the framework itself would stop at; problems-in-deployment.ts knows what else is asked of a stage. */
+function problemsInStage(stage) {
   return /^[A-Za-z0-9-]+$/.test(stage)
     ? []
     : [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
 }
 
-function faultsInOptions({ param }) {
+function problemsInOptions({ param }) {
   const malformed = [param ?? []].flat().filter((text) => !/^[^=]+=./.test(text))
   return malformed.map((text) => `--param ${text}: write it as --param NAME=VALUE`)
 }

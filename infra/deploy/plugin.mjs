@@ -7,7 +7,7 @@ import { expandApiFunctions } from './api-functions.mjs'
 import { readOrigins } from './cors-texts.mjs'
 import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
-import { settleConditions } from './settle-conditions.mjs'
+import { settleConditions } from './resolve-conditions.mjs'
 
 /**
  * Serverless plugin, plain JavaScript because the framework loads it with whatever Node.js runs the framework. It checks

@@ -13,30 +13,30 @@ export interface Intention {
   createsGatewayLogRole: boolean
   /** That the template makes, with the parameter that would bring one along. */
   newTables: readonly { parameter: string; name: string }[]
-  /** That the parameters bring along, with the indexes that the service reads. */
+  /** Existing tables that the parameters name, with the indexes that the service reads. */
   existingTables: readonly { parameter: string; name: string; indexes: readonly string[] }[]
 }
 
 export interface Findings {
   /** The deployment would fail, half way. */
-  faults: string[]
+  problems: string[]
   /** What could not be looked at. */
   warnings: string[]
 }
 
 /** Looks at the account for what would let the deployment fail after it has begun. Changes nothing. */
 export async function examineAccount(intention: Intention): Promise<Findings> {
-  const findings: Findings = { faults: [], warnings: [] }
+  const findings: Findings = { problems: [], warnings: [] }
   const looks = [
-    { action: 'apigateway:GET on /account', look: () => faultsInGatewayLogRole(intention) },
+    { action: 'apigateway:GET on /account', look: () => problemsInGatewayLogRole(intention) },
     {
       action: 'cloudformation:ListStackResources and dynamodb:DescribeTable',
-      look: async () => faultsInTables(intention, await resourcesOf(intention.stackName)),
+      look: async () => problemsInTables(intention, await resourcesOf(intention.stackName)),
     },
   ]
   for (const { action, look } of looks) {
     try {
-      findings.faults.push(...(await look()))
+      findings.problems.push(...(await look()))
     } catch (error) {
       if (!isDenied(error)) throw error
       findings.warnings.push(`these credentials lack ${action}: not looked at before the deployment`)
@@ -46,7 +46,7 @@ export async function examineAccount(intention: Intention): Promise<Findings> {
 }
 
 /** API Gateway developer guide, "Set up CloudWatch logging": one role for all APIs of an account in a region. */
-async function faultsInGatewayLogRole({ stackName, createsGatewayLogRole }: Intention): Promise<string[]> {
+async function problemsInGatewayLogRole({ stackName, createsGatewayLogRole }: Intention): Promise<string[]> {
   const { cloudwatchRoleArn: role } = await new APIGatewayClient({}).send(new GetAccountCommand({}))
   if (role && createsGatewayLogRole && !role.includes(`/${stackName}-GatewayLogRole-`)) {
     return [
@@ -59,28 +59,28 @@ async function faultsInGatewayLogRole({ stackName, createsGatewayLogRole }: Inte
   ]
 }
 
-async function faultsInTables(intention: Intention, resources: StackResource[]): Promise<string[]> {
+async function problemsInTables(intention: Intention, resources: StackResource[]): Promise<string[]> {
   const client = new DynamoDBClient({})
   const isOfStack = (name: string) => resources.some(({ physicalId }) => physicalId === name)
-  const faults: string[] = []
+  const problems: string[] = []
   for (const { parameter, name } of intention.newTables) {
     if (isOfStack(name) || !(await describe(name, client))) continue
-    faults.push(
-      `table ${name} is there already, and not of this stack: bring it along with ${parameter}=${name}, or delete it`,
+    problems.push(
+      `table ${name} is there already, and not of this stack: keep using it with ${parameter}=${name}, or delete it`,
     )
   }
   for (const { parameter, name, indexes } of intention.existingTables) {
     const table = await describe(name, client)
     if (!table) {
-      faults.push(`${parameter} is "${name}": there is no such table`)
+      problems.push(`${parameter} is "${name}": there is no such table`)
       continue
     }
     const present = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
     for (const index of indexes.filter((each) => !present.includes(each))) {
-      faults.push(`${parameter} is "${name}": it has no index ${index}, add it as in infra/resources/tables.yml`)
+      problems.push(`${parameter} is "${name}": it has no index ${index}, add it as in infra/resources/tables.yml`)
     }
   }
-  return faults
+  return problems
 }
 
 async function describe(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {

@@ -13,13 +13,13 @@ export interface StandIn {
 /** An embedded DynamoDB (dynalite). @param options.directory where its data is kept; undefined: in memory */
 export async function startDynamoDb(options: { directory: string | undefined }): Promise<StandIn> {
   const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
-  admitNoExpiry(server)
+  refuseTtlQuery(server)
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 
 /** dynalite calls every table's expiry switched off, but cannot switch it on: it had better not know the question. */
-function admitNoExpiry(server: Server): void {
+function refuseTtlQuery(server: Server): void {
   const answer = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request').on('request', (request, response) => {
     if (!String(request.headers['x-amz-target']).endsWith('.DescribeTimeToLive')) {

@@ -16,8 +16,8 @@ import {
   formatFileId,
   newAttemptId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
+} from '../../lib/ids.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { type DemoFile, demoFiles } from './demo-files.ts'
 

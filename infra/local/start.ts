@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
-import { buildIfChanged } from '../build/build-if-changed.ts'
+import { buildIfChanged } from '../bundle/build-if-changed.ts'
 import { describeFailure, requireRoom } from './describe-failure.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 
 /** What a standard key may be allowed; a management key has them all. docs/security.md says what each lets a thief do. */
 export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const

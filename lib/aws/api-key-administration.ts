@@ -8,7 +8,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../auth/api-key-administration.ts'
 import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
-import { isDone } from './conditional-write.ts'
+import { conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { send } from './send.ts'
 
@@ -28,7 +28,7 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_not_exists(token_hash)',
       })
       // No two tokens have the same hash: what is there is this very key.
-      await isDone(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { signal }))
     },
 
     async *list({ keyId, workspaceId }, signal) {
@@ -52,7 +52,7 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_exists(token_hash)',
         ...toUpdate(change),
       })
-      return isDone(send(client, command, { signal }))
+      return conditionHeld(send(client, command, { signal }))
     },
 
     async remove(tokenHash, signal) {

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKey, ApiKeyStore, KeyKind } from '../auth/caller.ts'
-import { isWorkspaceId } from '../promotion/ids.ts'
+import { isWorkspaceId } from '../ids.ts'
 import { send } from './send.ts'
 
 /** A record of the Keys table. Whoever writes one, writes it in this form. */

@@ -1,5 +1,6 @@
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../promotion/ids.ts'
-import type { StoredDocument, WorkspaceDocument } from '../promotion/ports.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
+import type { StoredDocument } from '../maintenance/ports.ts'
+import type { WorkspaceDocument } from '../promotion/ports.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 

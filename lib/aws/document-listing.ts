@@ -9,7 +9,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../errors.ts'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/ports.ts'
-import type { DocumentId, FilePath } from '../promotion/ids.ts'
+import type { DocumentId, FilePath } from '../ids.ts'
 import type { DocumentItem } from './document-item.ts'
 import { LISTING_INDEX, listedAt } from './listing-index.ts'
 import { send } from './send.ts'

@@ -1,14 +1,9 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
-import type { DocumentOverview, DocumentRecords, Reservation } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { DocumentMaintenance } from '../maintenance/ports.ts'
+import type { DocumentRecords, Reservation } from '../promotion/ports.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { type RecordItem, readDocument, readRecord, readStoredDocument, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import { listedAt } from './listing-index.ts'
@@ -44,7 +39,7 @@ export function createDocumentRecords({
   client: DynamoDBClient
   tableName: string
   now(): number
-}): DocumentRecords & DocumentOverview {
+}): DocumentRecords & DocumentMaintenance {
   const inADay = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
 
   return {
@@ -103,13 +98,8 @@ export function createDocumentRecords({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      try {
-        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
-        return { objectKey: Attributes?.object_key?.S ?? '' }
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined
-        throw error
-      }
+      const write = await conditionally(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      return write.held ? { objectKey: write.output.Attributes?.object_key?.S ?? '' } : undefined
     },
 
     async finish({ workspaceId, documentId, releaseId }, signal) {
@@ -120,7 +110,7 @@ export function createDocumentRecords({
         ConditionExpression: IS_RETIRED_BY,
         ExpressionAttributeValues: marshall({ ':release_id': releaseId, ':expires_at': inADay() }),
       })
-      await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      await conditionHeld(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
     },
 
     async isRetiredBy({ workspaceId, documentId, releaseId }, signal) {
@@ -141,7 +131,7 @@ export function createDocumentRecords({
           ':listed_at': listedAt(document),
         }),
       })
-      await isDone(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { signal }))
     },
 
     async *list(workspaceId, signal, onUnreadable) {
@@ -170,13 +160,8 @@ export function createDocumentRecords({
       ExpressionAttributeValues: marshall(values),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
-    try {
-      await send(client, command, options)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-      return readRecord(error.Item)
-    }
+    const write = await conditionally(send(client, command, options))
+    return write.held ? undefined : readRecord(write.item ?? {})
   }
 }
 

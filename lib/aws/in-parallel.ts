@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
-import { createPace } from './pace.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
 
-interface Pieces {
+interface Tasks {
   count: number
   /** How many run at the same time, at most. */
-  atOnce: number
-  /** Whether a failure says that too many ran at the same time. Then fewer do, and the piece is done again. */
+  concurrency: number
+  /** Whether a failure says that too many ran at the same time. Then fewer do, and the task is run again. */
   isOverload: (error: unknown) => boolean
 }
 
-/** Before a piece that was refused is done again, after the tries of its own that it had. */
+/** Before a task that was refused is run again, after its own retries. */
 const PAUSE_MS = 100
 
 /**
- * Does pieces of work, numbered from 1, some at once. When one fails the others are aborted, and all have ended before the
+ * Runs tasks, numbered from 1, some at a time. When one fails the others are aborted, and all have ended before the
  * failure is thrown: nothing goes on behind the back of whoever cleans up.
  *
  * @param work is given the signal to abort by
@@ -22,7 +22,7 @@ const PAUSE_MS = 100
  * @throws the first failure; ServiceError promotion_timed_out when the signal aborted
  */
 export async function inParallel<Result>(
-  { count, atOnce, isOverload }: Pieces,
+  { count, concurrency, isOverload }: Tasks,
   work: (number: number, signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result[]> {
@@ -30,30 +30,30 @@ export async function inParallel<Result>(
   const anySignal = AbortSignal.any([signal, failed.signal])
   const results: Result[] = []
   const refused: number[] = []
-  const pace = createPace(Math.min(count, atOnce))
+  const limit = createConcurrencyLimit(Math.min(count, concurrency))
   const workers: Promise<void>[] = []
   let next = 1
   let working = 0
   let firstFailure: { error: unknown } | undefined
 
   const takeNumber = () => refused.pop() ?? (next <= count ? next++ : undefined)
-  const hire = () => {
-    while (working < pace.limit() && (refused.length > 0 || next <= count)) {
+  const spawn = () => {
+    while (working < limit.current() && (refused.length > 0 || next <= count)) {
       working++
       workers.push(workUntilDone())
     }
   }
   const workUntilDone = async () => {
-    while (!anySignal.aborted && working <= pace.limit()) {
+    while (!anySignal.aborted && working <= limit.current()) {
       const number = takeNumber()
       if (number === undefined) break
-      const round = pace.round()
+      const round = limit.round()
       try {
         results[number - 1] = await work(number, anySignal)
-        pace.succeeded()
-        hire()
+        limit.succeeded()
+        spawn()
       } catch (error) {
-        if (anySignal.aborted || !isOverload(error) || !pace.slowDown(round)) {
+        if (anySignal.aborted || !isOverload(error) || !limit.slowDown(round)) {
           firstFailure ??= { error }
           failed.abort()
           break
@@ -64,7 +64,7 @@ export async function inParallel<Result>(
     }
     working--
   }
-  hire()
+  spawn()
   // The list grows while it is gone through.
   for (const worker of workers) await worker
   if (firstFailure !== undefined) throw firstFailure.error

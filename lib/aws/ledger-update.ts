@@ -1,6 +1,6 @@
 import { type DynamoDBClient, UpdateItemCommand, type UpdateItemCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 import type { MarkerId } from '../promotion/ports.ts'
 import { type SendOptions, send } from './send.ts'
 import { checkShardOf } from './workspace-item.ts'

@@ -48,8 +48,8 @@ export async function copyInParts(
     )
     return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
   }
-  const pieces = { count: partCount, atOnce: MAX_PARALLEL_PARTS, isOverload: isThrottled }
-  const parts = await inParallel(pieces, copyPart, signal)
+  const tasks = { count: partCount, concurrency: MAX_PARALLEL_PARTS, isOverload: isThrottled }
+  const parts = await inParallel(tasks, copyPart, signal)
   // Told in this order: what the completion may still do outweighs what was copied.
   const ends = await Promise.allSettled([
     completeUpload(upload, parts, request, settings, signal),

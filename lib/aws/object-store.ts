@@ -6,7 +6,8 @@ import {
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
-import type { DocumentObjectOverview, ObjectStore } from '../promotion/ports.ts'
+import type { ObjectMaintenance } from '../maintenance/ports.ts'
+import type { ObjectStore } from '../promotion/ports.ts'
 import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
@@ -21,9 +22,7 @@ interface UploadMarkers {
 }
 
 /** The sandboxes and the documents in S3. */
-export function createObjectStore(
-  settings: ObjectCopySettings & SandboxSettings,
-): ObjectStore & DocumentObjectOverview {
+export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, sandboxBucket, documentsBucket } = settings
   const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 

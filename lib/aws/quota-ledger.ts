@@ -1,14 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import { type ConditionalOutcome, conditionally, conditionHeld } from './conditional-write.ts'
 import {
   BE_CHECKED,
   checkValues,
@@ -86,7 +80,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     },
 
     async unmark(marker, signal) {
-      await isDone(
+      await conditionHeld(
         update(
           marker,
           { signal, ...CLOSING },
@@ -99,8 +93,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     },
 
     async release(marker, signal, { keepsMarker = false } = {}) {
-      try {
-        const { Attributes } = await update(
+      const write = await conditionally(
+        update(
           marker,
           { signal, ...CLOSING },
           {
@@ -109,12 +103,9 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
             ...(keepsMarker && { values: { ':no_bytes': 0 } }),
             ReturnValues: 'ALL_NEW',
           },
-        )
-        return Attributes && usageOf(readWorkspaceItem(Attributes))
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined
-        throw error
-      }
+        ),
+      )
+      return write.held ? usageOf(readWorkspaceItem(write.output.Attributes ?? {})) : undefined
     },
 
     async usage(workspaceId, signal) {
@@ -134,8 +125,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     signal: AbortSignal,
     onStale: (staleTakings: number) => void = () => {},
   ): Promise<TakeOutcome | 'unprepared'> {
-    try {
-      const { Attributes = {} } = await update(
+    const write = await unlessThrottled(
+      update(
         reservation,
         { signal, ...ONE_TRY },
         {
@@ -150,19 +141,18 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
-      )
-      return { outcome: 'taken', usage: usageOf(readWorkspaceItem(Attributes)) }
-    } catch (error) {
-      if (isThrottled(error)) return { outcome: 'crowded' }
-      if (!(error instanceof ConditionalCheckFailedException)) throw error
-      const item = error.Item && readWorkspaceItem(error.Item)
-      if (item?.takings === undefined) return 'unprepared'
-      const refused = whyRefused(item, reservation)
-      // All leases are of one length: these began earlier.
-      const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
-      if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
-      return refused
-    }
+      ),
+    )
+    if (write === 'throttled') return { outcome: 'crowded' }
+    if (write.held) return { outcome: 'taken', usage: usageOf(readWorkspaceItem(write.output.Attributes ?? {})) }
+
+    const item = write.item && readWorkspaceItem(write.item)
+    if (item?.takings === undefined) return 'unprepared'
+    const refused = whyRefused(item, reservation)
+    // All leases are of one length: these began earlier.
+    const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
+    if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
+    return refused
   }
 
   /** Reads the reason for a refusal out of the item that was refused. */
@@ -173,8 +163,8 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
   }
 
   async function tryMark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded' | 'unprepared'> {
-    try {
-      await update(
+    const write = await unlessThrottled(
+      update(
         release,
         { signal, ...ONE_TRY },
         {
@@ -183,16 +173,22 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           values: { ':marker': releaseItem(release), ':most': MAX_RELEASES, ...checkValues(release) },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
-      )
-      return 'marked'
+      ),
+    )
+    if (write === 'throttled') return 'crowded'
+    if (write.held) return 'marked'
+
+    // Made now, it would give back what it never counted.
+    if (write.item === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger: it needs an audit`)
+    return readWorkspaceItem(write.item).releases === undefined ? 'unprepared' : 'crowded'
+  }
+
+  async function unlessThrottled<Output>(write: Promise<Output>): Promise<ConditionalOutcome<Output> | 'throttled'> {
+    try {
+      return await conditionally(write)
     } catch (error) {
-      if (isThrottled(error)) return 'crowded'
-      if (!(error instanceof ConditionalCheckFailedException)) throw error
-      // Made now, it would give back what it never counted.
-      if (error.Item === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger: it needs an audit`)
-      const item = readWorkspaceItem(error.Item)
-      if (item.releases === undefined) return 'unprepared'
-      return 'crowded'
+      if (isThrottled(error)) return 'throttled'
+      throw error
     }
   }
 
@@ -203,7 +199,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
       ConditionExpression: 'attribute_not_exists(workspace_id)',
     })
-    if (await isDone(send(client, make, { signal }))) return
+    if (await conditionHeld(send(client, make, { signal }))) return
     const complete = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: workspaceId }),

@@ -1,4 +1,4 @@
-import { ConditionalCheckFailedException, type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../errors.ts'
 import {
@@ -9,6 +9,7 @@ import {
   stateSeconds,
   toleranceMs,
 } from '../rate-limit.ts'
+import { conditionally } from './conditional-write.ts'
 import { send } from './send.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
@@ -72,13 +73,8 @@ export function createRateLimiter({
       ReturnValues: 'UPDATED_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
-    try {
-      const { Attributes } = await send(client, command, { signal })
-      return { done: true, tatMs: tatOf(Attributes) }
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error
-      return { done: false, tatMs: tatOf(error.Item) }
-    }
+    const write = await conditionally(send(client, command, { signal }))
+    return { done: write.held, tatMs: tatOf(write.held ? write.output.Attributes : write.item) }
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
   GetItemCommand,
@@ -8,9 +7,9 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
@@ -55,13 +54,8 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      try {
-        await send(client, command, { signal, ...OPENING })
-        return { outcome: 'opened' }
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        return { outcome: 'in_progress', other: toReservation(error.Item) }
-      }
+      const write = await conditionally(send(client, command, { signal, ...OPENING }))
+      return write.held ? { outcome: 'opened' } : { outcome: 'in_progress', other: toReservation(write.item ?? {}) }
     },
 
     async find({ workspaceId, documentId }, signal) {
@@ -77,14 +71,10 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      try {
-        // It opens, too: should it arrive late, nobody would be due to look.
-        await send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS })
-        return 'forestalled'
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException) || error.Item === undefined) throw error
-        return toReservation(error.Item).attemptId === reservation.attemptId ? 'open' : 'occupied'
-      }
+      // It opens, too: should it arrive late, nobody would be due to look.
+      const write = await conditionally(send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }))
+      if (write.held) return 'forestalled'
+      return toReservation(write.item ?? {}).attemptId === reservation.attemptId ? 'open' : 'occupied'
     },
 
     async close({ workspaceId, documentId, attemptId, releaseId }, signal) {
@@ -100,13 +90,8 @@ export function createReservations({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      try {
-        const { Attributes } = await send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS })
-        return Attributes && toReservation(Attributes)
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return undefined
-        throw error
-      }
+      const write = await conditionally(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      return write.held ? toReservation(write.output.Attributes ?? {}) : undefined
     },
 
     remove: (reservation, signal) => remove(reservation, reservation.documentId, signal),
@@ -137,7 +122,7 @@ export function createReservations({
       ConditionExpression: IS_OWN_ROW,
       ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
     })
-    await isDone(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+    await conditionHeld(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
   }
 }
 

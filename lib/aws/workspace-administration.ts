@@ -1,13 +1,8 @@
-import {
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
-import type { WorkspaceAdministration } from '../promotion/ports.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { WorkspaceAdministration } from '../maintenance/ports.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { OPENING, send } from './send.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
@@ -43,15 +38,10 @@ export function createWorkspaceAdministration({
         Item: marshall(item),
         ConditionExpression: 'attribute_not_exists(workspace_id)',
       })
-      try {
-        await send(client, command, { signal })
-        return { isNew: true, usage: usageOf(item) }
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error
-        const existing = await read(workspaceId, signal)
-        if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`, { cause: error })
-        return { isNew: false, usage: usageOf(existing) }
-      }
+      if (await conditionHeld(send(client, command, { signal }))) return { isNew: true, usage: usageOf(item) }
+      const existing = await read(workspaceId, signal)
+      if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
+      return { isNew: false, usage: usageOf(existing) }
     },
 
     async setQuota(workspaceId, quotaBytes, signal) {
@@ -88,10 +78,9 @@ export function createWorkspaceAdministration({
       ReturnValues: 'ALL_NEW',
     })
     try {
-      const { Attributes = {} } = await send(client, command, { signal, ...OPENING })
-      return readWorkspaceItem(Attributes)
+      const write = await conditionally(send(client, command, { signal, ...OPENING }))
+      return write.held ? readWorkspaceItem(write.output.Attributes ?? {}) : undefined
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return undefined
       // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.
       const item = await read(known.workspace_id as WorkspaceId, signal)
       if (item?.quota_bytes === quotaBytes) return item

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../promotion/ids.ts'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { Release, Reservation, StorageUsage, WorkspaceLedger } from '../promotion/ports.ts'
 import { type Attributes, readItem, readMap } from './stored-item.ts'
 

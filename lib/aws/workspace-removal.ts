@@ -1,6 +1,7 @@
-import { ConditionalCheckFailedException, DeleteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DeleteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
+import { conditionHeld } from './conditional-write.ts'
 import { send } from './send.ts'
 
 // A workspace of an older version may lack the maps.
@@ -36,13 +37,7 @@ export function createWorkspaceRemoval({
         ConditionExpression: version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY})`,
         ...(version !== undefined && { ExpressionAttributeValues: marshall({ ':none': 0, ':version': version }) }),
       })
-      try {
-        await send(client, command, { signal })
-        return true
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false
-        throw error
-      }
+      return conditionHeld(send(client, command, { signal }))
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { ContainerId, FilePath } from '../promotion/ids.ts'
+import type { ContainerId, FilePath } from '../ids.ts'
 
 /** A file in a container, as callers see it. */
 export interface ContainerFileDescription {

@@ -1,6 +1,6 @@
+import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import { type DocumentId, parseDocumentId, type WorkspaceId } from '../promotion/ids.ts'
 import type { StorageUsage } from '../promotion/ports.ts'
 import type { ReleaseDependencies } from '../promotion/release-bytes.ts'
 import { documentNotFound } from './find-document.ts'

@@ -1,6 +1,6 @@
+import type { ObjectKeys } from '../object-keys.ts'
 import { requireReadable } from '../promotion/find-container-file.ts'
 import { resolveMimeType } from '../promotion/mime-type.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
 import { type Download, describeDownload } from './download.ts'
 import { type ContainerFileRequest, findContainerFile } from './find-container-file.ts'
 import type { ContainerFiles, DownloadSigner } from './ports.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
+import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
 import { type Download, describeDownload } from './download.ts'
 import { documentNotFound, findDocument } from './find-document.ts'

@@ -1,6 +1,6 @@
+import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import { lookUpContainerFile } from '../promotion/find-container-file.ts'
-import { parseContainerId, parseFileId, type WorkspaceId } from '../promotion/ids.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
 import type { ContainerFile } from '../promotion/ports.ts'
 import type { ContainerFileDescription } from './container-file.ts'
 import type { ContainerFiles } from './ports.ts'

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { type DocumentId, parseDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
 
 /**

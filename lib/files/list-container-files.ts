@@ -1,5 +1,5 @@
-import { filePathOf, parseContainerId, parseFileId, type WorkspaceId } from '../promotion/ids.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
+import { filePathOf, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFileDescription } from './container-file.ts'
 import type { ContainerFiles, Page } from './ports.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
-import { isDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import { isDocumentId, type WorkspaceId } from '../ids.ts'
 import type { ListPosition } from './ports.ts'
 
 const CHECK_LENGTH = 16

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { type DocumentId, isDocumentId, type WorkspaceId } from '../promotion/ids.ts'
+import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
 import { formatCursor, parseCursor } from './list-cursor.ts'
 import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './ports.ts'
 

@@ -1,4 +1,4 @@
-import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { ContainerFile, WorkspaceDocument } from '../promotion/ports.ts'
 
 /** What a list shows of a document. */

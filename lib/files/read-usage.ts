@@ -1,5 +1,5 @@
+import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
 import type { QuotaLedger, StorageUsage } from '../promotion/ports.ts'
 
 /** How full the workspace is, for the headers of an answer that does not depend on it. */

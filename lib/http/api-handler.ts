@@ -4,14 +4,13 @@ import type { ApiKeyStore, Caller, Permission } from '../auth/caller.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
 import type { RateLimiter } from '../rate-limit.ts'
-import type { ApiEvent, Exchange } from './exchange.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
-import { authenticateCaller } from './middleware/authenticate-caller.ts'
-import { authorizeCaller } from './middleware/authorize-caller.ts'
+import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
-import { openExchange } from './middleware/open-exchange.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { requireOwnWorkspace } from './middleware/require-own-workspace.ts'
+import { startRequest } from './middleware/start-request.ts'
+import type { ApiEvent, RequestState } from './request-state.ts'
 
 /** What every operation needs, whatever it does. */
 export interface ApiDependencies {
@@ -28,9 +27,9 @@ export interface ApiDependencies {
 export interface ApiRequest {
   event: ApiEvent
   caller: Caller
-  exchange: Exchange
+  state: RequestState
   /** Rejects when the rate limit refuses the request: to be awaited before anything is written. */
-  admitted: Promise<void>
+  rateLimitPassed: Promise<void>
 }
 
 export interface Operation {
@@ -48,19 +47,19 @@ export function createApiHandler(
   deps: ApiDependencies,
 ) {
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
-    const { exchange } = event
-    const { caller, rateLimit } = exchange
+    const { state } = event
+    const { caller, rateLimit } = state
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const answer = await operation.handle({ event, caller, exchange, admitted: rateLimit.admitted })
-    await rateLimit.admitted
+    const answer = await operation.handle({ event, caller, state, rateLimitPassed: rateLimit.rateLimitPassed })
+    await rateLimit.rateLimitPassed
     return answer
   }
 
-  // The deadline of the exchange bounds every call; middy's own early timeout would cut the undo short.
+  // The deadline of the state bounds every call; middy's own early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
-    .use(openExchange({ ...deps, nameOf: (resource) => operations[resource]?.name }))
+    .use(startRequest({ ...deps, nameOf: (resource) => operations[resource]?.name }))
     .use(reportOutcome(deps))
     .use(answerErrors())
     .use(authenticateCaller(deps))

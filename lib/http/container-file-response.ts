@@ -1,6 +1,6 @@
 import type { ContainerFileDescription } from '../files/container-file.ts'
 import type { Page } from '../files/ports.ts'
-import { formatFileId } from '../promotion/ids.ts'
+import { formatFileId } from '../ids.ts'
 
 /** A container file in the words that all libraries share: there is one shape only. */
 export function containerFileResponse(file: ContainerFileDescription): Record<string, unknown> {

@@ -1,9 +1,8 @@
 import { type DeleteDocumentDependencies, deleteDocumentForCaller } from '../files/delete-document.ts'
 import { type ApiDependencies, createApiHandler, type Operation } from './api-handler.ts'
-import { fileDeletedResponse } from './file-response.ts'
+import { fileDeletedResponse, storageUsageHeaders } from './file-response.ts'
 import { chooseDialect } from './file-shape.ts'
 import { refuseParameters } from './query.ts'
-import { storageUsageHeaders } from './storage-usage-headers.ts'
 
 export type DeleteDocumentHttpDependencies = ApiDependencies & DeleteDocumentDependencies
 
@@ -11,16 +10,16 @@ export type DeleteDocumentHttpDependencies = ApiDependencies & DeleteDocumentDep
 export function deleteDocumentOperation(deps: DeleteDocumentDependencies): Operation {
   return {
     name: 'delete_document',
-    async handle({ event, caller: { workspaceId }, exchange, admitted }) {
+    async handle({ event, caller: { workspaceId }, state, rateLimitPassed }) {
       const dialect = chooseDialect(event)
       refuseParameters(event, ['provider'])
-      await admitted
+      await rateLimitPassed
       const documentId = event.pathParameters?.document_id
-      const request = { workspaceId, documentId, log: exchange.log }
-      const deletion = await deleteDocumentForCaller(request, deps, exchange.deadline.signal)
+      const request = { workspaceId, documentId, log: state.log }
+      const deletion = await deleteDocumentForCaller(request, deps, state.deadline.signal)
       const { sizeBytes, usage } = deletion
-      exchange.journal.note({ document_id: deletion.documentId, is_replayed: sizeBytes === undefined })
-      if (sizeBytes !== undefined) exchange.counts = { Deletions: 1, DeletedBytes: sizeBytes }
+      state.telemetry.annotate({ document_id: deletion.documentId, is_replayed: sizeBytes === undefined })
+      if (sizeBytes !== undefined) state.counts = { Deletions: 1, DeletedBytes: sizeBytes }
       return {
         statusCode: 200,
         headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },

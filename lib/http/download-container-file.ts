@@ -8,11 +8,11 @@ export function downloadContainerFileOperation(deps: DownloadContainerFileDepend
   return {
     name: 'download_container_file',
     async handle(request) {
-      const { deadline, journal } = request.exchange
+      const { deadline, telemetry } = request.state
       const asAnyType = acceptsOnlyAnyType(request.event)
       const wanted = { ...readContainerFileRequest(request), asAnyType }
       const download = await downloadContainerFile(wanted, deps, deadline.signal)
-      journal.note({ container_id: wanted.containerId })
+      telemetry.annotate({ container_id: wanted.containerId })
       return redirectTo(download)
     },
   }

@@ -6,12 +6,12 @@ import { acceptsOnlyAnyType, redirectTo } from './redirect.ts'
 export function downloadDocumentOperation(deps: DownloadDocumentDependencies): Operation {
   return {
     name: 'download_document',
-    async handle({ event, caller: { workspaceId }, exchange: { deadline, log, journal } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, log, telemetry } }) {
       const documentId = event.pathParameters?.document_id
       const asAnyType = acceptsOnlyAnyType(event)
       const request = { workspaceId, documentId, asAnyType, log }
       const { document, download } = await downloadDocument(request, deps, deadline.signal)
-      journal.note({ document_id: document.documentId, size_bytes: document.sizeBytes })
+      telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes })
       return redirectTo(download)
     },
   }

@@ -1,6 +1,6 @@
 import type { DocumentList } from '../files/list-documents.ts'
 import type { ListedDocument } from '../files/ports.ts'
-import type { DocumentId } from '../promotion/ids.ts'
+import type { DocumentId } from '../ids.ts'
 import type { Dialect } from './file-shape.ts'
 
 /** Of interface.md §2.3. */
@@ -62,4 +62,9 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): 
   return shape === 'compat_b'
     ? { _shape: label, id, object: 'file', deleted: true }
     : { _shape: label, id, type: 'file_deleted' }
+}
+
+/** How full the workspace is, as far as the answer knows: sent with a promotion and with a full quota. */
+export function storageUsageHeaders(quotaBytes: number, usedBytes: number): Record<string, string> {
+  return { 'storage-quota-bytes': String(quotaBytes), 'storage-used-bytes': String(usedBytes) }
 }

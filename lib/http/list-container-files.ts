@@ -1,6 +1,6 @@
 import { listContainerFiles } from '../files/list-container-files.ts'
 import type { ContainerFiles } from '../files/ports.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { Operation } from './api-handler.ts'
 import { containerFileListResponse } from './container-file-response.ts'
 import { chooseDialect } from './file-shape.ts'
@@ -15,7 +15,7 @@ export function listContainerFilesOperation(deps: {
 }): Operation {
   return {
     name: 'list_container_files',
-    async handle({ event, caller: { workspaceId }, exchange: { deadline, journal } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
       const { shape } = chooseDialect(event)
       refuseParameters(event, ['before', 'before_id', 'provider'])
       const order = queryValue(event, 'order') ?? 'asc'
@@ -24,7 +24,7 @@ export function listContainerFilesOperation(deps: {
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
       const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, deadline.signal)
-      journal.note({ container_id: containerId })
+      telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }
     },
   }

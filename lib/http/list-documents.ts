@@ -1,14 +1,13 @@
 import { type DocumentListRequest, listDocuments, listDocumentsById } from '../files/list-documents.ts'
 import type { DocumentListing, ListOrder } from '../files/ports.ts'
 import { readUsage } from '../files/read-usage.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 import type { QuotaLedger } from '../promotion/ports.ts'
 import type { Operation } from './api-handler.ts'
-import type { ApiEvent } from './exchange.ts'
-import { fileListResponse, PURPOSE, PURPOSES } from './file-response.ts'
+import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from './file-response.ts'
 import { chooseDialect, type FileShape } from './file-shape.ts'
 import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseParameters, refuseValue } from './query.ts'
-import { storageUsageHeaders } from './storage-usage-headers.ts'
+import type { ApiEvent } from './request-state.ts'
 
 export interface ListDocumentsDependencies {
   listing: DocumentListing
@@ -28,7 +27,7 @@ const MAX_IDS = 100
 export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
   return {
     name: 'list_documents',
-    async handle({ event, caller: { workspaceId }, exchange: { deadline, log } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, log } }) {
       const dialect = chooseDialect(event)
       const list = readList(event, workspaceId, dialect.shape)
       const usage = readUsage({ workspaceId, log }, deps, deadline.signal)

@@ -5,10 +5,9 @@ import {
   promoteContainerFile,
 } from '../promotion/promote-container-file.ts'
 import { type ApiDependencies, createApiHandler, type Operation } from './api-handler.ts'
-import { fileResponse } from './file-response.ts'
+import { fileResponse, storageUsageHeaders } from './file-response.ts'
 import { chooseDialect } from './file-shape.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
-import { storageUsageHeaders } from './storage-usage-headers.ts'
 
 export type HttpDependencies = ApiDependencies & PromotionDependencies
 
@@ -19,8 +18,8 @@ const NEARLY_FULL = 0.9
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
     name: 'promote_container_file',
-    async handle({ event, caller, exchange, admitted }) {
-      const { deadline, log, journal } = exchange
+    async handle({ event, caller, state, rateLimitPassed }) {
+      const { deadline, log, telemetry } = state
       const dialect = chooseDialect(event)
       const promotion = await promoteContainerFile(
         {
@@ -28,15 +27,15 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
           containerId: event.pathParameters?.container_id,
           fileId: event.pathParameters?.file_id,
           idempotencyKey: readIdempotencyKey(event),
-          admitted,
+          rateLimitPassed,
           deadline,
           log,
-          journal,
+          telemetry,
         },
         deps,
       )
       const { document, isReplayed, usage } = promotion
-      exchange.counts = countsOf(promotion)
+      state.counts = countsOf(promotion)
       return {
         statusCode: 200,
         headers: {

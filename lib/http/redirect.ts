@@ -1,8 +1,8 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Download } from '../files/download.ts'
-import type { ApiEvent } from './exchange.ts'
 import { VARY } from './file-shape.ts'
 import { headerValue } from './request-headers.ts'
+import type { ApiEvent } from './request-state.ts'
 
 const ANY_TYPE = 'application/octet-stream'
 

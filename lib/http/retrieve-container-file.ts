@@ -1,6 +1,6 @@
 import { findContainerFile } from '../files/find-container-file.ts'
 import type { ContainerFiles } from '../files/ports.ts'
-import type { ObjectKeys } from '../promotion/object-keys.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { ApiRequest, Operation } from './api-handler.ts'
 import { containerFileResponse } from './container-file-response.ts'
 
@@ -12,9 +12,9 @@ export function retrieveContainerFileOperation(deps: {
   return {
     name: 'retrieve_container_file',
     async handle(request) {
-      const { deadline, journal } = request.exchange
+      const { deadline, telemetry } = request.state
       const { description } = await findContainerFile(readContainerFileRequest(request), deps, deadline.signal)
-      journal.note({ container_id: description.containerId })
+      telemetry.annotate({ container_id: description.containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileResponse(description)) }
     },
   }

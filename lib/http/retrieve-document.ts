@@ -9,12 +9,12 @@ import { refuseParameters } from './query.ts'
 export function retrieveDocumentOperation(deps: { documents: Pick<DocumentRecords, 'find'> }): Operation {
   return {
     name: 'retrieve_document',
-    async handle({ event, caller: { workspaceId }, exchange: { deadline, journal } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
       const dialect = chooseDialect(event)
       refuseParameters(event, ['provider'])
       const documentId = event.pathParameters?.document_id
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)
-      journal.note({ document_id: document.documentId })
+      telemetry.annotate({ document_id: document.documentId })
       return { statusCode: 200, body: JSON.stringify(fileResponse(document, dialect)) }
     },
   }

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from './ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 
 /**
  * What a process remembers of the workspaces whose ledger could not take their load lately, so that it refuses early what

@@ -1,14 +1,13 @@
 import { ServiceError } from '../errors.ts'
+import type { FilePath } from '../ids.ts'
+import { type Progress, settle, undoOrLeave } from './end-attempt.ts'
 import { namingArchived } from './find-container-file.ts'
-import type { FilePath } from './ids.ts'
 import { resolveMimeType } from './mime-type.ts'
 import { openReservation } from './open-reservation.ts'
 import type { ContainerFile, Reservation, WorkspaceDocument } from './ports.ts'
-import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTask } from './promote-container-file.ts'
+import type { NewPromotion, Promotion, PromotionDependencies, PromotionRequest } from './promote-container-file.ts'
 import { takeBytes } from './reserve-bytes.ts'
-import { settle } from './take-back.ts'
 import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
-import { type Progress, undo } from './undo.ts'
 
 interface Attempt {
   file: ContainerFile
@@ -22,20 +21,20 @@ interface Attempt {
  * the failure is thrown.
  */
 export async function attemptPromotion(
-  task: PromotionTask,
+  target: NewPromotion,
   file: ContainerFile,
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { workspaceId, documentId, containerId, path } = task
-  const ids = { workspaceId, documentId, attemptId: task.attemptId }
+  const { workspaceId, documentId, containerId, path } = target
+  const ids = { workspaceId, documentId, attemptId: target.attemptId }
   const reservation: Reservation = {
     ...ids,
     sizeBytes: file.sizeBytes,
     objectKey: deps.objectKeys.documentObject(ids),
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
-  request.journal.note({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
+  request.telemetry.annotate({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
   const typing = typeOf(file, path, request, deps)
   const usage = await takeBytes(reservation, request, deps)
 
@@ -54,7 +53,7 @@ export async function attemptPromotion(
     await reserveAndCopy({ file, document, reservation, progress }, request, deps)
     await record(document, request, deps)
   } catch (error) {
-    if ((await undo(reservation, progress, request, deps)) !== 'recorded') throw error
+    if ((await undoOrLeave(reservation, progress, request, deps)) !== 'recorded') throw error
   }
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
@@ -83,7 +82,7 @@ async function typeOf(
  */
 async function reserveAndCopy(
   { file, document, reservation, progress }: Attempt,
-  { deadline, journal, idempotencyKey }: PromotionRequest,
+  { deadline, telemetry, idempotencyKey }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const opening = openReservation(reservation, progress, deps, deadline.signal)
@@ -98,7 +97,7 @@ async function reserveAndCopy(
   progress.copy = 'answered'
   const [opened, copied] = await Promise.allSettled([
     opening,
-    journal.time('copy', () => deps.objects.copy(copy, deadline.signal)),
+    telemetry.time('copy', () => deps.objects.copy(copy, deadline.signal)),
   ])
   if (copied.status === 'rejected') {
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
@@ -109,10 +108,10 @@ async function reserveAndCopy(
 
 async function record(
   document: WorkspaceDocument,
-  { deadline, journal }: PromotionRequest,
+  { deadline, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
-  const outcome = await journal.time('record', () => deps.documents.record(document, deadline.signal))
+  const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
   if (outcome !== 'recorded') {
     throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
   }
@@ -122,12 +121,12 @@ async function record(
 async function settleQuietly(
   reservation: Reservation,
   { unmarked }: Progress,
-  { deadline, log, journal }: PromotionRequest,
+  { deadline, log, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
   try {
-    await journal.time('settle', async () => {
+    await telemetry.time('settle', async () => {
       if (await unmarked) await deps.reservations.remove(reservation, signal)
       else await settle(reservation, deps, signal)
     })

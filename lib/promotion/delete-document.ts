@@ -1,7 +1,7 @@
-import type { DocumentId, WorkspaceId } from './ids.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
+import { settle } from './end-attempt.ts'
 import type { StorageUsage, WorkspaceDocument } from './ports.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
-import { settle } from './take-back.ts'
 
 /**
  * Deletes a document: record, object, and the bytes it was counted with, in this order. It is marked in the ledger first, so

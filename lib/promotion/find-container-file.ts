@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
-import type { ContainerId, FilePath, WorkspaceId } from './ids.ts'
-import type { ObjectKeys } from './object-keys.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../ids.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFile, ObjectStore } from './ports.ts'
 
 interface FileLocation {

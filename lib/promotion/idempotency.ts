@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors.ts'
-import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from './ids.ts'
+import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from './ports.ts'
 
 /** A promotion that is told from others by a key of the caller's own. */
-export interface IdempotentTask {
+export interface PromotionTarget {
   workspaceId: WorkspaceId
   documentId: DocumentId
   containerId: ContainerId
@@ -24,7 +24,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
  * @throws ServiceError idempotency_key_reused when that was of another file
  */
 export async function findReplay(
-  { workspaceId, documentId, containerId, path }: IdempotentTask,
+  { workspaceId, documentId, containerId, path }: PromotionTarget,
   documents: DocumentRecords,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument | undefined> {

@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts'
+import { type Progress, settle, undo } from './end-attempt.ts'
 import type { OpenReservation, Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
-import { settle, takeBack } from './take-back.ts'
-import type { Progress } from './undo.ts'
 
 /** A function lives 28 s (serverless.yml), and clocks may differ: what began earlier than this has no process any more. */
 const LONGEST_LIFE_MS = 40_000
@@ -25,7 +24,7 @@ export async function openReservation(
   // Should this fail, what has been begun is the resolver's, which finds it by this attempt's marker.
   progress.reservation = 'unknown'
   // Its copy may be under way still, whatever became of its process.
-  const outcome = await takeBack(other, { mayCopyArrive: true }, deps, signal)
+  const outcome = await undo(other, { mayCopyArrive: true }, deps, signal)
   if (outcome === 'recorded') await settle(other, deps, signal)
   progress.reservation = 'none'
   const another = await tryToOpen(reservation, progress, deps, signal)

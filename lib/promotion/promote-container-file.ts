@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../auth/caller.ts'
+import type { Deadline } from '../deadline.ts'
 import { type Reason, ServiceError } from '../errors.ts'
-import type { Journal } from '../journal.ts'
+import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { Log } from '../logging.ts'
+import type { Telemetry } from '../telemetry.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import type { Deadline } from './deadline.ts'
 import { findContainerFile } from './find-container-file.ts'
-import { documentIdOfKey, findReplay, type IdempotentTask } from './idempotency.ts'
-import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from './ids.ts'
+import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
 import type { ContainerFile, StorageUsage, WorkspaceDocument } from './ports.ts'
 import type { ReserveDependencies } from './reserve-bytes.ts'
 
@@ -19,10 +19,10 @@ export interface PromotionRequest {
   /** Promotions of a workspace with the same key make one document. */
   idempotencyKey: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups go on beside it; nothing is written before it resolves. */
-  admitted: Promise<unknown>
+  rateLimitPassed: Promise<unknown>
   deadline: Deadline
   log: Log
-  journal: Journal
+  telemetry: Telemetry
 }
 
 export interface PromotionDependencies extends ReserveDependencies {
@@ -37,12 +37,12 @@ export interface Promotion {
   usage: StorageUsage | undefined
 }
 
-export type PromotionTask = IdempotentTask & { attemptId: AttemptId }
+export type NewPromotion = PromotionTarget & { attemptId: AttemptId }
 
 /** A twin takes its bytes this much before its reservation can be seen. */
 const TWIN_HIDDEN_MS = 100
 
-const TWIN_REFUSALS = new Set<string>([
+const RECHECK_FOR_REPLAY = new Set<string>([
   'container_not_found',
   'container_file_not_found',
   'container_file_archived',
@@ -59,31 +59,31 @@ const TWIN_REFUSALS = new Set<string>([
  * new document and nothing stays counted.
  *
  * @param request the caller authenticated and allowed to promote
- * @throws ServiceError; {@link PromotionRequest.admitted}'s own error
+ * @throws ServiceError; {@link PromotionRequest.rateLimitPassed}'s own error
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { idempotencyKey, admitted, deadline, journal } = request
-  const task = identifyTask(request)
-  journal.note({ container_id: task.containerId })
-  const lookup = journal.time('look_up', () => findContainerFile(task, deps, deadline.signal))
+  const { idempotencyKey, rateLimitPassed, deadline, telemetry } = request
+  const target = parseTarget(request)
+  telemetry.annotate({ container_id: target.containerId })
+  const lookup = telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
   // Until it is awaited: a replay does not care whether the file is still there.
   lookup.catch(() => {})
   if (idempotencyKey !== undefined) {
-    const replay = await findReplay(task, deps.documents, deadline.signal)
-    await admitted
+    const replay = await findReplay(target, deps.documents, deadline.signal)
+    await rateLimitPassed
     if (replay) return answerReplay(replay, request, deps)
   }
   try {
     const file = await lookup
     requirePromotableSize(file, deps.maxFileBytes)
-    await admitted
-    return await attemptPromotion(task, file, request, deps)
+    await rateLimitPassed
+    return await attemptPromotion(target, file, request, deps)
   } catch (error) {
-    if (idempotencyKey === undefined || !mayBeForTwin(error)) throw error
+    if (idempotencyKey === undefined || !mayHaveReplay(error)) throw error
     if (error.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
     // The reservation first: a twin that has none any more has recorded its document, or never will.
-    const isUnderWay = (await deps.reservations.find(task, deadline.signal)) !== undefined
-    const replay = await findReplay(task, deps.documents, deadline.signal)
+    const isUnderWay = (await deps.reservations.find(target, deadline.signal)) !== undefined
+    const replay = await findReplay(target, deps.documents, deadline.signal)
     if (replay) return answerReplay(replay, request, deps)
     throw isUnderWay && error.reason !== 'promotion_in_progress'
       ? new ServiceError('promotion_in_progress', { cause: error })
@@ -92,11 +92,11 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 }
 
 /** Whether a twin with the same idempotency key that was faster may be the reason, or may have a better answer. */
-function mayBeForTwin(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && TWIN_REFUSALS.has(error.reason)
+function mayHaveReplay(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && RECHECK_FOR_REPLAY.has(error.reason)
 }
 
-function identifyTask({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): PromotionTask {
+function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): NewPromotion {
   const { workspaceId } = caller
   const attemptId = newAttemptId()
   return {
@@ -119,10 +119,10 @@ function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void 
 
 async function answerReplay(
   document: WorkspaceDocument,
-  { deadline, log, journal }: PromotionRequest,
+  { deadline, log, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  journal.note({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
+  telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
   const usage = await deps.ledger.usage(document.workspaceId, deadline.signal).catch((error) => {
     log.warn('storage usage not read, replay answered without it', { error })
     return undefined

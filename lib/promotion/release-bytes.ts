@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
-import { newReleaseId } from './ids.ts'
+import { newReleaseId } from '../ids.ts'
 import type {
   DocumentRecords,
   ObjectStore,

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deadline } from '../deadline.ts'
 import { ServiceError } from '../errors.ts'
-import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
+import type { Telemetry } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
-import type { Deadline } from './deadline.ts'
+import { undoOrLeave } from './end-attempt.ts'
 import type { Reservation, StorageUsage, TakeOutcome } from './ports.ts'
 import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
-import { undo } from './undo.ts'
 
 interface ReserveContext {
   deadline: Deadline
   log: Log
-  journal: Journal
+  telemetry: Telemetry
 }
 
 export type ReserveDependencies = ResolverDependencies & { admission: Admission }
@@ -72,10 +72,15 @@ async function tryToTake(
   deps: ReserveDependencies,
 ): Promise<TakeOutcome> {
   try {
-    return await context.journal.time('reserve', () => deps.ledger.take(reservation, context.deadline.signal))
+    return await context.telemetry.time('reserve', () => deps.ledger.take(reservation, context.deadline.signal))
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
-    await undo(reservation, { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }, context, deps)
+    await undoOrLeave(
+      reservation,
+      { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) },
+      context,
+      deps,
+    )
     throw error
   }
 }

@@ -1,12 +1,12 @@
+import { type AttemptId, documentIdOfAttempt, type WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import { type AttemptId, documentIdOfAttempt, type WorkspaceId } from './ids.ts'
-import type { ObjectKeys } from './object-keys.ts'
-import type { LedgerOverview, OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
+import type { ObjectKeys } from '../object-keys.ts'
+import { settle, undo, watchForCopy } from './end-attempt.ts'
+import type { OpenReservation, Release, Taking, WorkspaceLedger, WorkspaceLedgers } from './ports.ts'
 import { completeRelease, type ReleaseDependencies } from './release-bytes.ts'
-import { settle, takeBack, watchForCopy } from './take-back.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
-  overview: LedgerOverview
+  ledgers: WorkspaceLedgers
   objectKeys: ObjectKeys
   log: Log
 }
@@ -54,13 +54,13 @@ export async function resolveWorkspace(
   const log = deps.log.with({ workspace_id: workspaceId })
   // By this moment all leases are judged: what ends later may still have been on its way when it was looked for.
   const startedAtMs = deps.now()
-  const before = await deps.overview.read(workspaceId, signal)
+  const before = await deps.ledgers.read(workspaceId, signal)
   if (before === undefined) return report
   const reservations = await readReservations()
   // Markers as they are after the reservations were read: one that is there says that its other side was not written yet
   // when that was looked for; one that is gone, that it is done. The version as it was before: what came since is not forgotten.
   const isQuiet = reservations.length + before.takings.length + before.releases.length === 0
-  const ledger = isQuiet ? before : ((await deps.overview.read(workspaceId, signal)) ?? before)
+  const ledger = isQuiet ? before : ((await deps.ledgers.read(workspaceId, signal)) ?? before)
 
   const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= startedAtMs
   // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
@@ -161,7 +161,7 @@ function leftReservation(
         return 'settled'
       }
       if (closedBy === undefined) {
-        if ((await takeBack(reservation, { mayCopyArrive: true }, deps, signal)) === 'taken_back') return 'released'
+        if ((await undo(reservation, { mayCopyArrive: true }, deps, signal)) === 'undone') return 'released'
         await settle(reservation, deps, signal)
         return 'settled'
       }
@@ -177,16 +177,16 @@ async function reschedule(
   { workspaceId, checkDueAtMs: seenMs, takings, releases, version }: WorkspaceLedger,
   reservations: OpenReservation[],
   report: WorkspaceReport,
-  { overview, now, leaseMs }: ResolverDependencies,
+  { ledgers, now, leaseMs }: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   if (seenMs === undefined || seenMs > now()) return
   const all = [...takings, ...releases, ...reservations]
   if (all.length === 0 && report.unreadable === 0) {
-    await overview.reschedule(workspaceId, { seenMs, nextMs: undefined, version }, signal)
+    await ledgers.reschedule(workspaceId, { seenMs, nextMs: undefined, version }, signal)
     return
   }
   const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > now())
   const nextMs = report.failed > 0 || !report.isComplete ? now() + 1000 : Math.min(...running, now() + leaseMs)
-  await overview.reschedule(workspaceId, { seenMs, nextMs }, signal)
+  await ledgers.reschedule(workspaceId, { seenMs, nextMs }, signal)
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/build/build.ts'
+import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { restEvent } from '../support/rest-event.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildFunctions } from '../../infra/build/build.ts'
+import { buildFunctions } from '../../infra/bundle/build.ts'
 import { startLocalService } from '../../infra/local/service.ts'
 import { startBrowser } from '../support/browser.ts'
 

@@ -7,7 +7,7 @@ import {
 } from '../../lib/auth/api-key-administration.ts'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKeyStore } from '../../lib/auth/caller.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 
 const { signal } = new AbortController()
 const NOW = Date.parse('2026-11-21T09:38:35.556Z')

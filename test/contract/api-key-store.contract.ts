@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hashToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 
 const { signal } = new AbortController()
 

@@ -14,7 +14,7 @@ import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
@@ -26,7 +26,7 @@ import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
-import { describeLedgerOverview } from './ledger-overview.contract.ts'
+import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
 import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
@@ -43,13 +43,13 @@ const openLedger = () => {
   const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
   return {
     ...createQuotaLedger(settings),
-    ...createLedgerOverview(settings),
+    ...createLedgerMaintenance(settings),
     ...createWorkspaceAdministration(settings),
   }
 }
 
 describeQuotaLedger('DynamoDB', openLedger)
-describeLedgerOverview('DynamoDB', openLedger)
+describeLedgerMaintenance('DynamoDB', openLedger)
 describeWorkspaceAdministration('DynamoDB', openLedger)
 
 describeReservations('DynamoDB', () =>

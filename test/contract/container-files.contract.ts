@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ContainerFiles, ListedContainerFile } from '../../lib/files/ports.ts'
-import { newAttemptId } from '../../lib/promotion/ids.ts'
+import { newAttemptId } from '../../lib/ids.ts'
 
 const { signal } = new AbortController()
 

@@ -9,7 +9,7 @@ import {
   newAttemptId,
   newReleaseId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
+} from '../../lib/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 const newDocumentId = () => documentIdOfAttempt(newAttemptId())

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { DocumentId, WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentMaintenance } from '../../lib/maintenance/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 const { signal } = new AbortController()
 
-export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentOverview): void {
+export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentMaintenance): void {
   describe(`document records: ${name}`, () => {
-    let records: DocumentRecords & DocumentOverview
+    let records: DocumentRecords & DocumentMaintenance
     let workspaceId: WorkspaceId
     beforeEach(() => {
       records = make()

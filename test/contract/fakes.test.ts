@@ -11,7 +11,7 @@ import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
-import { describeLedgerOverview } from './ledger-overview.contract.ts'
+import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
@@ -22,7 +22,7 @@ const newLedger = () =>
   createFakeQuotaLedger({ ...LEDGER_SETTINGS, maxTakings: MAX_TAKINGS, maxReleases: MAX_RELEASES })
 
 describeQuotaLedger('in-memory fake', newLedger)
-describeLedgerOverview('in-memory fake', newLedger)
+describeLedgerMaintenance('in-memory fake', newLedger)
 describeWorkspaceAdministration('in-memory fake', newLedger)
 describeReservations('in-memory fake', createFakeReservations)
 describeApiKeyAdministration('in-memory fake', () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { newAttemptId } from '../../lib/promotion/ids.ts'
-import type { ContainerFile, DocumentObjectOverview, ObjectStore } from '../../lib/promotion/ports.ts'
+import { newAttemptId } from '../../lib/ids.ts'
+import type { ObjectMaintenance } from '../../lib/maintenance/ports.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
 
 const MIB = 1024 * 1024
@@ -8,7 +9,7 @@ export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 
 const { signal } = new AbortController()
 
 export interface ObjectStoreHarness {
-  store: ObjectStore & DocumentObjectOverview
+  store: ObjectStore & ObjectMaintenance
   /** Begins an upload of this document key and leaves it. */
   beginUpload(key: string): Promise<void>
   putSandboxFile(key: string, object: StoredObject): Promise<void>

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
-import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { LedgerOverview, QuotaLedger, Release, Reservation } from '../../lib/promotion/ports.ts'
+import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ports.ts'
+import type { QuotaLedger, Release, Reservation } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 export const LEDGER_NOW_MS = 1_800_000_000_000
@@ -9,9 +10,9 @@ export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_
 const { signal } = new AbortController()
 
 /** @param make has room for {@link MAX_TAKINGS} takings and {@link MAX_RELEASES} releases in a workspace */
-export function describeQuotaLedger(name: string, make: () => QuotaLedger & LedgerOverview): void {
+export function describeQuotaLedger(name: string, make: () => QuotaLedger & LedgerMaintenance): void {
   describe(`quota ledger: ${name}`, () => {
-    let ledger: QuotaLedger & LedgerOverview
+    let ledger: QuotaLedger & LedgerMaintenance
     let workspaceId: WorkspaceId
     const reservation = (sizeBytes: number, change: Partial<Reservation> = {}) =>
       newReservation({ workspaceId, sizeBytes, ...change })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { newAttemptId } from '../../lib/promotion/ids.ts'
+import { newAttemptId } from '../../lib/ids.ts'
 import type { RateLimiter, RateLimitPolicy } from '../../lib/rate-limit.ts'
 
 /** One request every 100 ms, three at once. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OpenReservation, Reservation, Reservations } from '../../lib/promotion/ports.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 

@@ -3,11 +3,11 @@ import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDynamoDbClient } from '../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OpenReservation, Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
@@ -84,7 +84,7 @@ function createPorts(client: DynamoDBClient) {
   const settings = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
   return {
     ledger: createQuotaLedger(settings),
-    overview: createLedgerOverview(settings),
+    ledgers: createLedgerMaintenance(settings),
     administration: createWorkspaceAdministration(settings),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now: LEDGER_SETTINGS.now }),
@@ -117,11 +117,11 @@ describe('a write that opens something', () => {
   const openings: Record<string, () => Opening> = {
     'ledger.take': () => ({
       open: () => ports.ledger.take(one, signal),
-      isOpen: async () => (await calm.overview.read(workspaceId, signal))?.takings.length === 1,
+      isOpen: async () => (await calm.ledgers.read(workspaceId, signal))?.takings.length === 1,
     }),
     'ledger.mark': () => ({
       open: () => ports.ledger.mark(newRelease(one, 'deletion'), signal),
-      isOpen: async () => (await calm.overview.read(workspaceId, signal))?.releases.length === 1,
+      isOpen: async () => (await calm.ledgers.read(workspaceId, signal))?.releases.length === 1,
     }),
     'reservations.open': () => ({
       open: () => ports.reservations.open(one, signal),
@@ -140,8 +140,8 @@ describe('a write that opens something', () => {
       isOpen: async () => (await calm.ledger.usage(workspaceId, signal))?.quotaBytes === 5000,
       looks: true,
     }),
-    'overview.correct': () => ({
-      open: () => ports.overview.correct(workspaceId, { usedBytes: 77, version: 0 }, signal),
+    'ledgers.correct': () => ({
+      open: () => ports.ledgers.correct(workspaceId, { usedBytes: 77, version: 0 }, signal),
       isOpen: async () => (await calm.ledger.usage(workspaceId, signal))?.usedBytes === 77,
     }),
   }
@@ -204,7 +204,7 @@ describe('a write that closes something', () => {
     expected: unknown
   }
   const ledger = async () => {
-    const { usedBytes, takings, releases } = (await calm.overview.read(workspaceId, signal)) ?? {}
+    const { usedBytes, takings, releases } = (await calm.ledgers.read(workspaceId, signal)) ?? {}
     return [usedBytes, takings?.length, releases?.map(({ sizeBytes }) => sizeBytes)]
   }
   const purposes = async () => (await listReservations()).map(({ purpose }) => purpose)

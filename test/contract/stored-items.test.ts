@@ -3,13 +3,14 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import type { Attributes } from '../../lib/aws/stored-item.ts'
 import { UnreadableItemError } from '../../lib/errors.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { Reservation, StoredDocument } from '../../lib/promotion/ports.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
+import type { StoredDocument } from '../../lib/maintenance/ports.ts'
+import type { Reservation } from '../../lib/promotion/ports.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
@@ -33,7 +34,7 @@ beforeEach(() => {
 
 const openLedger = () => {
   const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
-  return { ...createQuotaLedger(settings), ...createLedgerOverview(settings) }
+  return { ...createQuotaLedger(settings), ...createLedgerMaintenance(settings) }
 }
 const openReservations = () =>
   createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable })
@@ -99,7 +100,7 @@ describe('a workspace item without takings and releases, of the version before',
 })
 
 describe('a tombstone', () => {
-  it('mended: that of an unfinished deletion never expires, as it proves whose the bytes are', async () => {
+  it('fixed: that of an unfinished deletion never expires, as it proves whose the bytes are', async () => {
     const records = openDocuments()
     const one = newDocument(reservation())
     await records.record(one, signal)
@@ -123,7 +124,7 @@ describe('a tombstone', () => {
 })
 
 describe('a live document', () => {
-  it('mended: does not grow with the attempts that were fenced beside it, nor with those made before', async () => {
+  it('fixed: does not grow with the attempts that were fenced beside it, nor with those made before', async () => {
     const records = openDocuments()
     const { documentId } = reservation()
     const sizeOf = async () => JSON.stringify(await readRecordItem({ documentId })).length
@@ -141,7 +142,7 @@ describe('a live document', () => {
   })
 })
 
-describe('mended: an unreadable item', () => {
+describe('fixed: an unreadable item', () => {
   const COUNTER = {
     workspace_id: 'ws',
     quota_bytes: 1000,

@@ -1,11 +1,11 @@
 import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { newDocument, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS } from '../support/ports.ts'
@@ -33,7 +33,7 @@ function createWorld() {
     deps: {
       ...deps,
       ledger: createQuotaLedger(settings),
-      overview: createLedgerOverview(settings),
+      ledgers: createLedgerMaintenance(settings),
       reservations: createReservations({ client, tableName: config.reservationsTable }),
       documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     },
@@ -49,7 +49,7 @@ function createWorld() {
   }
 }
 
-describe('mended: a deletion that stays unfinished for days', () => {
+describe('fixed: a deletion that stays unfinished for days', () => {
   let workspaceId: WorkspaceId
   let world: ReturnType<typeof createWorld>
   beforeEach(() => {

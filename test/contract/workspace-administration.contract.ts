@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { LedgerOverview, QuotaLedger, WorkspaceAdministration } from '../../lib/promotion/ports.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { LedgerMaintenance, WorkspaceAdministration } from '../../lib/maintenance/ports.ts'
+import type { QuotaLedger } from '../../lib/promotion/ports.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-type Ledger = QuotaLedger & LedgerOverview & WorkspaceAdministration
+type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration
 
 const { signal } = new AbortController()
 

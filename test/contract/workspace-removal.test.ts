@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
 import type { Fault } from '../support/fault-proxy.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
@@ -27,7 +27,7 @@ function open() {
   }
   const ledger = {
     ...createQuotaLedger(settings),
-    ...createLedgerOverview(settings),
+    ...createLedgerMaintenance(settings),
     ...createWorkspaceAdministration(settings),
   }
   const versionOf = async () => (await ledger.read(workspaceId, signal))?.version

@@ -230,7 +230,7 @@ describe('npm run admin -- doctor', () => {
   it('names what is refused and a wrong clock: exit code 1', async () => {
     const { code, verdicts } = await doctor(on(denying))
     expect(code).toBe(1)
-    expect(verdicts.clock).toMatchObject({ verdict: 'fault', detail: expect.stringMatching(/^360\d s ahead of/) })
+    expect(verdicts.clock).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^360\d s ahead of/) })
     expect(verdicts['permissions on keys']?.detail).toContain('dynamodb:PutItem, dynamodb:Scan, dynamodb:UpdateItem')
     expect(verdicts['permissions on objects']?.detail).toContain('s3:AbortMultipartUpload')
     expect(verdicts[`table ${standIns.config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
@@ -245,7 +245,7 @@ describe('npm run admin -- doctor', () => {
     expect([unset.code, mixed.code]).toEqual([1, 1])
     expect(unset.verdicts.configuration?.detail).toContain('KEYS_TABLE is not set; WORKSPACES_TABLE is not set')
     expect(unset.verdicts.clock).toMatchObject({ verdict: 'ok' })
-    expect(mixed.verdicts['table none']).toMatchObject({ verdict: 'fault' })
+    expect(mixed.verdicts['table none']).toMatchObject({ verdict: 'problem' })
     expect(mixed.verdicts[`table ${standIns.config.workspacesTable}`]).toBeDefined()
     expect(mixed.verdicts[`bucket ${standIns.config.documentsBucket}`]?.detail).toContain('No answer from')
     expect(mixed.verdicts['permissions on workspaces']).toMatchObject({ verdict: 'ok' })

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { progressBar } from '../../infra/admin/get-document.ts'
-import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
 import { type RunningService, startRunningService } from '../support/running-service.ts'
 

@@ -8,7 +8,7 @@ import { type LocalService, startLocalService } from '../../infra/local/service.
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
 
 let directory: string
@@ -43,7 +43,7 @@ describe('npm run admin -- audit', () => {
     })
   })
 
-  it('finds a lost object: exit code 1; mends it: exit code 0; then nothing is wrong', async () => {
+  it('finds a lost object: exit code 1; repairs it: exit code 0; then nothing is wrong', async () => {
     const { demo } = service
     const s3 = new S3Client({
       region: 'us-east-1',
@@ -58,7 +58,7 @@ describe('npm run admin -- audit', () => {
     expect(found.stdout).toMatch(
       /^ws_full: document file_\w+ \(1000000 bytes\) has lost its object documents\/ws_full\/\S+\n/,
     )
-    expect(found.stdout).toContain('1 findings, 0 mended, 1 left.')
+    expect(found.stdout).toContain('1 findings, 0 repaired, 1 left.')
 
     const json = await audit('--json', '--workspace', 'ws_full')
     expect(json.code).toBe(1)
@@ -68,9 +68,9 @@ describe('npm run admin -- audit', () => {
     ])
 
     expect((await audit('--repair')).code).toBe(1)
-    const mended = await audit('--repair', '--delete-lost-documents')
-    expect(mended.code).toBe(0)
-    expect(mended.stdout).toContain('(mended)')
+    const repaired = await audit('--repair', '--delete-lost-documents')
+    expect(repaired.code).toBe(0)
+    expect(repaired.stdout).toContain('(repaired)')
     expect((await audit()).stdout).toBe('2 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
   })
 

@@ -53,7 +53,7 @@ describe('doctor, on an S3-compatible server', () => {
   it('finds that another one ignores them, and leaves nothing behind', async () => {
     const { port } = heedless.address() as AddressInfo
     const { code, verdict, detail } = await conditions(`http://127.0.0.1:${port}`)
-    expect({ code, verdict }).toEqual({ code: 1, verdict: 'fault' })
+    expect({ code, verdict }).toEqual({ code: 1, verdict: 'problem' })
     for (const condition of ['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload']) {
       expect(detail).toContain(condition)
     }

@@ -13,7 +13,7 @@ import {
   formatFileId,
   newAttemptId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
+} from '../../lib/ids.ts'
 import { type RunningService, startRunningService } from '../support/running-service.ts'
 
 const DOCUMENTS = 5000

@@ -20,7 +20,7 @@ import {
 import { GetBucketPolicyCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type FilePath, formatFileId } from '../../lib/promotion/ids.ts'
+import { type FilePath, formatFileId } from '../../lib/ids.ts'
 import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
 import { type DeployedApi, serveDeployed } from '../support/mock-account/deployed-api.ts'
 import { isMotoInstalled, type MockAccount, startMockAccount } from '../support/mock-account/start.ts'
@@ -71,15 +71,15 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     return writeFile(join(project, 'settings/prod.yml'), text.join(''))
   }
   /** What it printed, and whether it succeeded. */
-  async function framework(...args: string[]): Promise<{ isDone: boolean; output: string }> {
+  async function framework(...args: string[]): Promise<{ conditionHeld: boolean; output: string }> {
     const { AWS_REGION: _, ...environment } = account.environment
     // The settings alone say where.
     const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const words = [...args, '--stage', 'prod']
     const outcome = await serverless(words, project, env).catch((error) => error)
-    const [isDone, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
+    const [conditionHeld, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
     transcript.note(`npx serverless ${words.join(' ')}`, output)
-    return { isDone, output }
+    return { conditionHeld, output }
   }
   const deploy = (...args: string[]) => framework('deploy', ...args)
   async function admin(...args: string[]): Promise<AdminResult> {
@@ -105,13 +105,13 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
     apis.push(api)
     const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
-    return { code, faults: stdout.split('\n').filter((line) => line.startsWith('FAULT')) }
+    return { code, problems: stdout.split('\n').filter((line) => line.startsWith('PROBLEM')) }
   }
 
   it('refuses an account without a role for gateway logs, before anything is there', async () => {
     await settings({ createGatewayLogRole: 'false' })
-    const { isDone, output } = await deploy()
-    expect(isDone).toBe(false)
+    const { conditionHeld, output } = await deploy()
+    expect(conditionHeld).toBe(false)
     expect(output).toContain('add --param createGatewayLogRole=true, once for all stages')
     await expect(stack()).rejects.toThrow(/does not exist/)
   })
@@ -119,11 +119,11 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   it('leaves no table behind when the first deployment fails, and succeeds the second time', async () => {
     await settings()
     await account.failOn('Dashboard')
-    expect((await deploy()).isDone).toBe(false)
+    expect((await deploy()).conditionHeld).toBe(false)
     expect(await tables()).toEqual([])
     await account.failOn()
-    const { isDone, output } = await deploy()
-    expect([isDone, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+    const { conditionHeld, output } = await deploy()
+    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
   })
 
   it('protects the stack and its tables', async () => {
@@ -137,13 +137,13 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('changes nothing by a deployment without a change', async () => {
-    const { isDone, output } = await deploy()
-    expect([isDone, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
+    const { conditionHeld, output } = await deploy()
+    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
   })
 
   it('makes no second role for gateway logs, nor takes the first away', async () => {
     await settings({ createGatewayLogRole: 'false' })
-    expect((await deploy()).isDone).toBe(true)
+    expect((await deploy()).conditionHeld).toBe(true)
     const { StackResourceSummaries = [] } = await new CloudFormationClient({}).send(
       new ListStackResourcesCommand({ StackName: STACK }),
     )
@@ -152,14 +152,14 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('is administered, and serves by the zips that were uploaded', async () => {
     expect((await admin('workspaces', 'create', 'ws_kept', '--quota', '5MiB')).code).toBe(0)
-    const { code, faults } = await smoke()
-    expect([code, faults]).toEqual([0, []])
+    const { code, problems } = await smoke()
+    expect([code, problems]).toEqual([0, []])
   })
 
   it('is seen to be complete, protected, and private, by doctor', async () => {
     expect((await admin('doctor')).code).toBe(0)
     const checks = jsonLines(await runAdmin(['--stage', 'prod', 'doctor', '--json'], account.environment))
-    expect(checks.filter(({ verdict }) => verdict === 'fault')).toEqual([])
+    expect(checks.filter(({ verdict }) => verdict === 'problem')).toEqual([])
     const verdictOf = (name: RegExp) =>
       checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)
     expect(verdictOf(/^stack /)).toEqual(['ok'])
@@ -171,10 +171,10 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     const before = await liveVersion()
     const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${webAcl}`]
     await account.failOn('WebAclAssociation')
-    expect((await deploy(...upgrade)).isDone).toBe(false)
+    expect((await deploy(...upgrade)).conditionHeld).toBe(false)
     expect([(await stack())?.StackStatus, await liveVersion()]).toEqual(['UPDATE_ROLLBACK_COMPLETE', before])
     await account.failOn()
-    expect((await deploy(...upgrade)).isDone).toBe(true)
+    expect((await deploy(...upgrade)).conditionHeld).toBe(true)
     expect((await environmentOfFunction()).LEASE_MS).toBe('90000')
     expect(Number(await liveVersion())).toBeGreaterThan(Number(before))
   })
@@ -183,7 +183,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   it('goes back to a former deployment', async () => {
     const { output } = await framework('deploy', 'list')
     const [timestamp = ''] = [...output.matchAll(/Timestamp: (\d+)/g)].map(([, time]) => time)
-    expect((await framework('rollback', '--timestamp', timestamp)).isDone).toBe(true)
+    expect((await framework('rollback', '--timestamp', timestamp)).conditionHeld).toBe(true)
     expect((await environmentOfFunction()).LEASE_MS).toBe('120000')
   })
 
@@ -204,13 +204,16 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('is not removed while it is protected', async () => {
-    expect(await framework('remove')).toMatchObject({ isDone: false, output: expect.stringContaining('protect') })
+    expect(await framework('remove')).toMatchObject({
+      conditionHeld: false,
+      output: expect.stringContaining('protect'),
+    })
     expect((await stack())?.StackStatus).toMatch(/_COMPLETE$/)
   })
 
   it('keeps tables and buckets when it is removed, and the buckets their policies', async () => {
-    expect((await deploy('--param', 'deletionProtection=false')).isDone).toBe(true)
-    expect((await framework('remove')).isDone).toBe(true)
+    expect((await deploy('--param', 'deletionProtection=false')).conditionHeld).toBe(true)
+    expect((await framework('remove')).conditionHeld).toBe(true)
     expect(await tables()).toContain(`${STACK}-documents`)
     expect(await keptBuckets()).toHaveLength(2)
     for (const Bucket of await keptBuckets()) {
@@ -220,25 +223,25 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('says how to return, instead of failing half way', async () => {
-    const { isDone, output } = await deploy()
-    expect(isDone).toBe(false)
-    expect(output).toContain(`bring it along with keysTable=${STACK}-keys`)
+    const { conditionHeld, output } = await deploy()
+    expect(conditionHeld).toBe(false)
+    expect(output).toContain(`keep using it with keysTable=${STACK}-keys`)
   })
 
   it('returns to what was kept', async () => {
-    const broughtAlong = Object.fromEntries(
+    const existing = Object.fromEntries(
       (await tables()).map((name) => {
         const kind = name.slice(STACK.length + 1).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
         return [`${kind}Table`, name]
       }),
     )
     const [sandboxBucket = '', documentsBucket = ''] = (await keptBuckets()).toSorted().toReversed()
-    await settings({ createGatewayLogRole: 'false', ...broughtAlong, sandboxBucket, documentsBucket })
-    const { isDone, output } = await deploy()
-    expect([isDone, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+    await settings({ createGatewayLogRole: 'false', ...existing, sandboxBucket, documentsBucket })
+    const { conditionHeld, output } = await deploy()
+    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
     expect((await admin('workspaces', 'show', 'ws_kept')).stdout).toContain('5 MiB')
-    const { code, faults } = await smoke()
-    expect([code, faults]).toEqual([0, []])
+    const { code, problems } = await smoke()
+    expect([code, problems]).toEqual([0, []])
   })
 
   it('rehearses a restore, and removes what it restored', async () => {
@@ -266,7 +269,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
     expect((await admin('stop', '--yes')).code).toBe(0)
     await settings({ ...ownSettings, ...Object.fromEntries(restored) })
-    expect((await deploy()).isDone).toBe(true)
+    expect((await deploy()).conditionHeld).toBe(true)
     expect((await admin('audit')).stdout).toContain('nothing is wrong')
     expect((await admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
     expect((await admin('resume')).code).toBe(0)

@@ -12,7 +12,7 @@ import { demoFiles } from '../../infra/local/demo-files.ts'
 import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { readConfig } from '../../lib/config.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { detailOf, NEAR_MISSES } from '../support/near-misses.ts'
 import { type AnyResponse, expectDocumented } from '../support/openapi.ts'
 

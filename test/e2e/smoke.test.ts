@@ -48,7 +48,7 @@ describe('npm run admin -- smoke', () => {
     const result = await smoke()
     expect([result.code, result.stderr]).toEqual([0, ''])
     const found = Object.entries(verdicts(result))
-    expect(found.filter(([, { verdict }]) => verdict === 'fault')).toEqual([])
+    expect(found.filter(([, { verdict }]) => verdict === 'problem')).toEqual([])
     const ok = found.filter(([, { verdict }]) => verdict === 'ok').map(([check]) => check)
     expect(ok).toEqual(
       expect.arrayContaining([
@@ -66,7 +66,7 @@ describe('npm run admin -- smoke', () => {
     const { code, stdout } = await runAdmin(['--local', '--directory', directory, 'smoke'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +\d+\.\d s {2}promote a small file +200, \d+ bytes$/m)
-    expect(stdout).toMatch(/No fault was found; \d+ ok, \d+ not checked\.$/m)
+    expect(stdout).toMatch(/No problem was found; \d+ ok, \d+ not checked\.$/m)
   })
 
   it('names what fails, goes on with the rest, and clears up: exit code 1', async () => {
@@ -74,7 +74,7 @@ describe('npm run admin -- smoke', () => {
     const result = await smoke(['--base-url', baseUrl])
     expect(result.code).toBe(1)
     const { 'an unknown route': route, 'a full quota': quota, ...others } = verdicts(result)
-    expect(route).toEqual({ verdict: 'fault', detail: 'answered 500, not 404 route_not_found.' })
+    expect(route).toEqual({ verdict: 'problem', detail: 'answered 500, not 404 route_not_found.' })
     expect(quota?.verdict).toBe('ok')
     expect(others['everything is gone']?.verdict).toBe('ok')
     expect(await remains()).toEqual([])
@@ -86,7 +86,7 @@ describe('npm run admin -- smoke', () => {
     const result = await smoke(['--base-url', nobody])
     expect(result.code).toBe(1)
     const { 'promote a small file': promotion, 'everything is gone': gone } = verdicts(result)
-    expect(promotion).toMatchObject({ verdict: 'fault', detail: expect.stringMatching(/^No answer from 127/) })
+    expect(promotion).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^No answer from 127/) })
     expect(gone?.verdict).toBe('ok')
     expect(await remains()).toEqual([])
   })
@@ -125,14 +125,14 @@ describe('npm run admin -- smoke', () => {
     const result = await runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
     expect(result.code).toBe(1)
     const { 'workspace, key and files': settling, 'everything is gone': gone, ...others } = verdicts(result)
-    expect([settling?.verdict, others]).toEqual(['fault', {}])
+    expect([settling?.verdict, others]).toEqual(['problem', {}])
     const [, workspaceId = ''] = /workspace (ws_smoke_\w+)/.exec(`${gone?.detail}`) ?? []
     const [left, ...more] = await remains()
     expect([left?.includes(workspaceId), more.length]).toEqual([true, 1])
     const file = (await remains()).find((text) => text.startsWith('sandboxes/'))
     expect(file).toMatch(/small\.txt$/)
     expect(gone).toEqual({
-      verdict: 'fault',
+      verdict: 'problem',
       detail: expect.stringMatching(
         new RegExp(`^left behind: sandbox file ${file} \\(.*not you\\); workspace ${workspaceId}, whose rows`),
       ),

@@ -6,7 +6,7 @@ import AnthropicBefore from 'anthropic-sdk-old'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
-import { formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { type RunningService, startRunningService } from '../support/running-service.ts'
 
 const MIB = 1024 * 1024

@@ -1,7 +1,7 @@
 import { type ApiKeyAdministration, type ApiKeyRecord, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey, ApiKeyStore } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 
 export interface FakeApiKeyStore extends ApiKeyStore {
   /** @returns the token of the new key */

@@ -1,4 +1,5 @@
-import type { DocumentOverview, DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentMaintenance } from '../../lib/maintenance/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 interface Tombstone {
   attemptId?: string
@@ -9,7 +10,7 @@ interface Tombstone {
   isFinished: boolean
 }
 
-export interface FakeDocumentRecords extends DocumentRecords, DocumentOverview {
+export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
   /** Keys of documents that no list shows. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../lib/errors.ts'
 import type { ContainerFiles, DocumentObjects } from '../../lib/files/ports.ts'
-import type { ContainerFile, DocumentObjectOverview, ObjectStore, UnfinishedUpload } from '../../lib/promotion/ports.ts'
+import type { ObjectMaintenance, UnfinishedUpload } from '../../lib/maintenance/ports.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
 
 export interface StoredObject {
   bytes: Buffer
@@ -11,7 +12,7 @@ export interface StoredObject {
   modifiedAt?: Date
 }
 
-export interface FakeObjectStore extends ObjectStore, DocumentObjectOverview, ContainerFiles, DocumentObjects {
+export interface FakeObjectStore extends ObjectStore, ObjectMaintenance, ContainerFiles, DocumentObjects {
   uploads: UnfinishedUpload[]
   sandbox: Map<string, StoredObject>
   documents: Map<string, StoredObject>

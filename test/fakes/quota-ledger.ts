@@ -1,12 +1,11 @@
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { LedgerMaintenance, WorkspaceAdministration } from '../../lib/maintenance/ports.ts'
 import type {
-  LedgerOverview,
   MarkerId,
   QuotaLedger,
   Release,
   StorageUsage,
   Taking,
-  WorkspaceAdministration,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
 
@@ -22,7 +21,7 @@ interface Workspace {
   checkDueAtMs: number | undefined
 }
 
-export interface FakeQuotaLedger extends QuotaLedger, LedgerOverview, WorkspaceAdministration {
+export interface FakeQuotaLedger extends QuotaLedger, LedgerMaintenance, WorkspaceAdministration {
   workspaces: Map<WorkspaceId, Workspace>
 }
 

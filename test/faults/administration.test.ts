@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
 import type { AwsCall, Fault } from '../support/fault-proxy.ts'
 import { newWorkspaceId } from '../support/ledger-values.ts'
@@ -49,30 +49,30 @@ describe('administration when the SDK repeats a write', () => {
     const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
     await stores.proxy.deliverLate()
     expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
-    expect(await createLedgerOverview(settings()).read(workspaceId, signal)).toMatchObject({ version: 0 })
+    expect(await createLedgerMaintenance(settings()).read(workspaceId, signal)).toMatchObject({ version: 0 })
   })
 
   it('sets a quota whose answer was lost once, and says so', async () => {
-    const [workspaces, overview] = [createWorkspaceAdministration(settings()), createLedgerOverview(settings())]
-    await overview.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
+    await ledgers.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
     breakOnce({ kind: 'lose_answer' })
     expect(await workspaces.setQuota(workspaceId, 300, signal)).toEqual({
       previousQuotaBytes: 1000,
       usage: { quotaBytes: 300, usedBytes: 600 },
     })
-    expect(await overview.read(workspaceId, signal)).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: 1 })
+    expect(await ledgers.read(workspaceId, signal)).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: 1 })
   })
 
   it.each(FAULTS.slice(1))('does not send the setting of a quota again that may still arrive: $kind', async (fault) => {
-    const [workspaces, overview] = [createWorkspaceAdministration(settings()), createLedgerOverview(settings())]
-    await overview.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
+    await ledgers.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
     stores.proxy.calls.splice(0)
     breakOnce(fault)
     await expect(workspaces.setQuota(workspaceId, 300, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(stores.proxy.calls.filter(({ name }) => name === 'ledger.setQuota')).toHaveLength(1)
     await stores.proxy.deliverLate()
     const quotaBytes = fault.kind === 'late' ? 300 : 1000
-    expect(await overview.read(workspaceId, signal)).toMatchObject({ quotaBytes, usedBytes: 600 })
+    expect(await ledgers.read(workspaceId, signal)).toMatchObject({ quotaBytes, usedBytes: 600 })
   })
 
   it.each(FAULTS)('adds an API key once, and a late repetition does not enable it again: $kind', async (fault) => {

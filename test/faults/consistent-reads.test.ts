@@ -6,7 +6,7 @@ import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import type { DocumentId } from '../../lib/promotion/ids.ts'
+import type { DocumentId } from '../../lib/ids.ts'
 import type { Content } from '../support/dynamodb/dynalite.ts'
 import { type Lane, startLane } from '../support/lane.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
@@ -127,7 +127,7 @@ const CHECKS: Check[] = [
       ofTable('-workspaces', 'Scan')(operation, input) && input.ProjectionExpression !== undefined,
     async check(reading) {
       const { workspaceId } = await world.newWorkspace(1000)
-      expect(await reading(() => collect(lane.deps.overview.list(signal)))).toContain(workspaceId)
+      expect(await reading(() => collect(lane.deps.ledgers.list(signal)))).toContain(workspaceId)
     },
   },
   {
@@ -136,7 +136,7 @@ const CHECKS: Check[] = [
     isRead: ofTable('-workspaces', 'Scan'),
     async check(reading) {
       const { workspaceId } = await world.newWorkspace(1000)
-      const listed = await reading(() => collect(lane.deps.overview.readAll(signal)))
+      const listed = await reading(() => collect(lane.deps.ledgers.readAll(signal)))
       expect(listed.map((ledger) => ledger.workspaceId)).toContain(workspaceId)
     },
   },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type DocumentId, formatFileId } from '../../lib/promotion/ids.ts'
+import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { faultsFor } from '../support/fault-kinds.ts'
 import { type Lane, startLane } from '../support/lane.ts'
 import { OPERATION_NAMES, type OperationName } from '../support/operations.ts'

@@ -1,19 +1,19 @@
-import { audit } from '../../lib/audit/audit.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { deleteDocumentForCaller } from '../../lib/files/delete-document.ts'
 import { downloadDocument } from '../../lib/files/download-document.ts'
 import { listDocuments } from '../../lib/files/list-documents.ts'
 import type { DocumentListing, ListedDocument, ListOrder } from '../../lib/files/ports.ts'
-import { createJournal } from '../../lib/journal.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/logging.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
+import { resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { type Promotion, promoteContainerFile } from '../../lib/promotion/promote-container-file.ts'
-import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import { createTelemetry } from '../../lib/telemetry.ts'
 import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
@@ -227,10 +227,10 @@ export class History {
           containerId: 'sess_1',
           fileId: formatFileId(`file-${file}`),
           idempotencyKey: key === undefined ? undefined : `key-${key}`,
-          admitted: Promise.resolve(),
+          rateLimitPassed: Promise.resolve(),
           deadline: DEADLINE,
           log: SILENT,
-          journal: createJournal(),
+          telemetry: createTelemetry(),
         },
         deps,
       ),
@@ -308,7 +308,7 @@ export class History {
     const gate = <Store extends object>(store: Store, name: string): Store => process?.gate(store, name) ?? store
     return {
       ledger: gate(this.#ledger, 'ledger'),
-      overview: gate(this.#ledger, 'ledger'),
+      ledgers: gate(this.#ledger, 'ledger'),
       reservations: gate(this.#reservations, 'reservations'),
       admission: createAdmission({ now: () => this.#nowMs }),
       documents: gate(this.#documents, 'documents'),

@@ -1,6 +1,6 @@
 import { comparePositions } from '../../lib/files/list-documents.ts'
 import type { ListedDocument, ListOrder } from '../../lib/files/ports.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 interface Life {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { lambdaContext, restEvent } from '../support/rest-event.ts'
 import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
 

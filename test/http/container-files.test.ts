@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { OPERATION_NAMES, type OperationName } from '../support/operations.ts'
 import { UUID } from '../support/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/test-api.ts'

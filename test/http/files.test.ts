@@ -7,7 +7,7 @@ import {
   newAttemptId,
   newReleaseId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
+} from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { COMMON_HEADERS } from '../support/promotion-answers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
 
 const CASES = Number(process.env.HOSTILE_CASES ?? 20_000)

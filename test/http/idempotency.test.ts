@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { type ContainerId, type FilePath, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import { type ContainerId, type FilePath, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
 import { newDocument, newReservation } from '../support/ledger-values.ts'
 import { LEASE_MS, type Step } from '../support/ports.ts'
 import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
@@ -158,7 +158,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     ['40 s after it began, when nothing lives so long', 40_000, ['take', 'open', 'unmark']],
     ['as soon, whatever of its marker is left', 40_000, ['take', 'open']],
     ['once its lease is over, too', LEASE_MS, ['take', 'open', 'unmark']],
-  ])('mended: takes the place of a dead first request %s, and clears up after it', async (_, ageMs, steps) => {
+  ])('fixed: takes the place of a dead first request %s, and clears up after it', async (_, ageMs, steps) => {
     const api = createTestApi()
     const dead = await leaveBehind(api, ageMs, steps)
     const response = await api.promote(withKey())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/promotion-answers.ts'
 import { CSV, createTestApi, PATH } from '../support/test-api.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
 
 const MS = expect.any(Number)

@@ -22,9 +22,9 @@ const GATEWAY = [
 const functionNamed = (name: string) => ({ Name: 'FunctionName', Value: `container-file-promotion-prod-${name}` })
 
 let prod: Packaged
-let broughtAlong: Packaged
+let existing: Packaged
 beforeAll(async () => {
-  ;[prod, broughtAlong] = await Promise.all([packagedService('prod'), packagedService('broughtAlong')])
+  ;[prod, existing] = await Promise.all([packagedService('prod'), packagedService('existing')])
 }, PACKAGING_TIMEOUT_MS)
 
 const alarm = (name: string) => prod.resource(`${name}Alarm`).Properties
@@ -74,14 +74,14 @@ describe('alarms', () => {
     ])
   })
 
-  it('each tell the topics that are brought along, the address only what is for it', () => {
-    expect(broughtAlong.idsOfType('AWS::SNS::Topic')).toEqual([])
-    expect(broughtAlong.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+  it('each tell existing topics, the address only what is for it', () => {
+    expect(existing.idsOfType('AWS::SNS::Topic')).toEqual([])
+    expect(existing.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
       { TopicArn: EXISTING.ticketTopicArn, Protocol: 'email', Endpoint: EXISTING.ticketEmail },
     ])
-    const told = broughtAlong.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)
+    const told = existing.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)
     expect(new Set(told.flat())).toEqual(new Set([EXISTING.alarmTopicArn, EXISTING.ticketTopicArn]))
-    expect(broughtAlong.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
+    expect(existing.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
   })
 
   it('watch metrics that the service emits', () => {
@@ -171,7 +171,7 @@ describe('what is counted and kept', () => {
       Statistic: 'Maximum',
       Threshold: THRESHOLDS.alarmOldestReservationMs,
     })
-    expect(broughtAlong.resource('OldestReservationAlarm').Properties.Threshold).toBe('600000')
+    expect(existing.resource('OldestReservationAlarm').Properties.Threshold).toBe('600000')
   })
 
   it('drift, lost documents, and all other findings of the audit', () => {

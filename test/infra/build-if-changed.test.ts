@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { buildIfChanged } from '../../infra/build/build-if-changed.ts'
+import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
 
 let root: string
 const bundleFile = () => join(root, 'dist/greet.mjs')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
-import { faultsInDashboard } from '../support/dashboard-schema.ts'
+import { problemsInDashboard } from '../support/dashboard-schema.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { NAMESPACE } from '../support/metric-names.ts'
 import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 describe('the dashboard', () => {
   it('has the structure that CloudWatch documents', () => {
-    expect(faultsInDashboard(JSON.parse(text))).toEqual([])
+    expect(problemsInDashboard(JSON.parse(text))).toEqual([])
   })
 
   it.each([
@@ -36,7 +36,7 @@ describe('the dashboard', () => {
   ])('would be refused with %s', (_, spoil) => {
     const body = JSON.parse(text)
     spoil(body.widgets)
-    expect(faultsInDashboard(body)).not.toEqual([])
+    expect(problemsInDashboard(body)).not.toEqual([])
   })
 
   it('puts no widget over another, nor over the edge of the 24 columns', () => {

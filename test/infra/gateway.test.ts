@@ -14,12 +14,12 @@ import {
 
 let dev: Packaged
 let prod: Packaged
-let broughtAlong: Packaged
+let existing: Packaged
 beforeAll(async () => {
-  ;[dev, prod, broughtAlong] = await Promise.all([
+  ;[dev, prod, existing] = await Promise.all([
     packagedService('dev'),
     packagedService('prod'),
-    packagedService('broughtAlong'),
+    packagedService('existing'),
   ])
 }, PACKAGING_TIMEOUT_MS)
 
@@ -126,13 +126,13 @@ describe('the stage', () => {
   it('waits for the role that writes logs, which stays when the stack goes, where it is to make it', () => {
     expect(dev.resource('GatewayStage').DependsOn).toEqual(['GatewayAccount'])
     for (const id of ['GatewayAccount', 'GatewayLogRole']) expect(dev.resource(id).DeletionPolicy).toBe('Retain')
-    expect(broughtAlong.resource('GatewayStage').DependsOn).toBeUndefined()
-    expect(broughtAlong.idsOfType('AWS::ApiGateway::Account')).toEqual([])
+    expect(existing.resource('GatewayStage').DependsOn).toBeUndefined()
+    expect(existing.idsOfType('AWS::ApiGateway::Account')).toEqual([])
   })
 
-  it('gets the web ACL that is brought along', () => {
+  it('gets the existing web ACL', () => {
     expect(dev.idsOfType('AWS::WAFv2::WebACLAssociation')).toEqual([])
-    const { WebACLArn, ResourceArn } = broughtAlong.resource('WebAclAssociation').Properties
+    const { WebACLArn, ResourceArn } = existing.resource('WebAclAssociation').Properties
     expect(WebACLArn).toBe(EXISTING.webAclArn)
     expect(textOf(ResourceArn)).toBe(
       'arn:<AWS::Partition>:apigateway:<AWS::Region>::/restapis/<ApiGatewayRestApi>/stages/<GatewayStage>',
@@ -150,22 +150,22 @@ describe('the custom domain', () => {
   })
 
   it('is regional, takes TLS 1.2 and newer, and leads to the stage', () => {
-    expect(broughtAlong.resource('CustomDomain').Properties).toEqual({
+    expect(existing.resource('CustomDomain').Properties).toEqual({
       DomainName: EXISTING.customDomainName,
       RegionalCertificateArn: EXISTING.certificateArn,
       EndpointConfiguration: { Types: ['REGIONAL'] },
       SecurityPolicy: 'TLS_1_2',
     })
-    expect(broughtAlong.resource('CustomDomainMapping').Properties).toEqual({
+    expect(existing.resource('CustomDomainMapping').Properties).toEqual({
       DomainName: { Ref: 'CustomDomain' },
       RestApiId: { Ref: 'ApiGatewayRestApi' },
       Stage: { Ref: 'GatewayStage' },
     })
-    expect(broughtAlong.outputs.BaseUrl?.Value).toBe('https://files.example.com/v1')
+    expect(existing.outputs.BaseUrl?.Value).toBe('https://files.example.com/v1')
   })
 
   it('has records for IPv4 and IPv6 in the hosted zone', () => {
-    const records = broughtAlong.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
+    const records = existing.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
     expect(records).toMatchObject(
       ['A', 'AAAA'].map((Type) => ({ Type, Name: EXISTING.customDomainName, HostedZoneId: EXISTING.hostedZoneId })),
     )
@@ -213,9 +213,9 @@ describe('CORS', () => {
   })
 
   it('has preflights answered by the gateway, on every path, for the origins that were named', () => {
-    const preflights = methodsOf(broughtAlong, 'OPTIONS')
+    const preflights = methodsOf(existing, 'OPTIONS')
     // Unknown paths have none.
-    expect(preflights).toHaveLength(methodsOf(broughtAlong, 'ANY').length - 1)
+    expect(preflights).toHaveLength(methodsOf(existing, 'ANY').length - 1)
     const methodsByPath: Record<string, unknown> = {}
     for (const { Properties } of preflights) {
       expect(Properties.Integration).toMatchObject({
@@ -241,15 +241,15 @@ describe('CORS', () => {
       '/v1/files/{document_id}': 'DELETE, GET',
       '/v1/files/{document_id}/content': 'GET',
     })
-    const [deployment] = broughtAlong.ofType('AWS::ApiGateway::Deployment')
-    expect(deployment?.DependsOn).toEqual(expect.arrayContaining(broughtAlong.idsOfType('AWS::ApiGateway::Method')))
+    const [deployment] = existing.ofType('AWS::ApiGateway::Deployment')
+    expect(deployment?.DependsOn).toEqual(expect.arrayContaining(existing.idsOfType('AWS::ApiGateway::Method')))
   })
 
   it("lets pages read the gateway's own answers, and the headers that carry meaning", () => {
-    const own = broughtAlong
+    const own = existing
       .ofType('AWS::ApiGateway::GatewayResponse')
       .map(({ Properties }) => Properties.ResponseParameters)
-    const other = methodsOf(broughtAlong, 'ANY').map(
+    const other = methodsOf(existing, 'ANY').map(
       ({ Properties }) => Properties.Integration.IntegrationResponses[0].ResponseParameters,
     )
     expect(other.length).toBeGreaterThan(0)

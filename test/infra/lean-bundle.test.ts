@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filesOf } from '../../infra/build/budget.ts'
-import { buildFunctions, PROMOTE_ENTRY } from '../../infra/build/build.ts'
+import { filesOf } from '../../infra/bundle/budget.ts'
+import { buildFunctions, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -24,10 +24,10 @@ const MAX_ARTIFACT_BYTES = 200 * 1024
 
 let directory: string
 let dev: Packaged
-let broughtAlong: Packaged
+let existing: Packaged
 
 beforeAll(async () => {
-  ;[dev, broughtAlong] = await Promise.all([packagedService('dev'), packagedService('broughtAlong')])
+  ;[dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
   directory = await mkdtemp(join(tmpdir(), 'promotion-task-'))
 }, PACKAGING_TIMEOUT_MS)
 afterAll(() => rm(directory, { recursive: true, force: true }))
@@ -105,7 +105,7 @@ describe('the functions', () => {
   it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
     for (const name of FUNCTIONS.slice(0, 4)) expect(lambda(name).Timeout).toBe(28)
     expect(lambda('promoteContainerFile')).not.toHaveProperty('ReservedConcurrentExecutions')
-    const { ReservedConcurrentExecutions } = lambda('promoteContainerFile', broughtAlong)
+    const { ReservedConcurrentExecutions } = lambda('promoteContainerFile', existing)
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
   })
 
@@ -138,7 +138,7 @@ describe('the functions', () => {
     const days = (service: Packaged) =>
       service.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays)
     expect(days(dev)).toEqual(Array(FUNCTIONS.length + 1).fill('30'))
-    expect(days(broughtAlong)).toEqual(Array(FUNCTIONS.length + 1).fill('90'))
+    expect(days(existing)).toEqual(Array(FUNCTIONS.length + 1).fill('90'))
   })
 })
 
@@ -152,9 +152,9 @@ describe('the outputs', () => {
       ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
       ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
     ])
-    expect(broughtAlong.outputs.CustomDomainTarget?.Value).toEqual({
+    expect(existing.outputs.CustomDomainTarget?.Value).toEqual({
       'Fn::GetAtt': ['CustomDomain', 'RegionalDomainName'],
     })
-    expect(broughtAlong.outputs.SandboxBucket?.Value).toBe(EXISTING.sandboxBucket)
+    expect(existing.outputs.SandboxBucket?.Value).toBe(EXISTING.sandboxBucket)
   })
 })

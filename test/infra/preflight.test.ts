@@ -44,39 +44,40 @@ beforeEach(() => {
   account = { role: 'arn:aws:iam::111122223333:role/logs', tables: [KEPT] }
 })
 
-const faults = async (changes: Partial<Intention> = {}) => (await examineAccount({ ...INTENTION, ...changes })).faults
+const problems = async (changes: Partial<Intention> = {}) =>
+  (await examineAccount({ ...INTENTION, ...changes })).problems
 
 describe('before a deployment, the account', () => {
   it('is fine with a role for gateway logs, no table of a new one’s name, and the existing ones complete', async () => {
-    expect(await examineAccount(INTENTION)).toEqual({ faults: [], warnings: [] })
+    expect(await examineAccount(INTENTION)).toEqual({ problems: [], warnings: [] })
   })
 
   it('has no role for gateway logs', async () => {
     account = { tables: [KEPT] }
-    expect(await faults()).toEqual([expect.stringContaining('add --param createGatewayLogRole=true')])
-    expect(await faults({ createsGatewayLogRole: true })).toEqual([])
+    expect(await problems()).toEqual([expect.stringContaining('add --param createGatewayLogRole=true')])
+    expect(await problems({ createsGatewayLogRole: true })).toEqual([])
   })
 
   it('has one already, and another is asked for', async () => {
-    expect(await faults({ createsGatewayLogRole: true })).toEqual([expect.stringContaining('leave it out')])
+    expect(await problems({ createsGatewayLogRole: true })).toEqual([expect.stringContaining('leave it out')])
   })
 
   it('has a table that would be made', async () => {
     account.tables?.push({ TableName: 'prod-keys' })
-    expect(await faults()).toEqual([expect.stringContaining('bring it along with keysTable=prod-keys, or delete it')])
+    expect(await problems()).toEqual([expect.stringContaining('keep using it with keysTable=prod-keys, or delete it')])
   })
 
-  it('lacks a table that is brought along, or the index of one', async () => {
+  it('lacks an existing table, or the index of one', async () => {
     account.tables = []
-    expect(await faults()).toEqual(['documentsTable is "kept": there is no such table'])
+    expect(await problems()).toEqual(['documentsTable is "kept": there is no such table'])
     account.tables = [{ TableName: 'kept' }]
-    expect(await faults()).toEqual([expect.stringContaining('it has no index documents-by-creation')])
+    expect(await problems()).toEqual([expect.stringContaining('it has no index documents-by-creation')])
   })
 
   it('may not be looked at: a warning, and the deployment goes on', async () => {
     account = { role: 'arn:aws:iam::111122223333:role/logs' }
     expect(await examineAccount(INTENTION)).toEqual({
-      faults: [],
+      problems: [],
       warnings: [expect.stringContaining('dynamodb:DescribeTable')],
     })
   })

@@ -10,9 +10,9 @@ interface Statement {
 }
 
 let dev: Packaged
-let broughtAlong: Packaged
+let existing: Packaged
 beforeAll(async () => {
-  ;[dev, broughtAlong] = await Promise.all([packagedService('dev'), packagedService('broughtAlong')])
+  ;[dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
 }, PACKAGING_TIMEOUT_MS)
 
 /** Of a role's own policies and of those that are attached to it. */
@@ -62,16 +62,16 @@ describe('roles', () => {
     ['dev', 'ReadDocumentsRole', 'ReadDocuments', '<DocumentsBucket>/documents/*/*/*'],
     ['dev', 'DeleteDocumentRole', 'DiscardObjects', '<DocumentsBucket>/documents/*/*/*'],
     ['dev', 'ReadContainerFilesRole', 'ReadSandboxes', '<SandboxBucket>/sandboxes/*/*/*'],
-    ['broughtAlong', 'ReadDocumentsRole', 'ReadDocuments', 'platform-documents/*/files/*/*'],
-    ['broughtAlong', 'ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
+    ['existing', 'ReadDocumentsRole', 'ReadDocuments', 'platform-documents/*/files/*/*'],
+    ['existing', 'ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['dev', 'ResolveReservationsRole', 'DiscardObjects', '<DocumentsBucket>/documents/*/*/*'],
     ['dev', 'AuditWorkspacesRole', 'LookAtObjects', '<DocumentsBucket>/documents/*'],
-    ['broughtAlong', 'PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
-    ['broughtAlong', 'PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
-    ['broughtAlong', 'ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
-    ['broughtAlong', 'AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
+    ['existing', 'PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
+    ['existing', 'PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
+    ['existing', 'ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
+    ['existing', 'AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
   ])('of %s, lets %s (%s) reach the objects of the key template only', (variant, role, sid, objects) => {
-    const service = variant === 'dev' ? dev : broughtAlong
+    const service = variant === 'dev' ? dev : existing
     const statement = statementsOf(service, role).find(({ Sid }) => Sid === sid)
     expect(textOf(statement?.Resource)).toBe(`arn:<AWS::Partition>:s3:::${objects}`)
   })
@@ -111,7 +111,7 @@ describe('roles', () => {
     ['ReadDocumentsRole', EXISTING.documentsKmsKeyArn],
     ['ReadContainerFilesRole', EXISTING.sandboxKmsKeyArn],
   ])('lets %s decrypt what it signs, and nothing else', (role, key) => {
-    const decrypting = statementsOf(broughtAlong, role).filter(({ Action }) => [Action].flat().includes('kms:Decrypt'))
+    const decrypting = statementsOf(existing, role).filter(({ Action }) => [Action].flat().includes('kms:Decrypt'))
     expect(decrypting.map(({ Resource }) => Resource)).toEqual([key])
   })
 })

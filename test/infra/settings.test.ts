@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type Deployment, faultsInDeployment } from '../../infra/deploy/faults-in-deployment.ts'
+import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
 import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/packages.ts'
 
@@ -100,7 +100,7 @@ describe('the parameters', () => {
     ['of existing resources', { ...params.prod, ...EXISTING }],
     ['of alarms', { ...params.prod, ...THRESHOLDS }],
   ])('%s can be deployed', (_, changes) => {
-    expect(faultsInDeployment(deployment(changes))).toEqual([])
+    expect(problemsInDeployment(deployment(changes))).toEqual([])
   })
 
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
@@ -174,13 +174,13 @@ describe('the parameters', () => {
     ['alarmLatencyMs is "30000": allowed is', { alarmLatencyMs: '30000' }],
     ['alarmOldestReservationMs is "5": allowed is', { alarmOldestReservationMs: '5' }],
   ])('are refused: %s', (fault, changes, options) => {
-    expect(faultsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
+    expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
   })
 
   it('are taken as booleans and numbers, too', () => {
     const { settings, ...others } = deployment({ alarmEmail: 'ops@example.com' })
     expect(
-      faultsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
+      problemsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
     ).toEqual([])
   })
 })
@@ -204,7 +204,7 @@ describe('serverless package', () => {
     expect(stderr).toContain('Service packaged')
   })
 
-  it('names all faults together, and packages nothing', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
+  it('names all problems together, and packages nothing', { timeout: PACKAGING_TIMEOUT_MS }, async () => {
     const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
     const { code, stderr, stdout } = await inCopy(['infra', 'lib'], faulty)
     expect(code).toBe(1)

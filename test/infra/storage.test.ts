@@ -4,13 +4,13 @@ import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '
 
 let dev: Packaged
 let prod: Packaged
-let broughtAlong: Packaged
+let existing: Packaged
 let ownKeys: Packaged
 beforeAll(async () => {
-  ;[dev, prod, broughtAlong, ownKeys] = await Promise.all([
+  ;[dev, prod, existing, ownKeys] = await Promise.all([
     packagedService('dev'),
     packagedService('prod'),
-    packagedService('broughtAlong'),
+    packagedService('existing'),
     packagedService('ownKeys'),
   ])
 }, PACKAGING_TIMEOUT_MS)
@@ -55,10 +55,10 @@ describe('buckets', () => {
     )
   })
 
-  it('creates none that is brought along, and uses it in every function', () => {
-    expect(broughtAlong.idsOfType('AWS::S3::Bucket')).toEqual(['ServerlessDeploymentBucket'])
-    expect(broughtAlong.idsOfType('AWS::S3::BucketPolicy')).toEqual(['ServerlessDeploymentBucketPolicy'])
-    for (const { Properties } of broughtAlong.ofType('AWS::Lambda::Function')) {
+  it('creates no bucket where one exists, and uses that in every function', () => {
+    expect(existing.idsOfType('AWS::S3::Bucket')).toEqual(['ServerlessDeploymentBucket'])
+    expect(existing.idsOfType('AWS::S3::BucketPolicy')).toEqual(['ServerlessDeploymentBucketPolicy'])
+    for (const { Properties } of existing.ofType('AWS::Lambda::Function')) {
       expect(Properties.Environment.Variables).toMatchObject({
         SANDBOX_BUCKET: EXISTING.sandboxBucket,
         DOCUMENTS_BUCKET: EXISTING.documentsBucket,
@@ -87,7 +87,7 @@ describe('buckets', () => {
         })
         .filter(([, action]) => JSON.stringify(action).includes('kms:'))
     expect(grantsOf(dev)).toEqual([])
-    for (const variant of [broughtAlong, ownKeys]) {
+    for (const variant of [existing, ownKeys]) {
       const grants = grantsOf(variant)
       expect(grants).toEqual([
         ['PromoteContainerFileRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],

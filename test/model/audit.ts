@@ -2,7 +2,7 @@ import { addedUp } from './counter-writes.ts'
 import type { Choice, Steps } from './steps.ts'
 import { attemptIds, DOCUMENT, entry, NO_WATCH, placeOf, TOMBSTONE } from './world.ts'
 
-/** lib/audit/audit-workspace.ts: adds the used bytes up; or looks after one object that no document has. */
+/** lib/maintenance/audit-workspace.ts: adds the used bytes up; or looks after one object that no document has. */
 export function auditSteps(): Steps {
   const end = 'waiting'
   return {

@@ -1,4 +1,4 @@
-import { hasEnded, type Next, RECORD_UNANSWERED, type Steps, settle, TWIN_RECORDED, takeBack } from './steps.ts'
+import { hasEnded, type Next, RECORD_UNANSWERED, type Steps, settle, TWIN_RECORDED, undo } from './steps.ts'
 import { DOCUMENT, entry, FAILED, PENDING, type Process, placeOf, SUCCEEDED, UNANSWERED, type World } from './world.ts'
 
 interface PromotionRole {
@@ -94,7 +94,7 @@ export function promotionSteps(): Steps {
     },
     ...settle('settle', 'succeeded', 'succeeded'),
 
-    // Undo: lib/promotion/undo.ts
+    // Undo: lib/promotion/end-attempt.ts
     /** A copy that is under way beside the opening is not broken off. */
     'promotion.inDoubt': {
       read: (world, { copy }, index) => {
@@ -112,7 +112,7 @@ export function promotionSteps(): Steps {
     'undo.afterUnmark': {
       read: (_, { unmarked }) => (unmarked === PENDING ? [] : [{ label: 'undoes', next: 'undo.fence' }]),
     },
-    ...takeBack('undo', mayCopyArrive, { recorded: 'promotion.settle', takenBack: answer, failed: answer }),
+    ...undo('undo', mayCopyArrive, { recorded: 'promotion.settle', undone: answer, failed: answer }),
 
     // Another attempt's reservation is in the way: lib/promotion/open-reservation.ts
     'promotion.inProgress': {
@@ -129,9 +129,9 @@ export function promotionSteps(): Steps {
         return choices
       },
     },
-    ...takeBack('takeOver', () => true, {
+    ...undo('takeOver', () => true, {
       recorded: 'settleTwin.unmark',
-      takenBack: own('promotion.open'),
+      undone: own('promotion.open'),
       failed: own('promotion.forestall'),
     }),
     ...settle('settleTwin', own('promotion.open'), own('promotion.forestall')),

@@ -1,5 +1,5 @@
 import { promotionOf } from './promotion.ts'
-import { type Choice, completeDeletion, completeUndo, type Steps, settle, takeBack } from './steps.ts'
+import { type Choice, completeDeletion, completeUndo, type Steps, settle, undo } from './steps.ts'
 import { attemptIds, entry, NO_WATCH, type Process, placeOf, WATCH_OVER, type World } from './world.ts'
 
 /** In `seenAttempts`: there was something in the counter. */
@@ -91,7 +91,7 @@ export function resolverSteps(): Steps {
     'resolver.discardLate': { write: 'discard', on: { done: 'resolver.removeWatch', failed: end } },
     'resolver.removeWatch': { write: 'removeWatch', on: ends },
 
-    ...takeBack('resolveRow', () => true, { recorded: 'settleRow.unmark', takenBack: end, failed: end }),
+    ...undo('resolveRow', () => true, { recorded: 'settleRow.unmark', undone: end, failed: end }),
     ...settle('settleRow', end, end),
     /** The marker comes before the closing, and goes with the bytes: not there any more, they were given back. */
     'resolver.findRelease': {

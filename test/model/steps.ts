@@ -49,14 +49,14 @@ export const RECORD_UNANSWERED = 1
 export const TWIN_RECORDED = 2
 
 /** Where a part of the protocol that several processes share leads to. */
-export interface TakeBackEnds {
+export interface UndoEnds {
   recorded: Next
-  takenBack: Next
+  undone: Next
   failed: Next
 }
 
-/** lib/promotion/take-back.ts: ends an attempt whose reservation is open. */
-export function takeBack(name: string, mayCopyArrive: (process: Process) => boolean, ends: TakeBackEnds): Steps {
+/** lib/promotion/end-attempt.ts: ends an attempt whose reservation is open. */
+export function undo(name: string, mayCopyArrive: (process: Process) => boolean, ends: UndoEnds): Steps {
   const { failed } = ends
   const at = (step: string) => `${name}.${step}`
   const fenced: Next = (_, process) => {
@@ -71,11 +71,11 @@ export function takeBack(name: string, mayCopyArrive: (process: Process) => bool
     [at('unmark')]: { write: 'unmark', on: { done: at('discard'), failed } },
     [at('discard')]: { write: 'discard', on: { done: at('mark'), failed } },
     [at('mark')]: { write: 'mark', inRelease: true, on: { done: at('close'), failed } },
-    ...completeUndo(name, ends.takenBack, failed),
+    ...completeUndo(name, ends.undone, failed),
   }
 }
 
-/** lib/promotion/take-back.ts: ends an attempt whose document is recorded. */
+/** lib/promotion/end-attempt.ts: ends an attempt whose document is recorded. */
 export function settle(name: string, settled: Next, failed: Next): Steps {
   const at = (step: string) => `${name}.${step}`
   return {

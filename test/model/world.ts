@@ -5,7 +5,7 @@ export interface World {
   used: number
   /** check_due_at is there: the resolver will look at this workspace. */
   isDue: boolean
-  /** By how much `used` was wrong from the beginning, until an audit mends it. No store knows it. */
+  /** By how much `used` was wrong from the beginning, until an audit repairs it. No store knows it. */
   drift: number
   /** How many faults may still happen. */
   faults: number

@@ -103,6 +103,6 @@ function widget(type: string) {
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile(DASHBOARD_SCHEMA)
 
 /** @returns what CloudWatch would not take */
-export function faultsInDashboard(body: unknown): unknown[] {
+export function problemsInDashboard(body: unknown): unknown[] {
   return validate(body) ? [] : (validate.errors ?? [])
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { newAttemptId } from '../../lib/promotion/ids.ts'
+import { newAttemptId } from '../../lib/ids.ts'
 import { patternBytes } from '../contract/object-store.contract.ts'
 import type { Lane } from './lane.ts'
 import type { AnyResponse } from './openapi.ts'
@@ -162,7 +162,7 @@ export const SCENARIOS: Scenario[] = [
     documentsBefore: 1,
   },
   {
-    name: 'the audit, mending',
+    name: 'the audit, repairing',
     async prepare(lane, world) {
       const workspace = await withFile(world, SMALL)
       const { workspaceId } = workspace
@@ -176,8 +176,8 @@ export const SCENARIOS: Scenario[] = [
       if (!source) throw new Error('the file is not there')
       const targetKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
       await lane.deps.objects.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
-      const version = (await lane.deps.overview.read(workspaceId, signal))?.version
-      await lane.deps.overview.correct(workspaceId, { usedBytes: 77, version }, signal)
+      const version = (await lane.deps.ledgers.read(workspaceId, signal))?.version
+      await lane.deps.ledgers.correct(workspaceId, { usedBytes: 77, version }, signal)
       lane.setClock(HOURS_MS)
       return workspace
     },

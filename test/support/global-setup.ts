@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildIfChanged } from '../../infra/build/build-if-changed.ts'
+import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/local/service-definition.ts'
 
 declare module 'vitest' {

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { audit } from '../../lib/audit/audit.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
@@ -9,7 +7,7 @@ import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentObjects } from '../../lib/aws/document-objects.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createDownloadSigner } from '../../lib/aws/download-signer.ts'
-import { createLedgerOverview } from '../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
@@ -18,12 +16,14 @@ import { createDeleteDocumentHandler } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
 import { createReadContainerFilesHandler } from '../../lib/http/read-container-files.ts'
 import { createReadDocumentsHandler } from '../../lib/http/read-documents.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/logging.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
+import { resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
-import { resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import {
   type AwsCall,
@@ -73,7 +73,7 @@ export async function startLane(standIns: StandIns) {
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger(ledgerSettings),
-    overview: createLedgerOverview(ledgerSettings),
+    ledgers: createLedgerMaintenance(ledgerSettings),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     admission: createAdmission({ now }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),

@@ -5,7 +5,7 @@ import {
   newAttemptId,
   newReleaseId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
+} from '../../lib/ids.ts'
 import type { Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 
 /** Far from now: no lease ends by itself. */

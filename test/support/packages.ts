@@ -50,7 +50,7 @@ const OWN_KEYS = { sandboxKmsKeyArn: EXISTING.sandboxKmsKeyArn, documentsKmsKeyA
 export const VARIANTS = {
   dev: ['--stage', 'dev', ...asParams({ createGatewayLogRole: 'true' })],
   prod: ['--stage', 'prod', ...asParams(THRESHOLDS)],
-  broughtAlong: ['--stage', 'prod', ...asParams(EXISTING)],
+  existing: ['--stage', 'prod', ...asParams(EXISTING)],
   ownKeys: ['--stage', 'dev', ...asParams(OWN_KEYS)],
   // To be run: with the buckets that the stand-ins have, and small parts.
   standIns: ['--stage', 'e2e', ...asParams(ON_STAND_INS)],

@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
-import type { AuditDependencies } from '../../lib/audit/audit-workspace.ts'
-import { createJournal } from '../../lib/journal.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/logging.ts'
+import type { AuditDependencies } from '../../lib/maintenance/audit-workspace.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import type { Reservation } from '../../lib/promotion/ports.ts'
 import type { ReserveDependencies } from '../../lib/promotion/reserve-bytes.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { createTelemetry } from '../../lib/telemetry.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
@@ -38,7 +38,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
   const log: Log = createRecordingLog(logged)
   const deps = {
     ledger,
-    overview: ledger,
+    ledgers: ledger,
     reservations,
     documents,
     objects,
@@ -97,7 +97,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     pass: (durationMs = LEASE_MS) => {
       clock.nowMs += durationMs
     },
-    request: () => ({ deadline: { signal, undoSignal: () => signal }, log, journal: createJournal() }),
+    request: () => ({ deadline: { signal, undoSignal: () => signal }, log, telemetry: createTelemetry() }),
     /** What the resolver makes of it once all leases are over, and those of what it has begun itself. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
       for (let looks = 0; looks < 3; looks++) {

@@ -1,6 +1,6 @@
-import { audit } from '../../lib/audit/audit.ts'
-import type { AuditDependencies } from '../../lib/audit/audit-workspace.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import type { AuditDependencies } from '../../lib/maintenance/audit-workspace.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
 import type { Ports } from './ports.ts'
 
 const { signal } = new AbortController()

@@ -8,7 +8,7 @@ import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import type { Permission } from '../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/promotion/ids.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

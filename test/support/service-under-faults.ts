@@ -1,5 +1,5 @@
 import { inject, vi } from 'vitest'
-import { formatFileId } from '../../lib/promotion/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import type { LimitedDynamoDbOptions } from './dynamodb/limited-dynamodb.ts'
 import { type FaultProxy, nameDynamoDbCall, nameS3Call, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'

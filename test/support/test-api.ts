@@ -6,11 +6,11 @@ import {
   type ReadContainerFilesDependencies,
 } from '../../lib/http/read-container-files.ts'
 import { createReadDocumentsHandler, type ReadDocumentsDependencies } from '../../lib/http/read-documents.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import { formatFileId } from '../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../lib/promotion/object-keys.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
 import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
@@ -57,7 +57,7 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
     apiKeys,
     objects,
     ledger,
-    overview: ledger,
+    ledgers: ledger,
     reservations,
     admission: createAdmission({ now }),
     documents,

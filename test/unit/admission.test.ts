@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 
 const WORKSPACE = 'ws_1' as WorkspaceId
 const OTHER = 'ws_2' as WorkspaceId

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { auditKeys, explainKeyFinding, type KeyFinding } from '../../lib/audit/audit-keys.ts'
 import { type ApiKeyGrant, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { auditKeys, explainKeyFinding, type KeyFinding } from '../../lib/maintenance/audit-keys.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId

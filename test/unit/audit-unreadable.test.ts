@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UnreadableItemError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { createPorts, WORKSPACE } from '../support/ports.ts'
 import { runAudit } from '../support/run-audit.ts'
 
-describe('mended: audit, of what cannot be read', () => {
+describe('fixed: audit, of what cannot be read', () => {
   const UNREADABLE = new UnreadableItemError('a number beyond 2^53')
   const OTHER = 'ws_2' as WorkspaceId
   const finding = { workspaceId: WORKSPACE, kind: 'unreadable_item', message: UNREADABLE.message, isRepaired: false }

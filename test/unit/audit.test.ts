@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { audit } from '../../lib/audit/audit.ts'
-import type { Finding } from '../../lib/audit/findings.ts'
-import { newAttemptId } from '../../lib/promotion/ids.ts'
+import { newAttemptId } from '../../lib/ids.ts'
+import { audit } from '../../lib/maintenance/audit.ts'
+import type { Finding } from '../../lib/maintenance/findings.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
 import { runAudit } from '../support/run-audit.ts'
@@ -10,7 +10,7 @@ const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
 const OVERDUE_MS = 600_000
 
-/** What is found, found again, mended, and then gone. */
+/** What is found, found again, repaired, and then gone. */
 async function expectMended(ports: Ports, ...expected: object[]) {
   const found = (isRepaired: boolean) => expected.map((finding) => ({ workspaceId: WORKSPACE, isRepaired, ...finding }))
   expect((await runAudit(ports)).findings).toEqual(found(false))
@@ -98,7 +98,7 @@ describe('audit', () => {
     expect(ports.objects.documents.size).toBe(2)
   })
 
-  it('finds documents that have lost their object; mending gives their bytes back', async () => {
+  it('finds documents that have lost their object; repairing gives their bytes back', async () => {
     const ports = createPorts()
     const { documentId, objectKey } = await ports.addDocument()
     ports.objects.documents.delete(objectKey)
@@ -166,10 +166,11 @@ describe('audit', () => {
     ports.ledger.workspaces.clear()
     ports.putObject({ objectKey: 'documents/ws_1/README.md', sizeBytes: 1 })
     ports.pass(LEASE_MS + OVERDUE_MS)
-    const mended = async () => (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
+    const repaired = async () =>
+      (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
     const stranger = ['object_without_document', false]
-    expect(await mended()).toEqual([['expired_reservation', false], stranger, ['drift', true]])
-    expect(await mended()).toEqual([['expired_reservation', true], stranger])
+    expect(await repaired()).toEqual([['expired_reservation', false], stranger, ['drift', true]])
+    expect(await repaired()).toEqual([['expired_reservation', true], stranger])
     expect(ports.state()).toMatchObject({ used: 0, markers: 0, reservations: 0 })
   })
 

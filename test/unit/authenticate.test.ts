@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { authenticate, requirePermission } from '../../lib/auth/authenticate.ts'
 import type { ApiKey, Caller } from '../../lib/auth/caller.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { createFakeApiKeyStore, type FakeApiKeyStore } from '../fakes/api-key-store.ts'
 
 const NOW_MS = 1_800_000_000_000

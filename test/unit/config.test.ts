@@ -58,7 +58,7 @@ describe('readConfig', () => {
     }
   })
 
-  it('names all faults together', () => {
+  it('names all problems together', () => {
     const { KEYS_TABLE: _, ...rest } = REQUIRED
     const read = () => readConfig({ ...rest, MAX_FILE_BYTES: '5 GiB', S3_FORCE_PATH_STYLE: 'yes' })
     expect(read).toThrow(/KEYS_TABLE is not set\n.*S3_FORCE_PATH_STYLE/s)

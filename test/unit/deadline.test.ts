@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRequestDeadline } from '../../lib/promotion/deadline.ts'
+import { createRequestDeadline } from '../../lib/deadline.ts'
 
 const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 const PROCESS_MS = 28_000

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
@@ -94,7 +94,7 @@ describe('deleteDocument', () => {
   })
 })
 
-describe('mended: a deletion that is held up beyond its lease', () => {
+describe('fixed: a deletion that is held up beyond its lease', () => {
   it.each([
     ['the resolver', false],
     ['the resolver, and then a new document of the same id,', true],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { deleteWorkspace } from '../../infra/admin/delete-workspace.ts'
 import type { Session } from '../../infra/admin/session.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { newDocument, newReservation } from '../support/ledger-values.ts'
 
 const workspaceId = 'ws_1' as WorkspaceId
@@ -17,7 +17,7 @@ it('keeps a workspace in which a document of no bytes was recorded meanwhile: no
       },
     },
     reservations: { list: async function* () {} },
-    overview: { read: async () => ({ version: 7 }) },
+    ledgers: { read: async () => ({ version: 7 }) },
     workspaceRemoval: { remove: async (id: string) => removed.push(id) > 0 },
   }
   const output = { done() {}, progress() {} }

@@ -9,7 +9,7 @@ import {
   newReleaseId,
   parseContainerId,
   parseFileId,
-} from '../../lib/promotion/ids.ts'
+} from '../../lib/ids.ts'
 
 const encode = (bytes: string | Buffer) => `cfile_${Buffer.from(bytes as string).toString('base64url')}`
 const detailOf = (call: () => unknown): string => {

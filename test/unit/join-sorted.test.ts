@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinSorted } from '../../lib/audit/join-sorted.ts'
+import { joinSorted } from '../../lib/maintenance/join-sorted.ts'
 
 describe('joinSorted', () => {
   const join = async (left: string[], right: string[]) => {

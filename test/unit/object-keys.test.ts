@@ -9,8 +9,8 @@ import {
   isWorkspaceId,
   newAttemptId,
   type WorkspaceId,
-} from '../../lib/promotion/ids.ts'
-import { createObjectKeys, faultsInTemplates } from '../../lib/promotion/object-keys.ts'
+} from '../../lib/ids.ts'
+import { createObjectKeys, problemsInTemplates } from '../../lib/object-keys.ts'
 
 const TEMPLATES = {
   sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
@@ -66,9 +66,9 @@ describe('idsOf and workspaceIdOf', () => {
   )
 })
 
-describe('faultsInTemplates', () => {
+describe('problemsInTemplates', () => {
   const faults = (change: Partial<typeof TEMPLATES>, sameBucket = false) =>
-    faultsInTemplates({ ...TEMPLATES, ...change }, sameBucket)
+    problemsInTemplates({ ...TEMPLATES, ...change }, sameBucket)
 
   it.each([
     [{}],

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
+import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
 import { openReservation } from '../../lib/promotion/open-reservation.ts'
 import type { OpenReservation, Reservation } from '../../lib/promotion/ports.ts'
-import { type Progress, undo } from '../../lib/promotion/undo.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import {
   ALL_STEPS,
@@ -69,7 +69,7 @@ describe('openReservation', () => {
     [39_000, 1],
     [39_999, 1],
   ])(
-    'mended: refuses beside a twin of %d ms, to come back in %d s: as long again, or when it must be dead',
+    'fixed: refuses beside a twin of %d ms, to come back in %d s: as long again, or when it must be dead',
     async (ageMs, seconds) => {
       const ports = createPorts()
       const first = await ports.run(['take', 'open', 'unmark'])
@@ -81,7 +81,7 @@ describe('openReservation', () => {
     },
   )
 
-  it('mended: tells when a fence ends that stands in the way', async () => {
+  it('fixed: tells when a fence ends that stands in the way', async () => {
     const ports = createPorts()
     const first = await ports.run(['take', 'forestall'])
     ports.pass(DEAD_AFTER_MS)
@@ -104,7 +104,7 @@ describe('openReservation', () => {
   })
 })
 
-describe('mended: openReservation beside a twin that must be dead', () => {
+describe('fixed: openReservation beside a twin that must be dead', () => {
   it.each([
     ['had not copied', ['take', 'open', 'unmark']],
     ['had copied', ['take', 'open', 'unmark', 'copy']],
@@ -148,7 +148,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
     expect(rows(ports)).toEqual([['promotion', one.attemptId]])
     expect(await ports.documents.record(newDocument(one), signal)).toBe('taken')
     const progress: Progress = { ...newProgress(), reservation: 'open' }
-    expect(await undo(one, progress, ports.request(), ports.deps)).toBe('taken_back')
+    expect(await undoOrLeave(one, progress, ports.request(), ports.deps)).toBe('undone')
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
@@ -161,7 +161,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
     for (const [index, { error, progress }] of outcomes.entries()) {
       if (error === undefined) continue
       expect(error).toMatchObject({ reason: 'promotion_in_progress' })
-      await undo(twins[index] as Reservation, progress, ports.request(), ports.deps)
+      await undoOrLeave(twins[index] as Reservation, progress, ports.request(), ports.deps)
     }
     expect(outcomes.filter(({ error }) => error === undefined)).toHaveLength(1)
     await ports.resolveAll()
@@ -197,7 +197,7 @@ describe('mended: openReservation beside a twin that must be dead', () => {
       const isInTheWay = rows(ports).some(
         ([purpose, attemptId]) => purpose === 'promotion' && attemptId === dead.attemptId,
       )
-      await undo(one, progress, ports.request(), ports.deps)
+      await undoOrLeave(one, progress, ports.request(), ports.deps)
       // Its marker keeps the workspace due, so that what arrives late of the rest is found.
       const isMarked = ports.ledger.workspaces.get(WORKSPACE)?.takings.has(one.attemptId)
       expect([when, isMarked]).toEqual([when, isInTheWay])

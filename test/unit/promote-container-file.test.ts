@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createTestApi, NOW_MS } from '../support/test-api.ts'
 

@@ -146,7 +146,7 @@ describe('takeBytes', () => {
 
   it('is patient with a crowded ledger, also when something is due: who died in the crowd takes no place', async () => {
     const { ports, take, tries } = setUp()
-    const looks = vi.spyOn(ports.deps.overview, 'read')
+    const looks = vi.spyOn(ports.deps.ledgers, 'read')
     for (let i = 0; i < 3; i++) tries.mockResolvedValueOnce({ outcome: 'crowded' })
     await take()
     expect([tries.mock.calls.length, time.pauses.length, looks.mock.calls.length]).toEqual([4, 3, 0])

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UnreadableItemError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../../lib/promotion/resolve-expired-reservations.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
 import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
@@ -125,7 +125,7 @@ describe('resolveExpiredReservations', () => {
     expect(await resolve(ports)).toMatchObject({ workspaces: 1, released: 1 })
   })
 
-  it('mended: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
+  it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
     const ports = createPorts()
     for (const n of [1, 2, 3]) await dieIn(ports, n)
     ports.pass()

@@ -183,7 +183,7 @@ describe('resolveWorkspace, within bounds', () => {
     expect(await resolve(createPorts())).toMatchObject({ settled: 0, released: 0, failed: 0, isComplete: true })
   })
 
-  it('mended: passes an unreadable reservation by, reports it, and looks again', async () => {
+  it('fixed: passes an unreadable reservation by, reports it, and looks again', async () => {
     const ports = createPorts()
     const [bad, good] = [await ports.run(['take', 'open', 'unmark']), await ports.run(['take', 'open', 'unmark'])]
     ports.pass()

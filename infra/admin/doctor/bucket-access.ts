@@ -4,7 +4,7 @@ import {
   GetBucketPolicyCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { advice, type Check, fault, setupCheck } from './check.ts'
+import { advice, type Check, problem, setupCheck } from './check.ts'
 
 interface Statement {
   Effect?: string
@@ -13,7 +13,7 @@ interface Statement {
   Condition?: { Bool?: Record<string, string | boolean> }
 }
 
-/** Who reaches a bucket, and how: what the bucket that the stack makes has of itself, and one that is brought along may lack. */
+/** Who reaches a bucket, and how: what a bucket that the stack creates has by itself, and an existing one may lack. */
 export function bucketAccessChecks(bucket: string, client: S3Client): Check[] {
   return [transportCheck(bucket, client), ownershipCheck(bucket, client), keyCheck(bucket, client)]
 }
@@ -63,7 +63,7 @@ function keyCheck(Bucket: string, client: S3Client): Check {
     const { DescribeKeyCommand, KMSClient } = await import('@aws-sdk/client-kms')
     const { KeyMetadata } = await new KMSClient({}).send(new DescribeKeyCommand({ KeyId }), { abortSignal })
     if (KeyMetadata?.KeyState === 'Enabled') return `${KeyMetadata.Arn}, enabled`
-    return fault(`${KeyId} is ${KeyMetadata?.KeyState}: nothing can be read or written with it; enable it`)
+    return problem(`${KeyId} is ${KeyMetadata?.KeyState}: nothing can be read or written with it; enable it`)
   })
 }
 

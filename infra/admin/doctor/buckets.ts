@@ -8,8 +8,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import type { Config } from '../../../lib/config.ts'
-import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
-import { advice, type Check, fault, setupCheck } from './check.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { advice, type Check, problem, setupCheck } from './check.ts'
 
 export function bucketChecks(config: Config, client: S3Client): Check[] {
   const { sandboxBucket, documentsBucket, keyTemplates } = config
@@ -34,9 +34,9 @@ function reachableCheck(Bucket: string, client: S3Client): Check {
       } catch (error) {
         // HeadBucket is answered without a body: the status is all there is.
         const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
-        if (status === 404) return fault('it does not exist')
-        if (status === 403) return fault('refused: another account has it, or these credentials lack s3:ListBucket')
-        if (status === 301) return fault('it is in another region')
+        if (status === 404) return problem('it does not exist')
+        if (status === 403) return problem('refused: another account has it, or these credentials lack s3:ListBucket')
+        if (status === 301) return problem('it is in another region')
         throw error
       }
     },
@@ -45,7 +45,7 @@ function reachableCheck(Bucket: string, client: S3Client): Check {
 
 function publicAccessCheck(Bucket: string, client: S3Client): Check {
   return setupCheck(`public access to ${Bucket}`, 's3:GetBucketPublicAccessBlock', async (abortSignal) => {
-    const open = fault('not blocked in full: one wrong policy opens the files to everybody; block all public access')
+    const open = problem('not blocked in full: one wrong policy opens the files to everybody; block all public access')
     try {
       const answer = await client.send(new GetPublicAccessBlockCommand({ Bucket }), { abortSignal })
       const block = answer.PublicAccessBlockConfiguration
@@ -63,7 +63,7 @@ function encryptionCheck(Bucket: string, client: S3Client): Check {
   return setupCheck(`encryption of ${Bucket}`, 's3:GetEncryptionConfiguration', async (abortSignal) => {
     const answer = await client.send(new GetBucketEncryptionCommand({ Bucket }), { abortSignal })
     const rule = answer.ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault
-    return rule?.SSEAlgorithm ? `by ${rule.SSEAlgorithm}` : fault('there is no default encryption; set one')
+    return rule?.SSEAlgorithm ? `by ${rule.SSEAlgorithm}` : problem('there is no default encryption; set one')
   })
 }
 
@@ -77,12 +77,12 @@ function versioningCheck(Bucket: string, client: S3Client): Check {
 
 function lifecycleCheck(Bucket: string, prefix: string, client: S3Client): Check {
   return setupCheck(`lifecycle of ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
-    const lacking = fault('no rule aborts unfinished uploads of documents: S3 keeps and bills their parts; add one')
+    const lacking = problem('no rule aborts unfinished uploads of documents: S3 keeps and bills their parts; add one')
     try {
       const { Rules = [] } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }), { abortSignal })
       const enabled = Rules.filter(({ Status }) => Status === 'Enabled')
       const deleting = enabled.find((rule) => touches(rule, prefix) && (rule.Expiration?.Days || rule.Expiration?.Date))
-      if (deleting) return fault(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
+      if (deleting) return problem(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
       const aborting = enabled.find((rule) => rule.AbortIncompleteMultipartUpload && covers(rule, prefix))
       return aborting
         ? `aborts unfinished uploads after ${aborting.AbortIncompleteMultipartUpload?.DaysAfterInitiation} days`

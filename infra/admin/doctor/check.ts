@@ -1,11 +1,11 @@
 import { describeFailure } from '../describe-failure.ts'
 
 /** `advice`: it works, and could be better. `not_checked`: nothing is known; the detail says why. */
-export type Verdict = 'ok' | 'advice' | 'fault' | 'not_checked'
+export type Verdict = 'ok' | 'advice' | 'problem' | 'not_checked'
 
 export interface Check {
   name: string
-  /** @returns what was seen, as 'ok', unless it says otherwise; a failure is a fault */
+  /** @returns what was seen, as 'ok', unless it says otherwise; a failure is a problem */
   look(signal: AbortSignal): Promise<string | { verdict: Verdict; detail: string }>
 }
 
@@ -16,7 +16,7 @@ export interface CheckResult {
   detail: string
 }
 
-export const fault = (detail: string) => ({ verdict: 'fault', detail }) as const
+export const problem = (detail: string) => ({ verdict: 'problem', detail }) as const
 export const advice = (detail: string) => ({ verdict: 'advice', detail }) as const
 export const notChecked = (detail: string) => ({ verdict: 'not_checked', detail }) as const
 
@@ -30,13 +30,13 @@ export async function runCheck({ name, look }: Check, signal: AbortSignal): Prom
     const seen = await look(AbortSignal.any([signal, timeout]))
     return { check: name, ...(typeof seen === 'string' ? { verdict: 'ok', detail: seen } : seen) }
   } catch (error) {
-    if (timeout.aborted) return { check: name, ...fault(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`) }
+    if (timeout.aborted) return { check: name, ...problem(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`) }
     if (isUnknownToServer(error)) return { check: name, ...notChecked('this server does not know the question') }
-    return { check: name, ...fault(describeFailure(error).message) }
+    return { check: name, ...problem(describeFailure(error).message) }
   }
 }
 
-/** A check of how something is set up, which the service does not need to be allowed to ask: a refusal is no fault. */
+/** A check of how something is set up, which the service does not need to be allowed to ask: a refusal is no problem. */
 export function setupCheck(name: string, action: string, look: Check['look']): Check {
   return {
     name,

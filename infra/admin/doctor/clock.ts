@@ -1,5 +1,5 @@
 import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { type Check, fault, notChecked } from './check.ts'
+import { type Check, notChecked, problem } from './check.ts'
 
 /** A lease is two minutes, and the audit calls a reservation overdue by this machine's clock. */
 const TOLERATED_SKEW_MS = 60_000
@@ -32,7 +32,7 @@ export function clockCheck(client: DynamoDBClient): Check {
       if (skewMs === undefined || Number.isNaN(skewMs)) return notChecked('the server does not tell its time')
       const seconds = Math.round(Math.abs(skewMs) / 1000)
       if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return `within ${Math.max(1, seconds)} s of DynamoDB's`
-      return fault(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB's: set this machine's clock`)
+      return problem(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB's: set this machine's clock`)
     },
   }
 }

@@ -11,8 +11,8 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import type { Config } from '../../../lib/config.ts'
-import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
-import { type Check, fault, notChecked, setupCheck } from './check.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { type Check, notChecked, problem, setupCheck } from './check.ts'
 
 const OF_NO_OBJECT = '"00000000000000000000000000000000"'
 /** What an obedient server refuses is never copied; what another one copies should be little. */
@@ -41,7 +41,7 @@ export function copyConditionsCheck(config: Config, client: S3Client): Check {
       if (await isIgnored(() => probe(target), target, client, abortSignal)) ignored.push(name)
     }
     if (ignored.length === 0) return 'a source that changed, and a wrong size, are refused'
-    return fault(
+    return problem(
       `this server copies in spite of ${ignored.join(', ')}: a file that is overwritten while it is promoted may become a document of other bytes than were counted (docs/settings.md)`,
     )
   })

@@ -3,7 +3,7 @@ import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwa
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import type { Config } from '../../../lib/config.ts'
-import { advice, type Check, fault, notChecked, setupCheck } from './check.ts'
+import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
 /** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
@@ -22,7 +22,7 @@ function stackCheck(StackName: string): Check {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }), { abortSignal })
     const { StackStatus, EnableTerminationProtection } = Stacks?.[0] ?? {}
     if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(StackStatus ?? '')) {
-      return fault(`its status is ${StackStatus}: look at its events, and deploy again`)
+      return problem(`its status is ${StackStatus}: look at its events, and deploy again`)
     }
     if (EnableTerminationProtection) return `${StackStatus}, protected from deletion`
     return advice(`${StackStatus}, may be deleted: deploy with deletionProtection=true where that must not happen`)
@@ -33,7 +33,7 @@ function tableProtectionCheck(TableName: string, client: DynamoDBClient): Check 
   return setupCheck(`deletion protection of ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
     if (Table?.DeletionProtectionEnabled) return 'on'
-    return advice('off: deploy with deletionProtection=true; for a table that was brought along, turn it on')
+    return advice('off: deploy with deletionProtection=true; for an existing table, turn it on')
   })
 }
 
@@ -42,7 +42,7 @@ function receiversCheck(serviceName: string): Check {
   return setupCheck('receivers of the alarms', actions, async (abortSignal) => {
     const query = new DescribeAlarmsCommand({ AlarmNamePrefix: `${serviceName}-`, MaxRecords: 100 })
     const { MetricAlarms = [] } = await new CloudWatchClient({}).send(query, { abortSignal })
-    if (MetricAlarms.length === 0) return fault('there are no alarms of this stage: deploy it again')
+    if (MetricAlarms.length === 0) return problem('there are no alarms of this stage: deploy it again')
     const silent = MetricAlarms.filter(({ ActionsEnabled, AlarmActions }) => !ActionsEnabled || !AlarmActions?.length)
     if (silent.length > 0) return advice(`nobody hears of ${silent.map(({ AlarmName }) => AlarmName).join(', ')}`)
     const targets = [...new Set(MetricAlarms.flatMap(({ AlarmActions = [] }) => AlarmActions))]

@@ -13,8 +13,8 @@ import { keyPermissionsCheck } from './key-permissions.ts'
 import { permissionChecks } from './permissions.ts'
 import { tableChecks } from './tables.ts'
 
-const COLOURS: Record<Verdict, Colour> = { ok: 'green', advice: 'yellow', fault: 'red', not_checked: 'dim' }
-const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', fault: 'FAULT', not_checked: 'not checked' }
+const COLOURS: Record<Verdict, Colour> = { ok: 'green', advice: 'yellow', problem: 'red', not_checked: 'dim' }
+const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', problem: 'PROBLEM', not_checked: 'not checked' }
 
 /** What a stand-in cannot answer is one line for people, however many questions it is. */
 function toldOnce(results: CheckResult[]): CheckResult[] {
@@ -59,9 +59,9 @@ export async function examine(session: Session): Promise<ExitCode> {
     noun: 'checks',
   })
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length
-  const faults = count('fault') === 0 ? 'No fault was found' : `${count('fault')} faults were found`
-  session.output.note(`\n${faults}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
-  return count('fault') === 0 ? 0 : 1
+  const problems = count('problem') === 0 ? 'No problem was found' : `${count('problem')} problems were found`
+  session.output.note(`\n${problems}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
+  return count('problem') === 0 ? 0 : 1
 }
 
 /**

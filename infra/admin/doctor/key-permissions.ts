@@ -1,8 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { auditKeys, explainKeyFinding, type KeyFinding } from '../../../lib/audit/audit-keys.ts'
 import { PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/api-key-administration.ts'
 import type { Config } from '../../../lib/config.ts'
+import { auditKeys, explainKeyFinding, type KeyFinding } from '../../../lib/maintenance/audit-keys.ts'
 import { advice, type Check, setupCheck } from './check.ts'
 
 /** So many are named. */

@@ -18,8 +18,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Config } from '../../../lib/config.ts'
-import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
-import { type Check, fault, isDenied } from './check.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { type Check, isDenied, problem } from './check.ts'
 
 /** Tries an action in a way that changes nothing. */
 type Probe = (abortSignal: AbortSignal) => Promise<unknown>
@@ -54,7 +54,7 @@ function permissionCheck(store: string, probes: Record<string, Probe>, untried =
           }
         }),
       )
-      if (denied.length > 0) return fault(`these credentials lack ${denied.toSorted().join(', ')}: have them granted`)
+      if (denied.length > 0) return problem(`these credentials lack ${denied.toSorted().join(', ')}: have them granted`)
       return `${Object.keys(probes).join(', ')}${untried}`
     },
   }

@@ -7,7 +7,7 @@ import {
 import { LISTING_INDEX } from '../../../lib/aws/listing-index.ts'
 import { CHECK_INDEX } from '../../../lib/aws/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
-import { advice, type Check, fault, notChecked, setupCheck } from './check.ts'
+import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
 interface ExpectedTable {
   name: string
@@ -50,11 +50,11 @@ function schemaCheck({ name, keys, index }: ExpectedTable, client: DynamoDBClien
       .toSorted((a, b) => `${a.KeyType}`.localeCompare(`${b.KeyType}`))
       .map(({ AttributeName }) => AttributeName)
     if (found.join() !== keys.join()) {
-      return fault(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
+      return problem(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
     }
-    if (Table?.TableStatus !== 'ACTIVE') return fault(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
+    if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
     if (index !== undefined && !Table.GlobalSecondaryIndexes?.some(({ IndexName }) => IndexName === index)) {
-      return fault(`it has no index ${index}: add it as in infra/resources/tables.yml`)
+      return problem(`it has no index ${index}: add it as in infra/resources/tables.yml`)
     }
     return `ACTIVE, key (${keys.join(', ')})`
   })
@@ -76,9 +76,9 @@ function expiryCheck({ name, isExpiring }: ExpectedTable, client: DynamoDBClient
     if (status === undefined) return notChecked('the server does not say')
     const isOn = status === 'ENABLED' || status === 'ENABLING'
     if (!isExpiring)
-      return isOn ? fault(`on, by ${attribute}: it deletes what must stay; turn it off`) : 'off, as it must be'
+      return isOn ? problem(`on, by ${attribute}: it deletes what must stay; turn it off`) : 'off, as it must be'
     if (isOn && attribute === EXPIRY_ATTRIBUTE) return `on, by ${EXPIRY_ATTRIBUTE}`
-    if (isOn) return fault(`on, but by ${attribute}: it must be ${EXPIRY_ATTRIBUTE}`)
+    if (isOn) return problem(`on, but by ${attribute}: it must be ${EXPIRY_ATTRIBUTE}`)
     return advice(`off: items that nobody needs any more stay; turn it on, by ${EXPIRY_ATTRIBUTE}`)
   })
 }

@@ -4,9 +4,9 @@ import {
   ResourceNotFoundException,
   waitUntilTableNotExists,
 } from '@aws-sdk/client-dynamodb'
-import { audit } from '../../../lib/audit/audit.ts'
-import type { Finding } from '../../../lib/audit/findings.ts'
 import type { Environment } from '../../../lib/config.ts'
+import { audit } from '../../../lib/maintenance/audit.ts'
+import type { Finding } from '../../../lib/maintenance/findings.ts'
 import { clearingUp } from '../clearing-up.ts'
 import { connect } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'

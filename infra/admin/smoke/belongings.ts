@@ -9,8 +9,8 @@ import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/c
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
-import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
 import type { Stores } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
 

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
-import { audit } from '../../../lib/audit/audit.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
+import type { DocumentId, FilePath } from '../../../lib/ids.ts'
+import { audit } from '../../../lib/maintenance/audit.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
-import type { DocumentId, FilePath } from '../../../lib/promotion/ids.ts'
 import type { TrialFile } from './belongings.ts'
-import { NotChecked, type SmokeContext, SmokeFault } from './context.ts'
+import { NotChecked, type SmokeContext, SmokeProblem } from './context.ts'
 import { type Answer, ask, expectAnswer, promote, promotePath } from './http.ts'
 
 export interface SmokeCheck {
@@ -45,25 +45,25 @@ async function promoteOne(file: TrialFile, context: SmokeContext, signal: AbortS
   expectAnswer(answer, 200)
   const { filename, size_bytes: sizeBytes } = answer.body
   if (filename === file.path && sizeBytes === file.bytes.length) return `200, ${sizeBytes} bytes`
-  throw new SmokeFault(`answered ${filename} of ${sizeBytes} bytes, not ${file.path} of ${file.bytes.length}`)
+  throw new SmokeProblem(`answered ${filename} of ${sizeBytes} bytes, not ${file.path} of ${file.bytes.length}`)
 }
 
 async function compareBytes({ documents, stores, s3, workspaceId }: SmokeContext, abortSignal: AbortSignal) {
   for (const [documentId, file] of documents) {
     const document = await stores.documents.find(workspaceId, documentId, abortSignal)
-    if (document === undefined) throw new SmokeFault(`document ${documentId} was answered and is not recorded`)
+    if (document === undefined) throw new SmokeProblem(`document ${documentId} was answered and is not recorded`)
     const object = { Bucket: stores.config.documentsBucket, Key: document.objectKey }
     const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal })
     requireSame(await Body?.transformToByteArray(), file, `object of ${file.path}`)
   }
-  if (documents.size === 0) throw new SmokeFault('there is no document to compare')
+  if (documents.size === 0) throw new SmokeProblem('there is no document to compare')
   return `${documents.size} documents hold what was put into the sandbox`
 }
 
 function requireSame(bytes: Uint8Array | undefined, file: TrialFile, what: string): void {
   const digest = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
   if (bytes !== undefined && digest(bytes) === digest(file.bytes)) return
-  throw new SmokeFault(
+  throw new SmokeProblem(
     `the ${what} has ${bytes?.length ?? 'no'} bytes, and others than the file's ${file.bytes.length}`,
   )
 }
@@ -74,13 +74,13 @@ async function listDocuments(context: SmokeContext, signal: AbortSignal): Promis
   expectAnswer(answer, 200)
   const listed = new Set(answer.body.data.map(({ id }: { id: string }) => id))
   const lacking = [...context.documents.keys()].filter((id) => !listed.has(id))
-  if (lacking.length > 0) throw new SmokeFault(`${lacking.join(', ')} is not listed`)
+  if (lacking.length > 0) throw new SmokeProblem(`${lacking.join(', ')} is not listed`)
   return `200, ${listed.size} documents`
 }
 
 async function downloadDocument(context: SmokeContext, signal: AbortSignal): Promise<string> {
   const [[id, file] = []] = context.documents
-  if (id === undefined || file === undefined) throw new SmokeFault('there is no document to download')
+  if (id === undefined || file === undefined) throw new SmokeProblem('there is no document to download')
   const path = `/files/${id}/content`
   const probe = await ask(path, { method: 'GET', token: null }, context, signal)
   requireOffered(probe, 'GET /files/{id}/content')
@@ -94,14 +94,14 @@ async function downloadContainerFile(context: SmokeContext, signal: AbortSignal)
   requireOffered(answer, 'GET /containers/{id}/files')
   expectAnswer(answer, 200)
   const found = answer.body.data.find((each: { path: string }) => each.path === small.path)
-  if (found === undefined) throw new SmokeFault(`${small.path} is not listed`)
+  if (found === undefined) throw new SmokeProblem(`${small.path} is not listed`)
   return download(`${path}/${found.id}/content`, small, context, signal)
 }
 
 async function download(path: string, file: TrialFile, context: SmokeContext, signal: AbortSignal): Promise<string> {
   const headers = { authorization: `Bearer ${context.token}` }
   const response = await fetch(`${context.baseUrl}${path}`, { headers, signal })
-  if (response.status !== 200) throw new SmokeFault(`answered ${response.status}, not 200`)
+  if (response.status !== 200) throw new SmokeProblem(`answered ${response.status}, not 200`)
   requireSame(new Uint8Array(await response.arrayBuffer()), file, 'download')
   return `200, ${file.bytes.length} bytes, the same`
 }
@@ -120,7 +120,7 @@ async function repeat(context: SmokeContext, signal: AbortSignal): Promise<strin
   expectAnswer(second, 200)
   const isReplay = second.headers.get('idempotency-replayed') === 'true'
   if (first.body.id === second.body.id && isReplay) return '200 twice, one document'
-  throw new SmokeFault(`the repetition made ${second.body.id} beside ${first.body.id}, replayed: ${isReplay}`)
+  throw new SmokeProblem(`the repetition made ${second.body.id} beside ${first.body.id}, replayed: ${isReplay}`)
 }
 
 async function missingFile(context: SmokeContext, signal: AbortSignal): Promise<string> {
@@ -147,8 +147,8 @@ async function unknownRoute(context: SmokeContext, signal: AbortSignal): Promise
 
 async function fullQuota(context: SmokeContext, signal: AbortSignal): Promise<string> {
   const { stores, workspaceId, files } = context
-  const ledger = await stores.overview.read(workspaceId, signal)
-  if (ledger === undefined) throw new SmokeFault('the workspace has no ledger')
+  const ledger = await stores.ledgers.read(workspaceId, signal)
+  if (ledger === undefined) throw new SmokeProblem('the workspace has no ledger')
   await stores.workspaces.setQuota(workspaceId, ledger.usedBytes, signal)
   try {
     expectAnswer(await promote(files.small, context, signal), 403, 'storage_quota_exceeded')
@@ -165,18 +165,18 @@ async function preflight(context: SmokeContext, signal: AbortSignal): Promise<st
   const allowed = answer.headers.get('access-control-allow-origin')
   if (answer.status < 300 && allowed) return `${answer.status}, allows ${allowed}`
   if (answer.status < 500) throw new NotChecked('CORS is off')
-  throw new SmokeFault(`answered ${answer.status}`)
+  throw new SmokeProblem(`answered ${answer.status}`)
 }
 
 async function deleteOne(context: SmokeContext, signal: AbortSignal): Promise<string> {
   const [id] = context.documents.keys()
-  if (id === undefined) throw new SmokeFault('there is no document to delete')
+  if (id === undefined) throw new SmokeProblem('there is no document to delete')
   const answer = await ask(`/files/${id}`, { method: 'DELETE' }, context, signal)
   const isOffered = !(answer.status === 404 && answer.body?.error?.metadata?.reason === 'route_not_found')
   if (isOffered) expectAnswer(answer, 200)
   else await deleteByAdministration(id, context, signal)
   if ((await context.stores.documents.find(context.workspaceId, id, signal)) !== undefined) {
-    throw new SmokeFault(`${id} is still recorded`)
+    throw new SmokeProblem(`${id} is still recorded`)
   }
   context.documents.delete(id)
   return isOffered ? '200' : 'by the administration: this deployment has no DELETE /files/{id}'
@@ -198,6 +198,6 @@ async function auditWorkspace({ stores, workspaceId }: SmokeContext, signal: Abo
     stores,
     signal,
   )
-  if (report.findings > 0) throw new SmokeFault(`${report.findings} findings: ${kinds.join(', ')}`)
+  if (report.findings > 0) throw new SmokeProblem(`${report.findings} findings: ${kinds.join(', ')}`)
   return `${report.documents} documents of ${report.documentBytes} bytes, nothing is wrong`
 }

@@ -1,4 +1,4 @@
-import type { DocumentId } from '../../../lib/promotion/ids.ts'
+import type { DocumentId } from '../../../lib/ids.ts'
 import type { Belongings, TrialFile } from './belongings.ts'
 
 /** What the checks share: a workspace of their own, and where to reach the service. */
@@ -15,6 +15,6 @@ export interface SmokeContext extends Belongings {
 }
 
 /** A check that found something else than it should. */
-export class SmokeFault extends Error {}
+export class SmokeProblem extends Error {}
 /** A check that cannot be made here; its message says why. */
 export class NotChecked extends Error {}

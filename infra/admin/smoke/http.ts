@@ -1,6 +1,6 @@
-import { formatFileId } from '../../../lib/promotion/ids.ts'
+import { formatFileId } from '../../../lib/ids.ts'
 import type { TrialFile } from './belongings.ts'
-import { type SmokeContext, SmokeFault } from './context.ts'
+import { type SmokeContext, SmokeProblem } from './context.ts'
 
 export interface Answer {
   status: number
@@ -34,13 +34,13 @@ export async function ask(
   return { status: response.status, headers: response.headers, body }
 }
 
-/** @throws SmokeFault when the answer has another status or reason */
+/** @throws SmokeProblem when the answer has another status or reason */
 export function expectAnswer({ status, body }: Answer, wantedStatus: number, wantedReason?: string): void {
   const reason = body?.error?.metadata?.reason
   if (status === wantedStatus && (wantedReason === undefined || reason === wantedReason)) return
   const wanted = wantedReason === undefined ? `${wantedStatus}` : `${wantedStatus} ${wantedReason}`
   const detail = body?.error?.metadata?.detail ?? (typeof body === 'string' ? body.slice(0, 200) : '')
-  throw new SmokeFault(`answered ${status}${reason ? ` ${reason}` : ''}, not ${wanted}. ${detail}`.trim())
+  throw new SmokeProblem(`answered ${status}${reason ? ` ${reason}` : ''}, not ${wanted}. ${detail}`.trim())
 }
 
 export function promotePath(file: Pick<TrialFile, 'path'>, { containerId }: Pick<SmokeContext, 'containerId'>): string {

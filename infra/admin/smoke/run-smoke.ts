@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
-import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/promotion/ids.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import type { Stores } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { moveOut, newTrialKey, settleIn } from './belongings.ts'
 import { CHECKS, type SmokeCheck } from './checks.ts'
-import { NotChecked, type SmokeContext, SmokeFault } from './context.ts'
+import { NotChecked, type SmokeContext, SmokeProblem } from './context.ts'
 import { TELEMETRY_CHECKS } from './telemetry.ts'
 
 export interface SmokeResult {
   check: string
-  verdict: 'ok' | 'fault' | 'not_checked'
+  verdict: 'ok' | 'problem' | 'not_checked'
   /** What was seen, or what is wrong. */
   detail: string
   durationMs: number
@@ -45,7 +45,7 @@ export async function runSmoke({ hasTelemetry, onResult, signal, ...options }: S
   try {
     const settling: SmokeCheck = { name: 'workspace, key and files', look: (_, limit) => settle(context, limit) }
     // Without them, every other check would say the same.
-    if ((await run(settling, toTheEnd())) === 'fault') return
+    if ((await run(settling, toTheEnd())) === 'problem') return
     for (const check of CHECKS) await run(check, toTheEnd())
     for (const check of hasTelemetry ? TELEMETRY_CHECKS : []) {
       await run(check, AbortSignal.any([signal, AbortSignal.timeout(TELEMETRY_TIMEOUT_MS)]))
@@ -64,7 +64,7 @@ async function settle(context: SmokeContext, signal: AbortSignal): Promise<strin
 
 async function clear(context: SmokeContext, signal: AbortSignal): Promise<string> {
   const left = await moveOut(context, signal)
-  if (left.length > 0) throw new SmokeFault(`left behind: ${left.join('; ')}`)
+  if (left.length > 0) throw new SmokeProblem(`left behind: ${left.join('; ')}`)
   return 'workspace, key, files and documents were removed'
 }
 
@@ -73,8 +73,8 @@ async function timed({ name, look }: SmokeCheck, context: SmokeContext, signal: 
   const outcome = await look(context, signal).then(
     (detail) => ({ verdict: 'ok', detail }) as const,
     (error) => {
-      const verdict = error instanceof NotChecked ? 'not_checked' : 'fault'
-      const isOurs = error instanceof NotChecked || error instanceof SmokeFault
+      const verdict = error instanceof NotChecked ? 'not_checked' : 'problem'
+      const isOurs = error instanceof NotChecked || error instanceof SmokeProblem
       return { verdict, detail: isOurs ? error.message : describeFailure(causeOf(error)).message } as const
     },
   )

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs'
 import type { SmokeCheck } from './checks.ts'
-import { type SmokeContext, SmokeFault } from './context.ts'
+import { type SmokeContext, SmokeProblem } from './context.ts'
 
 /** Logs and metrics arrive after a while: seconds for the one, a minute or two for the other. */
 const PATIENCE_MS = 180_000
@@ -59,10 +59,10 @@ async function findMetrics(
   return `Promotions: ${sum}`
 }
 
-async function eventually(fault: string, isThere: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+async function eventually(problem: string, isThere: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
   const until = Date.now() + PATIENCE_MS
   while (!(await isThere())) {
-    if (Date.now() > until) throw new SmokeFault(`${fault} after ${PATIENCE_MS / 1000} s`)
+    if (Date.now() > until) throw new SmokeProblem(`${problem} after ${PATIENCE_MS / 1000} s`)
     await sleep(PAUSE_MS, undefined, { signal })
   }
 }

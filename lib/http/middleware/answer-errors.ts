@@ -1,18 +1,17 @@
 import { type ServiceError, toServiceError } from '../../errors.ts'
-import { errorBody } from '../error-body.ts'
-import type { ApiMiddleware } from '../exchange.ts'
-import { storageUsageHeaders } from '../storage-usage-headers.ts'
+import { storageUsageHeaders } from '../file-response.ts'
+import type { ApiMiddleware } from '../request-state.ts'
 
 /** The only writer of the error body. What failed behind a 5xx is left for the log and goes nowhere else. */
 export function answerErrors(): ApiMiddleware {
   const onError: ApiMiddleware['onError'] = (request) => {
-    const { exchange } = request.event
+    const { state } = request.event
     const error = toServiceError(request.error)
-    exchange.failure = error
+    state.failure = error
     request.response = {
       statusCode: error.status,
       headers: errorHeaders(error),
-      body: JSON.stringify(errorBody(error, exchange.requestId, exchange.caller?.userId)),
+      body: JSON.stringify(errorBody(error, state.requestId, state.caller?.userId)),
     }
   }
   return { onError }
@@ -29,4 +28,17 @@ function errorHeaders(error: ServiceError): Record<string, string> {
     Object.assign(headers, storageUsageHeaders(Number(error.metadata.quota_bytes), Number(error.metadata.used_bytes)))
   }
   return headers
+}
+
+/** The error body of interface.md §2.4. */
+function errorBody(error: ServiceError, requestId: string, userId: string | undefined): Record<string, unknown> {
+  return {
+    error: {
+      code: error.status,
+      message: error.message,
+      metadata: { reason: error.reason, detail: error.detail, ...error.metadata },
+    },
+    service_metadata: { request_id: requestId },
+    user_id: userId ?? null,
+  }
 }

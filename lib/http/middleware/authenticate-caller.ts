@@ -1,24 +1,34 @@
-import { authenticate } from '../../auth/authenticate.ts'
-import type { ApiKeyStore } from '../../auth/caller.ts'
-import type { ApiMiddleware } from '../exchange.ts'
+import { authenticate, requirePermission } from '../../auth/authenticate.ts'
+import type { ApiKeyStore, Permission } from '../../auth/caller.ts'
 import { headerValues } from '../request-headers.ts'
+import type { ApiMiddleware } from '../request-state.ts'
 
 /** By which other services, and the first vendor's library, take their keys. */
 const OTHER_KEY_HEADERS = ['x-api-key', 'api-key']
 
-/** Puts the caller behind the bearer key into the exchange, or ends the request with 401 (interface.md §5). */
+/** Puts the caller behind the bearer key into the state, or ends the request with 401 (interface.md §5). */
 export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }): ApiMiddleware {
   const before: ApiMiddleware['before'] = async ({ event }) => {
-    const { exchange } = event
+    const { state } = event
     const credentials = {
       authorization: headerValues(event, 'authorization'),
       hasOtherKeyHeader: OTHER_KEY_HEADERS.some((name) => headerValues(event, name).length > 0),
     }
-    const caller = await exchange.journal.time('authenticate', () =>
-      authenticate(credentials, deps, exchange.deadline.signal),
+    const caller = await state.telemetry.time('authenticate', () =>
+      authenticate(credentials, deps, state.deadline.signal),
     )
-    exchange.caller = caller
-    exchange.log = exchange.log.with({ key_id: caller.keyId, workspace_id: caller.workspaceId })
+    state.caller = caller
+    state.log = state.log.with({ key_id: caller.keyId, workspace_id: caller.workspaceId })
+  }
+  return { before }
+}
+
+/** Ends the request with 403 when the caller's key lacks the permission of the operation. */
+export function authorizeCaller(permission: Permission): ApiMiddleware {
+  const before: ApiMiddleware['before'] = ({ event }) => {
+    const { caller } = event.state
+    if (caller === undefined) throw new Error('authorization needs an authenticated caller')
+    requirePermission(caller, permission)
   }
   return { before }
 }

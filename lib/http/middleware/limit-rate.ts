@@ -1,39 +1,39 @@
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import { emissionIntervalMs, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from '../../rate-limit.ts'
-import type { ApiMiddleware, Exchange } from '../exchange.ts'
+import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
 /** A limiter that takes longer is treated as down: it must not hold up the requests it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
  * Counts the request against its key's rate limit, beside the lookups of the handler: the handler waits for
- * `rateLimit.admitted` before it writes anything. A refusal outranks whatever the handler found wrong in the meantime.
+ * `rateLimit.rateLimitPassed` before it writes anything. A refusal outranks whatever the handler found wrong in the meantime.
  */
 export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
-    const { exchange } = event
-    if (exchange.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
-    const decision = takeOrPass(exchange.caller.keyId, exchange)
-    const admitted = decision.then(requireAllowed)
+    const { state } = event
+    if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
+    const decision = takeOrPass(state.caller.keyId, state)
+    const rateLimitPassed = decision.then(requireAllowed)
     // Whoever awaits it sees the refusal; when nobody does, it is not an unhandled rejection.
-    admitted.catch(() => {})
-    exchange.rateLimit = { decision, admitted }
+    rateLimitPassed.catch(() => {})
+    state.rateLimit = { decision, rateLimitPassed }
   }
 
-  const after: ApiMiddleware['after'] = async ({ event: { exchange } }) => {
-    const decision = await exchange.rateLimit?.decision
-    if (decision) Object.assign(exchange.responseHeaders, rateLimitHeaders(rateLimiter.policy, decision))
+  const after: ApiMiddleware['after'] = async ({ event: { state } }) => {
+    const decision = await state.rateLimit?.decision
+    if (decision) Object.assign(state.responseHeaders, rateLimitHeaders(rateLimiter.policy, decision))
   }
 
   const onError: ApiMiddleware['onError'] = async (request) => {
     await after(request)
-    await request.event.exchange.rateLimit?.admitted.catch((refusal: Error) => {
+    await request.event.state.rateLimit?.rateLimitPassed.catch((refusal: Error) => {
       request.error = refusal
     })
   }
 
-  async function takeOrPass(keyId: string, { deadline, log }: Exchange): Promise<RateLimitDecision | undefined> {
+  async function takeOrPass(keyId: string, { deadline, log }: RequestState): Promise<RateLimitDecision | undefined> {
     try {
       const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
       return await rateLimiter.take(keyId, signal)

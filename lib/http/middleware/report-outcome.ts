@@ -1,6 +1,6 @@
-import type { Journal, TimedStep } from '../../journal.ts'
 import type { MetricName, Metrics, MetricValues } from '../../metrics.ts'
-import type { ApiMiddleware } from '../exchange.ts'
+import type { Telemetry, TimedStep } from '../../telemetry.ts'
+import type { ApiMiddleware } from '../request-state.ts'
 
 const STEP_METRICS: Readonly<Record<TimedStep, MetricName>> = {
   authenticate: 'AuthenticateTime',
@@ -14,38 +14,38 @@ const STEP_METRICS: Readonly<Record<TimedStep, MetricName>> = {
 
 /** Tells the outcome of every request: in one line of the log, and in one line of metrics. */
 export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): number }): ApiMiddleware {
-  const report: ApiMiddleware['after'] = ({ event: { exchange }, response }) => {
+  const report: ApiMiddleware['after'] = ({ event: { state }, response }) => {
     if (!response) return
-    const { journal, failure, log } = exchange
-    const durationMs = now() - exchange.startedAtMs
-    const operation = exchange.operation ?? 'unknown'
+    const { telemetry, failure, log } = state
+    const durationMs = now() - state.startedAtMs
+    const operation = state.operation ?? 'unknown'
     const fields = {
       operation,
       status: response.statusCode,
       duration_ms: durationMs,
-      steps_ms: journal.stepsMs,
-      ...journal.facts,
+      steps_ms: telemetry.stepsMs,
+      ...telemetry.facts,
     }
     if (failure === undefined) {
       log.info('request answered', fields)
       if (operation === 'promote_container_file') {
-        metrics.publish({ ...exchange.counts, PromotionTime: durationMs, ...stepTimes(journal) })
+        metrics.publish({ ...state.counts, PromotionTime: durationMs, ...stepTimes(telemetry) })
         return
       }
       metrics.publish({ OperationTime: durationMs }, { operation })
-      if (exchange.counts) metrics.publish(exchange.counts)
+      if (state.counts) metrics.publish(state.counts)
       return
     }
     const { reason, detail } = failure
     if (failure.status < 500) log.info('request answered', { ...fields, reason, detail })
     else log.error('request answered', { ...fields, reason, error: failure.cause ?? failure })
     metrics.publish({ [failure.status < 500 ? 'Refusals' : 'Failures']: 1 }, { reason })
-    const undoMs = journal.stepsMs.undo
+    const undoMs = telemetry.stepsMs.undo
     if (undoMs !== undefined) metrics.publish({ UndoTime: undoMs })
   }
   return { after: report, onError: report }
 }
 
-function stepTimes({ stepsMs }: Journal): MetricValues {
+function stepTimes({ stepsMs }: Telemetry): MetricValues {
   return Object.fromEntries(Object.entries(stepsMs).map(([step, ms]) => [STEP_METRICS[step as TimedStep], ms]))
 }

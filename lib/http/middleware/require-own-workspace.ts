@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts'
-import type { ApiMiddleware } from '../exchange.ts'
 import { queryValues } from '../query.ts'
 import { headerValues } from '../request-headers.ts'
+import type { ApiMiddleware } from '../request-state.ts'
 
 /**
  * Ends the request with 403 when it names another workspace than its key's. The key alone says which one it is about; but
@@ -10,7 +10,7 @@ import { headerValues } from '../request-headers.ts'
 export function requireOwnWorkspace(): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
     const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
-    if (named.some((workspaceId) => workspaceId !== event.exchange.caller?.workspaceId)) {
+    if (named.some((workspaceId) => workspaceId !== event.state.caller?.workspaceId)) {
       throw new ServiceError('workspace_mismatch')
     }
   }

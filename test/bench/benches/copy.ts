@@ -22,9 +22,9 @@ const THROTTLED_MIB = 1024
 const SIZES_MIB = [1, 4, 16, 64, 65, 100, 256, 512, 1024, 2048, 5120, 10_240]
 /** Defaults of the tools; sources in docs/performance.md. */
 const TOOLS = {
-  'AWS CLI (8 MiB × 10)': { partBytes: 8 * MIB, atOnce: 10 },
-  'rclone (4,768 MiB × 4)': { partBytes: 4768 * MIB, atOnce: 4 },
-  CopyObject: { partBytes: undefined, atOnce: 1 },
+  'AWS CLI (8 MiB × 10)': { partBytes: 8 * MIB, concurrency: 10 },
+  'rclone (4,768 MiB × 4)': { partBytes: 4768 * MIB, concurrency: 4 },
+  CopyObject: { partBytes: undefined, concurrency: 1 },
 }
 
 /** The product's copy in real time on the simulated S3, with what other tools would do beside it. */
@@ -115,7 +115,7 @@ async function copyThrottled(worker: Worker<CopyMethods>, simulator: Simulator) 
   await simulator.call('watch', undefined)
   const seconds = await worker.call('copy', THROTTLED_MIB * MIB)
   const { calls } = await simulator.call('seen', undefined)
-  return { atOnce: THROTTLED_TO, seconds, refused: calls.filter(({ isRefused }) => isRefused).length }
+  return { concurrency: THROTTLED_TO, seconds, refused: calls.filter(({ isRefused }) => isRefused).length }
 }
 
 function inWords({ seconds, refused }: { seconds: number; refused: number }): string {

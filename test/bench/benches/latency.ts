@@ -33,10 +33,10 @@ export const latency: Bench = {
       const env = lambdaEnvironment(simulator.endpoint)
       const start = (bundle: string) => startWorker<HandlerMethods>('workers/handler.ts', { args: [bundle], env })
       const workers = { promotion: await start(product), bare: await start(bare), http: await start(HTTP_REQUESTS) }
-      const each = { event: promoteEvent(SIZE_BYTES), atOnce: 1 }
+      const each = { event: promoteEvent(SIZE_BYTES), concurrency: 1 }
       for (const worker of Object.values(workers)) {
         await worker.call('load', each.event)
-        await worker.call('run', { ...each, count: isQuick ? 1 : 1000, atOnce: 20 })
+        await worker.call('run', { ...each, count: isQuick ? 1 : 1000, concurrency: 20 })
       }
       const [rounds, perRound] = isQuick ? [1, 10] : [5, 100]
       const measured = { promotion: nothingMeasured(), bare: nothingMeasured(), http: nothingMeasured() }
@@ -47,10 +47,14 @@ export const latency: Bench = {
         }
       }
       const byClients = []
-      for (const atOnce of CLIENTS) {
-        progress(`${atOnce} at the same time`)
-        const run = await workers.promotion.call('run', { ...each, count: isQuick ? atOnce : 40 * atOnce, atOnce })
-        byClients.push({ atOnce, p50Ms: median(run.latenciesMs), p99Ms: percentile(run.latenciesMs, 0.99) })
+      for (const concurrency of CLIENTS) {
+        progress(`${concurrency} at the same time`)
+        const run = await workers.promotion.call('run', {
+          ...each,
+          count: isQuick ? concurrency : 40 * concurrency,
+          concurrency,
+        })
+        byClients.push({ concurrency, p50Ms: median(run.latenciesMs), p99Ms: percentile(run.latenciesMs, 0.99) })
       }
       for (const started of [...Object.values(workers), simulator]) await started.stop()
 
@@ -93,8 +97,8 @@ export const latency: Bench = {
             kind: 'lines',
             logarithmic: 'both',
             series: [
-              { name: 'p50', points: byClients.map(({ atOnce: x, p50Ms: y }) => ({ x, y })) },
-              { name: 'p99', points: byClients.map(({ atOnce: x, p99Ms: y }) => ({ x, y })) },
+              { name: 'p50', points: byClients.map(({ concurrency: x, p50Ms: y }) => ({ x, y })) },
+              { name: 'p99', points: byClients.map(({ concurrency: x, p99Ms: y }) => ({ x, y })) },
               { name: 'critical path, p50', points: CLIENTS.map((x) => ({ x, y: criticalP50Ms })) },
             ],
           },

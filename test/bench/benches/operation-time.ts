@@ -26,7 +26,7 @@ export const operationTime: Bench = {
         progress(name)
         const workers = { product: await start(functions[functionName]), bare: await start(bareOperations) }
         const event = operationEvent(name)
-        const turn = { event, count: perRound, atOnce: 1 }
+        const turn = { event, count: perRound, concurrency: 1 }
         for (const worker of Object.values(workers)) {
           await worker.call('load', event)
           for (let warmUp = 0; warmUp < (isQuick ? 1 : 10); warmUp++) await worker.call('run', turn)

@@ -33,7 +33,7 @@ export const ownTime: Bench = {
       }
       const measured: Record<Way, Measured[]> = { promotion: [], bare: [], tuned: [] }
       const event = promoteEvent(1)
-      const turn = { event, count: perRound, atOnce: 1 }
+      const turn = { event, count: perRound, concurrency: 1 }
       for (const worker of Object.values(workers)) {
         await worker.call('load', event)
         for (let warmUp = 0; warmUp < (isQuick ? 1 : 10); warmUp++) await worker.call('run', turn)

@@ -34,7 +34,7 @@ export const simulatorCheck: Bench = {
     const worker = await startWorker<CopyMethods>('workers/copy.ts', { args: [simulator.endpoint, '2000'] })
     await worker.call('copy', 1)
     const streamMib = isQuick ? 16 : 256
-    const stream = await worker.call('copyLike', { sizeBytes: streamMib * MIB, partBytes: undefined, atOnce: 1 })
+    const stream = await worker.call('copyLike', { sizeBytes: streamMib * MIB, partBytes: undefined, concurrency: 1 })
     progress("AWS CRT's 25 copies, all at the same time (17 s)")
     const cells = await Promise.all(
       (isQuick ? PUBLISHED.slice(0, 1) : PUBLISHED)
@@ -43,7 +43,7 @@ export const simulatorCheck: Bench = {
         )
         .map(async (cell, index) => {
           await sleep(index * STAGGER_MS)
-          const plan = { sizeBytes: cell.gib * 1024 * MIB, partBytes: cell.partMib * MIB, atOnce: CRT_CONNECTIONS }
+          const plan = { sizeBytes: cell.gib * 1024 * MIB, partBytes: cell.partMib * MIB, concurrency: CRT_CONNECTIONS }
           return { ...cell, simulated: await worker.call('copyLike', plan) }
         }),
     )

@@ -5,18 +5,21 @@ import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
 import { createApiKeyStore } from '../../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
-import { createLedgerOverview } from '../../../lib/aws/ledger-overview.ts'
+import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../../lib/aws/reservations.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promote-container-file.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/logging.ts'
+import {
+  type ResolverReport,
+  resolveExpiredReservations,
+} from '../../../lib/maintenance/resolve-expired-reservations.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import type { WorkspaceId } from '../../../lib/promotion/ids.ts'
-import { createObjectKeys } from '../../../lib/promotion/object-keys.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../../../lib/promotion/resolve-expired-reservations.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 
@@ -92,7 +95,7 @@ function createDependencies(config: Config, client: DynamoDBClient, objects: Obj
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects,
-    overview: createLedgerOverview({ ...config, client, tableName: config.workspacesTable }),
+    ledgers: createLedgerMaintenance({ ...config, client, tableName: config.workspacesTable }),
     admission: createAdmission({ now }),
     objectKeys: createObjectKeys(config.keyTemplates),
     maxFileBytes: config.maxFileBytes,

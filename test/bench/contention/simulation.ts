@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
 import { readConfig } from '../../../lib/config.ts'
-import { formatFileId } from '../../../lib/promotion/ids.ts'
+import { formatFileId } from '../../../lib/ids.ts'
 import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import { parseOnce } from '../../support/dynamodb/parse-once.ts'
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'

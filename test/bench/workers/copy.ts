@@ -18,7 +18,7 @@ export interface ForeignPlan {
   sizeBytes: number
   /** undefined: one CopyObject. */
   partBytes: number | undefined
-  atOnce: number
+  concurrency: number
 }
 
 const SAMPLE_EVERY_MS = 5
@@ -48,11 +48,11 @@ const methods = {
   },
 
   /** @returns seconds */
-  async copyLike({ sizeBytes, partBytes, atOnce }: ForeignPlan): Promise<number> {
+  async copyLike({ sizeBytes, partBytes, concurrency }: ForeignPlan): Promise<number> {
     const CopySource = `${config.sandboxBucket}/${keyOf(sizeBytes)}`
     const startedMs = performance.now()
     if (partBytes === undefined) await client.send(new CopyObjectCommand({ ...target, CopySource }))
-    else await copyPartsLike(CopySource, { sizeBytes, partBytes, atOnce })
+    else await copyPartsLike(CopySource, { sizeBytes, partBytes, concurrency })
     return (performance.now() - startedMs) / 1000
   },
 
@@ -71,12 +71,12 @@ export type CopyMethods = typeof methods
 
 async function copyPartsLike(
   CopySource: string,
-  { sizeBytes, partBytes, atOnce }: ForeignPlan & { partBytes: number },
+  { sizeBytes, partBytes, concurrency }: ForeignPlan & { partBytes: number },
 ) {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(target))
   const count = Math.ceil(sizeBytes / partBytes)
   const Parts = await inParallel(
-    { count, atOnce, isOverload: () => false },
+    { count, concurrency, isOverload: () => false },
     async (PartNumber) => {
       const { firstByte, lastByte } = partRange(PartNumber, partBytes, sizeBytes)
       const CopySourceRange = `bytes=${firstByte}-${lastByte}`

@@ -11,7 +11,7 @@ export interface Run {
   /** What API Gateway would hand over. */
   event: unknown
   count: number
-  atOnce: number
+  concurrency: number
 }
 
 const REMAINING_MS = 28_000
@@ -45,14 +45,14 @@ const methods = {
     await request(event)
     return performance.now() - startedMs
   },
-  async run({ event, count, atOnce }: Run): Promise<Measured> {
+  async run({ event, count, concurrency }: Run): Promise<Measured> {
     const latenciesMs: number[] = []
     const cpu = process.cpuUsage()
     let left = count
     const client = async () => {
       while (left-- > 0) latenciesMs.push(await request(event))
     }
-    await Promise.all(Array.from({ length: atOnce }, client))
+    await Promise.all(Array.from({ length: concurrency }, client))
     const { user, system } = process.cpuUsage(cpu)
     return { latenciesMs, cpuMs: (user + system) / 1000 }
   },

@@ -9,7 +9,7 @@ import {
   documentIdOfAttempt,
   type FilePath,
   newAttemptId,
-} from '../../../lib/promotion/ids.ts'
+} from '../../../lib/ids.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 import { startLimitedDynamoDb } from '../../support/dynamodb/start-limited-dynamodb.ts'
 import { prepareTables, WORKSPACE } from '../contention/service.ts'

@@ -1,5 +1,5 @@
 import { UnreadableItemError } from '../errors.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 import { type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
 import type { AuditReport } from './findings.ts'
 
@@ -51,8 +51,8 @@ async function auditReadable(
   }
 }
 
-async function* allWorkspaces({ overview, objects, objectKeys }: AuditDependencies, signal: AbortSignal) {
-  for await (const workspaceId of overview.list(signal)) yield workspaceId
+async function* allWorkspaces({ ledgers, objects, objectKeys }: AuditDependencies, signal: AbortSignal) {
+  for await (const workspaceId of ledgers.list(signal)) yield workspaceId
   for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal)) {
     const workspaceId = objectKeys.workspaceIdOf(prefix)
     if (workspaceId && !(await hasLedger(workspaceId))) yield workspaceId
@@ -60,7 +60,7 @@ async function* allWorkspaces({ overview, objects, objectKeys }: AuditDependenci
 
   async function hasLedger(workspaceId: WorkspaceId): Promise<boolean> {
     try {
-      return (await overview.read(workspaceId, signal)) !== undefined
+      return (await ledgers.read(workspaceId, signal)) !== undefined
     } catch (error) {
       if (error instanceof UnreadableItemError) return true
       throw error

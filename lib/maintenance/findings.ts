@@ -1,4 +1,4 @@
-import type { AttemptId, DocumentId, WorkspaceId } from '../promotion/ids.ts'
+import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 import type { Release, ReservationPurpose } from '../promotion/ports.ts'
 
 /** What the audit can find wrong. */
@@ -13,7 +13,7 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
       overdueMs: number
     }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
-  /** The record of a document whose bytes are gone. Mending means deleting it: restore the bytes first, if you can. */
+  /** The record of a document whose bytes are gone. Repairing it means deleting it: restore the bytes first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }

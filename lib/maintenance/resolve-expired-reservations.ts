@@ -1,11 +1,12 @@
 import { UnreadableItemError } from '../errors.ts'
-import type { WorkspaceId } from './ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 import {
   type ResolverBounds,
   type ResolverDependencies,
   resolveWorkspace,
   type WorkspaceReport,
-} from './resolve-workspace.ts'
+} from '../promotion/resolve-workspace.ts'
+import type { LedgerMaintenance } from './ports.ts'
 
 export interface ResolverReport extends WorkspaceReport {
   /** Those that were due. */
@@ -26,7 +27,7 @@ const UNREADABLE_PAUSE_MS = 10 * 60 * 1000
  */
 export async function resolveExpiredReservations(
   bounds: ResolverBounds,
-  deps: ResolverDependencies,
+  deps: ResolverDependencies & { ledgers: LedgerMaintenance },
   signal: AbortSignal,
 ): Promise<ResolverReport> {
   const report: ResolverReport = {
@@ -53,7 +54,7 @@ export async function resolveExpiredReservations(
       deps.log.error('workspace not looked at, left to a later run', { workspace_id: workspaceId, error })
       if (!(error instanceof UnreadableItemError)) return { failed: 1 }
       // Nothing will change until somebody repairs it: it must not be in the way of the others.
-      await deps.overview.reschedule(
+      await deps.ledgers.reschedule(
         workspaceId,
         { seenMs: checkDueAtMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS },
         signal,
@@ -62,7 +63,7 @@ export async function resolveExpiredReservations(
     }
   }
   try {
-    for await (const due of deps.overview.listDue(deps.now(), signal)) {
+    for await (const due of deps.ledgers.listDue(deps.now(), signal)) {
       report.workspaces++
       batch.push(due)
       if (batch.length === PARALLEL) await resolveBatch()

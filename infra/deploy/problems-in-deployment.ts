@@ -22,18 +22,18 @@ const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
 const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
-export function faultsInDeployment({ stage, region, settings: raw, environment, ...names }: Deployment): string[] {
+export function problemsInDeployment({ stage, region, settings: raw, environment, ...names }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
   return [
-    ...faultsInStage(stage),
+    ...problemsInStage(stage),
     ...unknownParameters(stage, names),
-    ...Object.entries(SETTING_RULES).flatMap(([name, rule]) => faultsInSetting(name, settings[name] ?? '', rule)),
-    ...faultsInEnvironment(environment, settings),
-    ...faultsInCombination(settings, region),
+    ...Object.entries(SETTING_RULES).flatMap(([name, rule]) => problemsInSetting(name, settings[name] ?? '', rule)),
+    ...problemsInEnvironment(environment, settings),
+    ...problemsInCombination(settings, region),
   ]
 }
 
-function faultsInStage(stage: string): string[] {
+function problemsInStage(stage: string): string[] {
   if (stage === 'local') return ['--stage is local, which is what npm start serves on this machine: deploy another one']
   return STAGE.test(stage) ? [] : [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
 }
@@ -48,7 +48,7 @@ function unknownParameters(stage: string, { given, written }: Pick<Deployment, '
   ]
 }
 
-function faultsInSetting(name: string, value: string, rule: SettingRule): string[] {
+function problemsInSetting(name: string, value: string, rule: SettingRule): string[] {
   if (value === '' && (rule.isOptional || rule.environment)) return []
   const allowed = whatIsAllowed(value, rule)
   return allowed === undefined ? [] : [`${name} is "${value}": allowed is ${allowed}`]
@@ -65,56 +65,56 @@ function whatIsAllowed(value: string, { pattern, allowed, integer, oneOf }: Sett
 }
 
 /** What the functions would refuse at start, in the words of the parameters. */
-function faultsInEnvironment(environment: Deployment['environment'], settings: Settings): string[] {
+function problemsInEnvironment(environment: Deployment['environment'], settings: Settings): string[] {
   const names = new Map(Object.entries(SETTING_RULES).map(([name, rule]) => [rule.environment, name]))
   const withBucketNames = Object.entries(environment).map(([name, value]) => [
     name,
     typeof value === 'object' ? bucketName(name, value) : String(value),
   ])
-  const inParameters = (fault: string) =>
-    fault.replace(/\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b/g, (variable) => {
+  const inParameters = (problem: string) =>
+    problem.replace(/\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b/g, (variable) => {
       const name = names.get(variable)
       if (name === undefined) return variable
-      return fault.includes('not "') ? name : `${name} "${settings[name]}"`
+      return problem.includes('not "') ? name : `${name} "${settings[name]}"`
     })
   try {
     readConfig(Object.fromEntries(withBucketNames))
     return []
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.faults.map(inParameters)
+    return error.problems.map(inParameters)
   }
 }
 
 /** Fn::If [condition, a bucket of the stack, the name of a bucket that exists] */
 function bucketName(variable: string, value: unknown): string {
-  const [, , broughtAlong] = (value as { 'Fn::If'?: [string, object, string] })['Fn::If'] ?? []
-  return broughtAlong || variable.toLowerCase()
+  const [, , existing] = (value as { 'Fn::If'?: [string, object, string] })['Fn::If'] ?? []
+  return existing || variable.toLowerCase()
 }
 
-function faultsInCombination(settings: Settings, region: string): string[] {
-  const faults: string[] = []
+function problemsInCombination(settings: Settings, region: string): string[] {
+  const problems: string[] = []
   const { customDomainName, certificateArn, documentKeyTemplate = '' } = settings
   if (customDomainName && !certificateArn)
-    faults.push('certificateArn is missing: customDomainName needs a certificate')
+    problems.push('certificateArn is missing: customDomainName needs a certificate')
   for (const name of ['certificateArn', 'hostedZoneId']) {
     if (settings[name] && !customDomainName)
-      faults.push(`customDomainName is missing: ${name} is for a custom domain only`)
+      problems.push(`customDomainName is missing: ${name} is for a custom domain only`)
   }
   for (const name of REGIONAL) {
     const value = settings[name]
     const [, , , itsRegion] = value?.split(':') ?? []
     if (itsRegion && itsRegion !== region)
-      faults.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
+      problems.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
   }
-  faults.push(...unheardAlarms(settings))
+  problems.push(...unheardAlarms(settings))
   const beforeFirstId = documentKeyTemplate.split('{')[0] ?? ''
   if (beforeFirstId !== '' && !beforeFirstId.endsWith('/')) {
-    faults.push(
+    problems.push(
       `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
     )
   }
-  return faults
+  return problems
 }
 
 /** Where deletion protection makes a stage a productive one, somebody hears of every alarm, or it is said that nobody does. */

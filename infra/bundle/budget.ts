@@ -5,7 +5,7 @@ import { zipSync } from 'fflate'
 
 /**
  * Of a function, zipped. The goal is 200 KB; the budgets lie just above what the functions are, so that growth is noticed.
- * The promotion brings along what tells the type of a file by its content, which a cold start does not load.
+ * The promotion has a library that tells the type of a file by its content; a cold start does not load it.
  */
 const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 180_000 }
 const ZIP_BUDGET_BYTES = 150_000
@@ -51,7 +51,7 @@ export function requireBudget(entryPoint: string, bytes: number): void {
   const budget = zipBudgetBytes(entryPoint)
   if (bytes > budget) {
     throw new Error(
-      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/build/budget.ts).\n` +
+      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/bundle/budget.ts).\n` +
         'See what came in by `npm run bench -- zip`; raise the budget only for something that is worth it.',
     )
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { type Progress, undo } from '../../lib/promotion/undo.ts'
+import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
 import { newDocument } from '../support/ledger-values.ts'
 import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
@@ -14,7 +14,7 @@ const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 async function undoAfter(ports: Ports, steps: readonly Step[], knows: Partial<Progress>) {
   const one = await ports.run(steps)
   const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false), ...knows }
-  return { one, outcome: await undo(one, progress, ports.request(), ports.deps) }
+  return { one, outcome: await undoOrLeave(one, progress, ports.request(), ports.deps) }
 }
 describe('undo', () => {
   it.each<[string, readonly Step[], Partial<Progress>]>([
@@ -32,7 +32,7 @@ describe('undo', () => {
   ])('gives back at once what it took when %s', async (_, steps, knows) => {
     const ports = createPorts()
     await ports.addDocument()
-    expect((await undoAfter(ports, steps, knows)).outcome).toBe('taken_back')
+    expect((await undoAfter(ports, steps, knows)).outcome).toBe('undone')
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
@@ -42,7 +42,7 @@ describe('undo', () => {
   ])('keeps an opening out that was not answered and may yet arrive, %s', async (_, steps, copy) => {
     const ports = createPorts()
     const { one, outcome } = await undoAfter(ports, steps, { reservation: 'unknown', copy })
-    expect(outcome).toBe('taken_back')
+    expect(outcome).toBe('undone')
     expect(ports.state()).toEqual({ ...NOTHING, reservations: 1 })
     expect(await ports.reservations.open(one, signal)).toMatchObject({ outcome: 'in_progress' })
     await ports.resolveAll()
@@ -55,7 +55,7 @@ describe('undo', () => {
     const one = ports.begin({ documentId: other.documentId })
     await ports.run(['take'], one)
     const progress: Progress = { reservation: 'unknown', copy: 'none', unmarked: Promise.resolve(false) }
-    expect(await undo(one, progress, ports.request(), ports.deps)).toBe('left_to_resolver')
+    expect(await undoOrLeave(one, progress, ports.request(), ports.deps)).toBe('left_to_resolver')
     expect(ports.state()).toMatchObject({ used: 200, markers: 1, reservations: 1 })
     expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', attempt_id: one.attemptId }))
     await ports.resolveAll()
@@ -85,7 +85,7 @@ describe('undo', () => {
   ])('has the object of a copy removed that arrives late, when %s', async (_, steps, reservation) => {
     const ports = createPorts()
     const { one, outcome } = await undoAfter(ports, steps, { reservation, copy: 'unanswered' })
-    expect(outcome).toBe('taken_back')
+    expect(outcome).toBe('undone')
     expect(ports.state()).toMatchObject({ used: 0, markers: 0 })
     expect(ports.watches()).toEqual([one.attemptId])
     ports.pass(WATCH_MS - 1)
@@ -112,11 +112,11 @@ describe('undo', () => {
       end = resolve
     })
     const fence = vi.spyOn(ports.documents, 'fence')
-    const undoing = undo(one, { reservation: 'open', copy: 'answered', unmarked }, ports.request(), ports.deps)
+    const undoing = undoOrLeave(one, { reservation: 'open', copy: 'answered', unmarked }, ports.request(), ports.deps)
     await new Promise((resolve) => setImmediate(resolve))
     expect(fence).not.toHaveBeenCalled()
     end(true)
-    expect(await undoing).toBe('taken_back')
+    expect(await undoing).toBe('undone')
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -143,7 +143,7 @@ describe('undo', () => {
         throw LOST
       })
       const progress: Progress = { reservation: 'unknown', copy: 'unanswered', unmarked: Promise.resolve(true) }
-      expect([when, await undo(one, progress, ports.request(), ports.deps)]).toEqual([when, 'left_to_resolver'])
+      expect([when, await undoOrLeave(one, progress, ports.request(), ports.deps)]).toEqual([when, 'left_to_resolver'])
       expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', error: LOST }))
       failing.mockRestore()
       await ports.resolveAll()

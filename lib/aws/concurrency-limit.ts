@@ -1,7 +1,7 @@
-export interface Pace {
+export interface ConcurrencyLimit {
   /** How many may run at the same time now. */
-  limit(): number
-  /** Which limit a piece of work starts under. */
+  current(): number
+  /** Which limit a task starts under. */
   round(): number
   succeeded(): void
   /** @returns false when there is nothing left to slow down: even one at a time was refused */
@@ -10,13 +10,13 @@ export interface Pace {
 
 /**
  * Additive increase, multiplicative decrease, as TCP finds its rate: a refusal halves what runs at once, each round of
- * successes adds one. Refusals of pieces that started before the last halving say nothing new.
+ * successes adds one. Refusals of tasks that started before the last halving say nothing new.
  */
-export function createPace(most: number): Pace {
+export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   let limit = most
   let round = 0
   return {
-    limit: () => Math.floor(limit),
+    current: () => Math.floor(limit),
     round: () => round,
     succeeded() {
       limit = Math.min(most, limit + 1 / limit)

@@ -13,7 +13,7 @@ interface BuildRecord {
 }
 
 /** They decide what is bundled, and are not among esbuild's inputs. */
-const TOOLS = ['functions/*.ts', 'infra/build/*.ts', 'package.json', 'package-lock.json', 'tsconfig.json']
+const TOOLS = ['functions/*.ts', 'infra/bundle/*.ts', 'package.json', 'package-lock.json', 'tsconfig.json']
 
 /**
  * Bundles as `buildFunctions` does, unless outDir has the bundles of this very source. For local runs and tests; what is

@@ -7,15 +7,15 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { WorkspaceId } from '../promotion/ids.ts'
-import type { LedgerOverview } from '../promotion/ports.ts'
-import { isDone } from './conditional-write.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { LedgerMaintenance } from '../maintenance/ports.ts'
+import { conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
-export function createLedgerOverview({
+export function createLedgerMaintenance({
   client,
   tableName: TableName,
   defaultQuotaBytes,
@@ -23,7 +23,7 @@ export function createLedgerOverview({
   client: DynamoDBClient
   tableName: string
   defaultQuotaBytes: number
-}): LedgerOverview {
+}): LedgerMaintenance {
   const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
 
   return {
@@ -86,7 +86,7 @@ export function createLedgerOverview({
         ConditionExpression,
         ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      await isDone(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { signal }))
     },
 
     async correct(workspaceId, { usedBytes, version }, signal) {
@@ -96,7 +96,7 @@ export function createLedgerOverview({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return isDone(send(client, command, { signal, ...OPENING }))
+        return conditionHeld(send(client, command, { signal, ...OPENING }))
       }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
@@ -111,7 +111,7 @@ export function createLedgerOverview({
           ':one': 1,
         }),
       })
-      return isDone(send(client, command, { signal, ...OPENING }))
+      return conditionHeld(send(client, command, { signal, ...OPENING }))
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
 import { PERMISSIONS } from '../auth/caller.ts'
-import type { WorkspaceId } from '../promotion/ids.ts'
+import type { WorkspaceId } from '../ids.ts'
 
 /** A key with a word among its permissions that gives it none. */
 export interface KeyFinding {
@@ -18,7 +18,7 @@ export interface KeyReport {
 }
 
 /**
- * Looks through the permissions of the keys: whoever wrote a record by hand may have misspelt one. Mends nothing: only the
+ * Looks through the permissions of the keys: whoever wrote a record by hand may have misspelt one. Repairs nothing: only the
  * key's owner knows what was meant.
  * @param options.workspaceId left out: the keys of all workspaces
  */

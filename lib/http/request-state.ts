@@ -1,26 +1,26 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
+import type { Deadline } from '../deadline.ts'
 import type { ServiceError } from '../errors.ts'
-import type { Journal } from '../journal.ts'
 import type { Log } from '../logging.ts'
 import type { MetricValues } from '../metrics.ts'
-import type { Deadline } from '../promotion/deadline.ts'
 import type { RateLimitDecision } from '../rate-limit.ts'
+import type { Telemetry } from '../telemetry.ts'
 
 /** What the middlewares and the handler know of one request and tell each other; it lives as long as the request. */
-export interface Exchange {
+export interface RequestState {
   requestId: string
   deadline: Deadline
   log: Log
-  journal: Journal
+  telemetry: Telemetry
   startedAtMs: number
   caller?: Caller
   rateLimit?: {
     /** undefined when the limiter's store could not be asked: then the request passes. */
     decision: Promise<RateLimitDecision | undefined>
     /** Rejects with rate_limited. */
-    admitted: Promise<void>
+    rateLimitPassed: Promise<void>
   }
   /** Its name in log and metrics. */
   operation: string | undefined
@@ -32,9 +32,9 @@ export interface Exchange {
   responseHeaders: Record<string, string>
 }
 
-/** The gateway's event with the exchange that the first middleware put beside it. */
+/** The gateway's event with the state that the first middleware put beside it. */
 export interface ApiEvent extends APIGatewayProxyEvent {
-  exchange: Exchange
+  state: RequestState
 }
 
 export type ApiMiddleware = MiddlewareObj<ApiEvent, APIGatewayProxyResult>

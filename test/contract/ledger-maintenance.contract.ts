@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/promotion/ids.ts'
-import type { LedgerOverview, QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ports.ts'
+import type { QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 const { signal } = new AbortController()
@@ -8,9 +9,9 @@ const { signal } = new AbortController()
 const DUE_MS = 1_000_000
 
 /** @param make as for describeQuotaLedger */
-export function describeLedgerOverview(name: string, make: () => QuotaLedger & LedgerOverview): void {
-  describe(`ledger overview: ${name}`, () => {
-    let ledger: QuotaLedger & LedgerOverview
+export function describeLedgerMaintenance(name: string, make: () => QuotaLedger & LedgerMaintenance): void {
+  describe(`ledger maintenance: ${name}`, () => {
+    let ledger: QuotaLedger & LedgerMaintenance
     let workspaceId: WorkspaceId
     beforeEach(() => {
       ledger = make()

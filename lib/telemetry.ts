@@ -4,23 +4,23 @@ import type { LogFields } from './logging.ts'
 export type TimedStep = 'authenticate' | 'look_up' | 'reserve' | 'copy' | 'record' | 'settle' | 'undo'
 
 /** What is learnt about one request on its way, for its one log line and its metrics. */
-export interface Journal {
+export interface Telemetry {
   readonly facts: LogFields
   /** Milliseconds; a step that was done twice has both times added up. */
   readonly stepsMs: Readonly<Partial<Record<TimedStep, number>>>
   /** Never a token, a header block, a whole event or a file's content. */
-  note(facts: LogFields): void
+  annotate(facts: LogFields): void
   /** Does the step and notes how long it took, also when it fails. */
   time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
 }
 
-export function createJournal(): Journal {
+export function createTelemetry(): Telemetry {
   const facts: Record<string, unknown> = {}
   const stepsMs: Partial<Record<TimedStep, number>> = {}
   return {
     facts,
     stepsMs,
-    note: (more) => void Object.assign(facts, more),
+    annotate: (more) => void Object.assign(facts, more),
     async time(step, work) {
       const startedAtMs = performance.now()
       try {

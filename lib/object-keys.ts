@@ -34,7 +34,7 @@ export interface ObjectKeys {
 
 const LONGEST_BASE58_OF_16_BYTES = 22
 const PLACEHOLDER = /\{([a-z_]+)\}/g
-/** What each id fills at most, in bytes; lib/promotion/ids.ts makes them no longer. */
+/** What each id fills at most, in bytes; lib/ids.ts makes them no longer. */
 const LONGEST_IDS: Readonly<Record<string, number>> = {
   workspace_id: 128,
   document_id: 'file_'.length + LONGEST_BASE58_OF_16_BYTES,
@@ -44,7 +44,7 @@ const LONGEST_IDS: Readonly<Record<string, number>> = {
 const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
 /**
- * Builds the keys from templates that {@link faultsInTemplates} found no fault in.
+ * Builds the keys from templates that {@link problemsInTemplates} found no problem in.
  */
 export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
   const fill = (template: string, values: Record<string, string>) =>
@@ -95,15 +95,15 @@ function match(template: string, key: string): Record<string, string> | undefine
  * segment of its own place, so that no two sets of ids ever give the same key.
  *
  * @param sameBucket sandboxes and documents share a bucket: then their prefixes must not overlap either
- * @returns sentences naming each fault; none when the templates are sound
+ * @returns sentences naming each problem; none when the templates are sound
  */
-export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boolean): string[] {
-  const faults = [
-    ...faultsInTemplate('sandbox', templates.sandbox, ['workspace_id', 'container_id', 'path']),
-    ...faultsInTemplate('document', templates.document, ['workspace_id', 'document_id', 'attempt_id']),
+export function problemsInTemplates(templates: ObjectKeyTemplates, sameBucket: boolean): string[] {
+  const problems = [
+    ...problemsInTemplate('sandbox', templates.sandbox, ['workspace_id', 'container_id', 'path']),
+    ...problemsInTemplate('document', templates.document, ['workspace_id', 'document_id', 'attempt_id']),
   ]
   if (!IN_ORDER.test(templates.document)) {
-    faults.push(
+    problems.push(
       'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end',
     )
   }
@@ -111,41 +111,43 @@ export function faultsInTemplates(templates: ObjectKeyTemplates, sameBucket: boo
     'x'.repeat(LONGEST_IDS[name] ?? 0),
   ).length
   if (longestKeyBytes > MAX_OBJECT_KEY_BYTES) {
-    faults.push(
+    problems.push(
       `the document template makes keys of up to ${longestKeyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`,
     )
   }
-  if (!templates.sandbox.endsWith('/{path}')) faults.push('the sandbox template must end in /{path}')
+  if (!templates.sandbox.endsWith('/{path}')) problems.push('the sandbox template must end in /{path}')
   if (sameBucket && !areDisjoint(templates)) {
-    faults.push('in one bucket, the sandbox and the document template must differ in a fixed segment at the same place')
+    problems.push(
+      'in one bucket, the sandbox and the document template must differ in a fixed segment at the same place',
+    )
   }
-  return faults
+  return problems
 }
 
-function faultsInTemplate(name: string, template: string, placeholders: string[]): string[] {
-  const faults: string[] = []
+function problemsInTemplate(name: string, template: string, placeholders: string[]): string[] {
+  const problems: string[] = []
   const found = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? '')
   for (const placeholder of placeholders) {
     if (found.filter((each) => each === placeholder).length !== 1) {
-      faults.push(`the ${name} template must contain {${placeholder}} exactly once`)
+      problems.push(`the ${name} template must contain {${placeholder}} exactly once`)
     }
   }
   for (const unknown of found.filter((each) => !placeholders.includes(each))) {
-    faults.push(`the ${name} template contains {${unknown}}, which means nothing there`)
+    problems.push(`the ${name} template contains {${unknown}}, which means nothing there`)
   }
   for (const segment of template.split('/')) {
     if (segment === '' || segment === '.' || segment === '..') {
-      faults.push(`the ${name} template has an empty, "." or ".." segment`)
+      problems.push(`the ${name} template has an empty, "." or ".." segment`)
     }
     if ([...segment.matchAll(PLACEHOLDER)].length > 1) {
-      faults.push(`the ${name} template has two placeholders in one segment, "${segment}"`)
+      problems.push(`the ${name} template has two placeholders in one segment, "${segment}"`)
     }
-    if (/[{}]/.test(segment.replace(PLACEHOLDER, ''))) faults.push(`the ${name} template has a stray brace`)
+    if (/[{}]/.test(segment.replace(PLACEHOLDER, ''))) problems.push(`the ${name} template has a stray brace`)
   }
   if (!/^[A-Za-z0-9!_.*'()/{}-]*$/.test(template)) {
-    faults.push(`the ${name} template has characters that S3 does not call safe in a key`)
+    problems.push(`the ${name} template has characters that S3 does not call safe in a key`)
   }
-  return faults
+  return problems
 }
 
 /**

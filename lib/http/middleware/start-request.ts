@@ -1,12 +1,12 @@
-import { createJournal } from '../../journal.ts'
+import { createRequestDeadline } from '../../deadline.ts'
 import type { Log } from '../../logging.ts'
-import { createRequestDeadline } from '../../promotion/deadline.ts'
+import { createTelemetry } from '../../telemetry.ts'
 import { corsHeaders } from '../cors.ts'
-import type { ApiMiddleware } from '../exchange.ts'
 import { VARY } from '../file-shape.ts'
+import type { ApiMiddleware } from '../request-state.ts'
 
-/** The outermost middleware: opens the exchange of a request, and closes it with the headers every answer has. */
-export function openExchange({
+/** The outermost middleware: opens the state of a request, and closes it with the headers every answer has. */
+export function startRequest({
   log,
   now,
   nameOf,
@@ -22,11 +22,11 @@ export function openExchange({
     const requestId = event.requestContext?.requestId ?? context.awsRequestId
     const startedAtMs = now()
     const received = { receivedAtMs: event.requestContext?.requestTimeEpoch, nowMs: startedAtMs }
-    event.exchange = {
+    event.state = {
       requestId,
       deadline: createRequestDeadline(received, () => context.getRemainingTimeInMillis()),
       log: log.with({ request_id: requestId }),
-      journal: createJournal(),
+      telemetry: createTelemetry(),
       startedAtMs,
       operation: nameOf(event.resource),
       responseHeaders: {},
@@ -35,15 +35,15 @@ export function openExchange({
 
   const close: ApiMiddleware['after'] = ({ event, response }) => {
     if (!response) return
-    const { exchange } = event
+    const { state } = event
     response.headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'x-request-id': exchange.requestId,
+      'x-request-id': state.requestId,
       vary: corsAllowedOrigins.length === 0 ? VARY : `${VARY}, Origin`,
       ...corsHeaders(event, corsAllowedOrigins),
-      ...exchange.responseHeaders,
+      ...state.responseHeaders,
       ...response.headers,
     }
   }

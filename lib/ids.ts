@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { v7 as uuidv7 } from 'uuid'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from './errors.ts'
 import { decodeOtherBase64 } from './other-base64.ts'
 
 declare const brand: unique symbol
@@ -44,7 +44,7 @@ export function parseContainerId(text: string | undefined): ContainerId {
  * the same path are refused, and so is every path that could mean another place than it says.
  *
  * Source: interface.md §2.2; the bounds are those of docs/decisions/0006-identifiers.md.
- * @throws ServiceError invalid_file_id, its detail naming the fault
+ * @throws ServiceError invalid_file_id, its detail naming the problem
  */
 export function parseFileId(text: string | undefined): FilePath {
   if (text?.startsWith(DOCUMENT_ID_PREFIX)) {
@@ -65,18 +65,18 @@ function refuseEncoding(encoded: string): never {
     refuseFileId(isBase64url ? 'The part after "cfile_" is cut off: no base64url has this length.' : undefined)
   }
   const expected = formatFileId(checkPath(decodeUtf8(bytes)))
-  const fault = isBase64url
+  const problem = isBase64url
     ? 'has bits left over in its last character'
     : 'is base64 with padding or of the standard alphabet, and must be base64url without padding'
   throw new ServiceError('invalid_file_id', {
-    detail: `The part after "cfile_" ${fault}. The id of this path is ${expected}.`,
+    detail: `The part after "cfile_" ${problem}. The id of this path is ${expected}.`,
     metadata: { expected_file_id: expected },
   })
 }
 
 /** The path of an object in a container, when a file id can stand for it; the markers of directories have none. */
 export function filePathOf(text: string): FilePath | undefined {
-  return faultInPath(text) === undefined ? (text as FilePath) : undefined
+  return problemInPath(text) === undefined ? (text as FilePath) : undefined
 }
 
 /** The container file id of a path (interface.md §2.2). */
@@ -94,13 +94,13 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function checkPath(path: string): FilePath {
-  const fault = faultInPath(path)
-  if (fault !== undefined) refuseFileId(`The path encoded in file_id ${fault}.`)
+  const problem = problemInPath(path)
+  if (problem !== undefined) refuseFileId(`The path encoded in file_id ${problem}.`)
   if (Buffer.byteLength(path) > MAX_OBJECT_KEY_BYTES) refusePathLength()
   return path as FilePath
 }
 
-function faultInPath(path: string): string | undefined {
+function problemInPath(path: string): string | undefined {
   if (CONTROL_CHARACTER.test(path)) return 'contains a control character'
   if (path.startsWith('/') || path.endsWith('/')) {
     return 'must be relative and name a file: no "/" at its start or end'

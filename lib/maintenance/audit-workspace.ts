@@ -1,25 +1,20 @@
 import { UnreadableItemError } from '../errors.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { DocumentId, WorkspaceId } from '../promotion/ids.ts'
-import type {
-  DocumentObjectOverview,
-  DocumentOverview,
-  OpenReservation,
-  StoredDocumentObject,
-  WorkspaceDocument,
-  WorkspaceLedger,
-} from '../promotion/ports.ts'
+import type { OpenReservation, WorkspaceDocument, WorkspaceLedger } from '../promotion/ports.ts'
 import { type ResolverDependencies, resolveWorkspace } from '../promotion/resolve-workspace.ts'
 import type { AuditReport, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
+import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, StoredDocumentObject } from './ports.ts'
 
 export interface AuditDependencies extends ResolverDependencies {
-  documents: ResolverDependencies['documents'] & DocumentOverview
-  objects: ResolverDependencies['objects'] & DocumentObjectOverview
+  ledgers: LedgerMaintenance
+  documents: ResolverDependencies['documents'] & DocumentMaintenance
+  objects: ResolverDependencies['objects'] & ObjectMaintenance
 }
 
 export interface AuditOptions {
-  /** Mends what is found, as far as that is safe. */
+  /** Repairs what is found, as far as that is safe. */
   repair: boolean
   /**
    * With repair: deletes the records of documents whose object is gone. Not without being told: they may be all that is left
@@ -66,7 +61,7 @@ export async function auditWorkspace(
 }
 
 async function auditLeftovers({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
-  const ledger = await deps.overview.read(workspaceId, signal)
+  const ledger = await deps.ledgers.read(workspaceId, signal)
   const reservations = await readReservations({ workspaceId, deps, signal, ...audit })
   const all = [
     ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
@@ -163,7 +158,7 @@ async function auditSize(
 
 async function auditLostDocument(document: WorkspaceDocument, { deps, signal, ...audit }: Audit): Promise<void> {
   const { workspaceId, documentId, objectKey, sizeBytes } = document
-  const ledger = await deps.overview.read(workspaceId, signal)
+  const ledger = await deps.ledgers.read(workspaceId, signal)
   const isBeingDeleted = ledger?.releases.some(
     (release) => release.documentId === documentId && release.purpose === 'deletion',
   )
@@ -178,7 +173,7 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
   // In the order in which an attempt goes from one to the next: none that is under way is missed.
-  const ledger = await deps.overview.read(workspaceId, signal)
+  const ledger = await deps.ledgers.read(workspaceId, signal)
   const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
   if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
   if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
@@ -207,14 +202,14 @@ async function isObjectOf(
 async function auditUsage(audit: Audit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
-    const before = await deps.overview.read(workspaceId, signal)
+    const before = await deps.ledgers.read(workspaceId, signal)
     const expectedBytes = await addUp(before, audit)
-    const after = await deps.overview.read(workspaceId, signal)
+    const after = await deps.ledgers.read(workspaceId, signal)
     if (before?.version !== after?.version) continue
     const usedBytes = after?.usedBytes ?? 0
     if (usedBytes === expectedBytes) return
     await found({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, () =>
-      deps.overview.correct(workspaceId, { usedBytes: expectedBytes, version: after?.version }, signal),
+      deps.ledgers.correct(workspaceId, { usedBytes: expectedBytes, version: after?.version }, signal),
     )
     return
   }

@@ -1,0 +1,87 @@
+import type { WorkspaceId } from '../ids.ts'
+import type {
+  OnUnreadable,
+  Release,
+  StorageUsage,
+  WorkspaceDocument,
+  WorkspaceLedger,
+  WorkspaceLedgers,
+} from '../promotion/ports.ts'
+
+/** What resolver and audit need beyond single promotions. */
+export interface LedgerMaintenance extends WorkspaceLedgers {
+  /** The ids of all workspaces, in no order. */
+  list(signal: AbortSignal): AsyncIterable<WorkspaceId>
+  /** All workspaces with their ledgers, in no order. @throws Error at the first that cannot be read */
+  readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  /** Workspaces that are due to be looked at, those that have waited longest first in each shard of the index. */
+  listDue(nowMs: number, signal: AbortSignal): AsyncIterable<{ workspaceId: WorkspaceId; checkDueAtMs: number }>
+  /**
+   * Sets the used bytes, unless the ledger has changed since it was read. Makes the ledger where there is none.
+   * @returns whether it was set
+   */
+  correct(
+    workspaceId: WorkspaceId,
+    correction: { usedBytes: number; version: number | undefined },
+    signal: AbortSignal,
+  ): Promise<boolean>
+}
+
+/** What platform teams do with workspaces, at any time: promotions may be under way. */
+export interface WorkspaceAdministration {
+  /**
+   * Makes a workspace with nothing in it, unless there is one.
+   * @returns the workspace that is there now
+   */
+  create(
+    workspaceId: WorkspaceId,
+    quotaBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ isNew: boolean; usage: StorageUsage }>
+  /**
+   * Changes the quota and leaves the used bytes alone. A quota below these is fine: nothing more fits in until enough is
+   * deleted.
+   * @returns undefined when there is no such workspace
+   */
+  setQuota(
+    workspaceId: WorkspaceId,
+    quotaBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ previousQuotaBytes: number; usage: StorageUsage } | undefined>
+}
+
+/** A document as the audit sees it. */
+export interface StoredDocument extends WorkspaceDocument {
+  /** It has no place, or a wrong one, in what callers' lists are made of: it was recorded before there were any. */
+  isUnlisted?: true
+}
+
+export interface DocumentMaintenance {
+  /** All documents of a workspace by ascending id, read page by page. */
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<StoredDocument>
+  /** Gives a document its place in callers' lists; does nothing when it is gone. May be repeated. */
+  enlist(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
+  /** Whether it was this deletion that made the document vanish. */
+  isRetiredBy(deletion: Release, signal: AbortSignal): Promise<boolean>
+}
+
+export interface StoredDocumentObject {
+  objectKey: string
+  sizeBytes: number
+}
+
+export interface UnfinishedUpload {
+  objectKey: string
+  startedAtMs: number
+}
+
+export interface ObjectMaintenance {
+  /** Document objects by ascending key, read page by page. */
+  listObjects(keyPrefix: string, signal: AbortSignal): AsyncIterable<StoredDocumentObject>
+  listUploads(keyPrefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>
+  /** What stands between the prefix and the next `/`, with both: the folders of one level. */
+  listPrefixes(keyPrefix: string, signal: AbortSignal): AsyncIterable<string>
+  hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
+  /** Aborts the unfinished uploads of a key and leaves its object alone. */
+  abortUploads(objectKey: string, signal: AbortSignal): Promise<void>
+}
