@@ -166,6 +166,7 @@ function nameLedgerCall(operation: string, { IndexName, UpdateExpression }: Dyna
   if (UpdateExpression.includes('#marker = :marker')) return 'mark'
   if (UpdateExpression.startsWith('REMOVE #markers')) return 'unmark'
   if (UpdateExpression.includes('= :remaining_bytes')) return 'correct'
+  if (UpdateExpression === 'SET check_due_at = :until') return 'claim'
   return UpdateExpression.includes(':difference') ? 'setQuota' : 'reschedule'
 }
 

@@ -72,7 +72,10 @@ export function createFormulaDynamoDb(
     async execute(operation, content) {
       const input = content as unknown as ReadInput
       try {
-        return { statusCode: 200, json: (await answerByFormula(operation, input)) ?? (await answer(operation, content)) }
+        return {
+          statusCode: 200,
+          json: (await answerByFormula(operation, input)) ?? (await answer(operation, content)),
+        }
       } catch (error) {
         if (!(error instanceof DynamoDbFailure)) throw error
         return { statusCode: error.statusCode, json: JSON.stringify(error.body) }
@@ -147,7 +150,11 @@ export function createFormulaDynamoDb(
     const documents = population.documentsIn(workspace)
     let bytes = 0
     let last: string | undefined
-    for (let document = startId === undefined ? 0 : documentBehind(startId, workspace); document < documents; document++) {
+    for (
+      let document = startId === undefined ? 0 : documentBehind(startId, workspace);
+      document < documents;
+      document++
+    ) {
       if (!hasRecord(workspace, document, population)) continue
       const json = documentJson(workspace, document, population)
       items.push(json)
@@ -185,7 +192,10 @@ export function createFormulaDynamoDb(
       if (population.documentsIn(workspace) === 0) continue
       const document = hasRecord(workspace, 0, population) ? 0 : 1
       if (document >= population.documentsIn(workspace)) continue
-      const key = { workspace_id: { S: workspaceIdOf(workspace) }, document_id: { S: namesOf(workspace, document).documentId } }
+      const key = {
+        workspace_id: { S: workspaceIdOf(workspace) },
+        document_id: { S: namesOf(workspace, document).documentId },
+      }
       const bytes = documentJson(workspace, document, population).length - JSON_MARKS
       const { workspace_id } = key
       const item = input.ProjectionExpression === 'workspace_id' ? { workspace_id } : key
@@ -214,15 +224,16 @@ export function createFormulaDynamoDb(
     onCall({ operation, table: input.TableName, units })
     const rest = { ...(lastKey && { LastEvaluatedKey: lastKey }), ...capacity(units, input) }
     const counts = `"Count":${items.length},"ScannedCount":${items.length}`
-    return `{"Items":[${items.join(',')}],${counts}${JSON.stringify(rest).replace(/^\{(?!\})/, ',').replace(/^\{\}$/, '}')}`
+    return `{"Items":[${items.join(',')}],${counts}${JSON.stringify(rest)
+      .replace(/^\{(?!\})/, ',')
+      .replace(/^\{\}$/, '}')}`
   }
 }
 
 /** Braces, quotation marks, commas and types in {@link documentJson}. */
 const JSON_MARKS = 12 * 10
 
-const idInQuery = ({ ExpressionAttributeValues = {} }: ReadInput) =>
-  ExpressionAttributeValues[':workspace_id']?.S ?? ''
+const idInQuery = ({ ExpressionAttributeValues = {} }: ReadInput) => ExpressionAttributeValues[':workspace_id']?.S ?? ''
 
 function documentBehind(id: string, workspace: number): number {
   const document = documentFrom(id, workspace)

@@ -1,12 +1,4 @@
-import {
-  documentFrom,
-  hasObject,
-  namesOf,
-  type Population,
-  sizeOf,
-  workspaceIdOf,
-  workspaceOf,
-} from './population.ts'
+import { documentFrom, hasObject, namesOf, type Population, sizeOf, workspaceIdOf, workspaceOf } from './population.ts'
 
 export interface S3Request {
   method: string
@@ -121,11 +113,13 @@ export function createFormulaS3(population: Population): { answer(request: S3Req
       )
       .filter((key) => key.startsWith(prefix) && key > marker)
       .sort()
-    const uploads = keys.slice(0, PAGE_KEYS).map(
-      (key) =>
-        `<Upload><Key>${key}</Key><UploadId>upload-of-${key.length}</UploadId><Initiated>${UPLOAD_INITIATED}</Initiated>` +
-        `<StorageClass>STANDARD</StorageClass></Upload>`,
-    )
+    const uploads = keys
+      .slice(0, PAGE_KEYS)
+      .map(
+        (key) =>
+          `<Upload><Key>${key}</Key><UploadId>upload-of-${key.length}</UploadId><Initiated>${UPLOAD_INITIATED}</Initiated>` +
+          `<StorageClass>STANDARD</StorageClass></Upload>`,
+      )
     const isTruncated = keys.length > PAGE_KEYS
     const next = isTruncated
       ? `<NextKeyMarker>${keys[PAGE_KEYS - 1]}</NextKeyMarker><NextUploadIdMarker>upload</NextUploadIdMarker>`

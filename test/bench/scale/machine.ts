@@ -103,7 +103,13 @@ export function createMachine({ stores, meter, memoryMib, latencyMs, onDone = ()
         const key = decodeURIComponent(path).replace(/^\/[^/]*\/?/, '')
         const asked = { method, key, query: query as S3Request['query'] }
         meter.add(method === 'GET' ? { s3Lists: 1 } : method === 'HEAD' ? { s3Reads: 1 } : {})
-        return call(latencyMs('s3') / 2, abortSignal, () => stores.s3.answer(asked), ({ xml }) => xml, 'application/xml')
+        return call(
+          latencyMs('s3') / 2,
+          abortSignal,
+          () => stores.s3.answer(asked),
+          ({ xml }) => xml,
+          'application/xml',
+        )
       },
     },
   } as never)

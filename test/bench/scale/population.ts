@@ -1,4 +1,4 @@
-import type { AttemptId, DocumentId, WorkspaceId } from '../../../lib/promotion/ids.ts'
+import type { AttemptId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 
 /** What is wrong with a workspace, so that the audit has something to find. */
 export type Plant =
@@ -6,7 +6,10 @@ export type Plant =
   | { kind: 'drift' }
   /** Documents and objects are there, and no ledger. */
   | { kind: 'without_ledger' }
-  | { kind: 'document_without_object' | 'object_without_document' | 'wrong_size' | 'unlisted_document'; document: number }
+  | {
+      kind: 'document_without_object' | 'object_without_document' | 'wrong_size' | 'unlisted_document'
+      document: number
+    }
   /** An upload that nobody will complete. */
   | { kind: 'old_upload'; document: number }
   /** A reservation whose process died hours ago, and whose workspace is in no index. */

@@ -47,7 +47,11 @@ export async function createWorld(population: Population, definition: ServiceDef
   Math.random = createRandom(SEED)
   const meter = createMeter()
   let isCounted = false
-  const count = ({ operation, units, outcome = 'done' }: Pick<Consumption, 'operation' | 'units'> & Partial<Consumption>) => {
+  const count = ({
+    operation,
+    units,
+    outcome = 'done',
+  }: Pick<Consumption, 'operation' | 'units'> & Partial<Consumption>) => {
     if (!isCounted) return
     const isThrottled = outcome === 'throttled'
     const isRead = /^(GetItem|BatchGetItem|Query|Scan)$/.test(operation)
