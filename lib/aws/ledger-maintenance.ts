@@ -29,7 +29,9 @@ export function createLedgerMaintenance({
   return {
     async *list(signal) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
-      const pages = listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+      )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
       }
@@ -37,7 +39,7 @@ export function createLedgerMaintenance({
 
     async *readAll(signal) {
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { signal }),
+        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) yield* items.map(toWorkspaceLedger)
     },
@@ -51,7 +53,9 @@ export function createLedgerMaintenance({
         KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
         ExpressionAttributeValues: marshall({ ':shard': String(shard), ':now': nowMs }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
+      )
       for await (const items of pages) {
         yield items.map(({ workspace_id, check_due_at }) => ({
           workspaceId: workspace_id?.S as WorkspaceId,
@@ -62,7 +66,7 @@ export function createLedgerMaintenance({
 
     async read(workspaceId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && toWorkspaceLedger(Item)
     },
 
@@ -76,7 +80,7 @@ export function createLedgerMaintenance({
         ReturnValues: 'ALL_NEW',
       })
       // Should its first answer be lost, the repetition finds itself too late: then nobody looks until the claim is over.
-      const write = await conditionally(send(client, command, { signal }))
+      const write = await conditionally(send(client, command, { name: 'ledger.claim', signal }))
       return write.held ? toWorkspaceLedger(write.output.Attributes ?? {}) : undefined
     },
 
@@ -101,7 +105,7 @@ export function createLedgerMaintenance({
         ConditionExpression,
         ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'ledger.reschedule', signal }))
     },
 
     async correct(workspaceId, { usedBytes, version }, signal) {
@@ -111,7 +115,7 @@ export function createLedgerMaintenance({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return conditionHeld(send(client, command, { signal, ...OPENING }))
+        return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
@@ -126,7 +130,7 @@ export function createLedgerMaintenance({
           ':one': 1,
         }),
       })
-      return conditionHeld(send(client, command, { signal, ...OPENING }))
+      return conditionHeld(send(client, command, { name: 'ledger.correct', signal, ...OPENING }))
     },
   }
 }
