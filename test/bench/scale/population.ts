@@ -39,7 +39,7 @@ const WORKSPACE_PREFIX = 'ws_00000000-0000-7000-8000-'
 const WORKSPACE_DIGITS = 12
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** As the first digits of a UUIDv7 of these years. */
-const ATTEMPT_PREFIX = '1Bnxo9F5'
+const ATTEMPT_PREFIX = '1BmxK9F5'
 const ATTEMPT_DIGITS = { workspace: 6, document: 8 }
 
 /** @param documentsIn an average; the number of one workspace is between nothing and twice of it */
