@@ -15,8 +15,8 @@ export type NotAddedUpReason =
   | 'older_release'
   /** The sum took nearly as long as tombstones live. */
   | 'too_slow'
-  /** The ledger has gone or is older than what it counts: it was restored from a backup just now. */
-  | 'ledger_behind'
+  /** The ledger was made, removed or restored from a backup meanwhile. */
+  | 'ledger_replaced'
   /** Each sum found another drift. */
   | 'inconsistent'
   /** Documents cannot be read: the audit says so of each. */
@@ -164,6 +164,6 @@ function whyNot(
   { now }: UsageDependencies,
 ): NotAddedUpReason | undefined {
   if (now() - atMs > MAX_AGE_MS) return 'too_slow'
-  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion) return 'ledger_behind'
+  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion) return 'ledger_replaced'
   return sum.untold > 0 ? 'older_release' : undefined
 }
