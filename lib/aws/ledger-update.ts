@@ -23,7 +23,7 @@ const COUNT_CHANGE = 'ADD version :one'
 /** Behind other assignments: of an update that needs the version that it ends. */
 export const COUNT_BY_SET = ', version = version + :one'
 /** The change is the end of an open reservation that is undone. */
-export const COUNT_UNDONE = 'ADD version :one, undo :one'
+export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string

@@ -16,7 +16,7 @@ export interface WorkspaceItem {
   /** Counts the changes. */
   version: number
   /** Counts the open reservations that were undone; not there: none was. A short name: the item is to stay below 1 KB. */
-  undo?: number
+  undos?: number
   /** The version before the last correction by an audit. */
   corrected_in?: number
   /** The index of workspaces with reservations: when to look at them, ms since 1970. Not there when there are none. */
@@ -113,7 +113,7 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
       leaseExpiresAtMs: release.l,
     })),
     version: item.version,
-    undone: item.undo ?? 0,
+    undone: item.undos ?? 0,
     checkDueAtMs: item.check_due_at,
   }
 }

@@ -205,6 +205,95 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       })
     })
 
+    describe('rows', () => {
+      const countedFrom = 7
+      const asCounted = (one: WorkspaceDocument, from = countedFrom) => ({
+        attemptId: one.attemptId,
+        sizeBytes: one.sizeBytes,
+        createdAtMs: one.createdAt.getTime(),
+        countedFrom: from,
+      })
+      const asFormer = (one: WorkspaceDocument, countedThrough: number) => ({
+        state: 'former',
+        ...asCounted(one),
+        countedThrough,
+        finishedAtMs: expect.any(Number),
+      })
+      const retire = async (one: WorkspaceDocument) => {
+        const deletion = deletionOf(one)
+        const retired = await records.retire(deletion, signal)
+        if (!retired) throw new Error('not retired')
+        const finish = (countedThrough: number) => records.finish(deletion, signal, { retired, countedThrough })
+        return { deletion, retired, finish }
+      }
+
+      it('tell of a document since when it is counted, and of its deletion until when, as long as its tombstone is there', async () => {
+        const one = await recorded({ ...document(), countedFrom })
+        expect(await find(one)).toEqual(one)
+        const { documentId } = one
+        expect(await rowOf(one)).toEqual({
+          documentId,
+          document: one,
+          counted: [{ state: 'document', ...asCounted(one) }],
+        })
+        const { deletion, retired, finish } = await retire(one)
+        expect(retired).toEqual({ objectKey: one.objectKey, counted: asCounted(one), former: [] })
+        const { releaseId: retiredBy } = deletion
+        expect(await rowOf(one)).toEqual({ documentId, counted: [{ state: 'retired', retiredBy, ...asCounted(one) }] })
+        for (let times = 0; times < 2; times++) {
+          await finish(9)
+          expect(await rowOf(one)).toEqual({ documentId, counted: [asFormer(one, 9)] })
+        }
+      })
+
+      it('go on telling of it when another document was made there, and another deleted', async () => {
+        const one = await recorded({ ...document(), countedFrom })
+        await (await retire(one)).finish(9)
+        const second = await recorded({ ...document(one.documentId), countedFrom: 12 })
+        expect((await rowOf(one))?.counted).toEqual([{ state: 'document', ...asCounted(second, 12) }, asFormer(one, 9)])
+        const { retired, deletion, finish } = await retire(second)
+        expect(retired.former).toMatchObject([{ attemptId: one.attemptId }])
+        const { releaseId: retiredBy } = deletion
+        expect((await rowOf(one))?.counted).toEqual([
+          { state: 'retired', retiredBy, ...asCounted(second, 12) },
+          asFormer(one, 9),
+        ])
+        await finish(15)
+        // Once more, by somebody who knows no more of it than that it was retired.
+        await records.finish(deletion, signal)
+        expect((await rowOf(one))?.counted).toEqual([asFormer(one, 9), { ...asFormer(second, 15), countedFrom: 12 }])
+      })
+
+      it('say of a deletion that nobody told until when it counted', async () => {
+        const one = await recorded({ ...document(), countedFrom })
+        await remove(one)
+        expect((await rowOf(one))?.counted).toEqual([{ state: 'untold', finishedAtMs: expect.any(Number) }])
+      })
+
+      it('hold nothing where an attempt was fenced', async () => {
+        const one = document()
+        await fence(one)
+        expect(await rowOf(one)).toEqual({ documentId: one.documentId, counted: [] })
+      })
+
+      it('are listed by ascending id, from behind one of them on', async () => {
+        const documents = Array.from({ length: 5 }, () => document())
+        for (const each of documents.toReversed()) await recorded(each)
+        const [first, second, third] = documents as [WorkspaceDocument, WorkspaceDocument, WorkspaceDocument]
+        await retire(third)
+        const idsBehind = async (after?: DocumentId) => {
+          const ids = []
+          for await (const { documentId } of records.listRows(workspaceId, signal, { after })) ids.push(documentId)
+          return ids
+        }
+        const ids = documents.map(({ documentId }) => documentId)
+        expect(await idsBehind()).toEqual(ids)
+        expect(await idsBehind(first.documentId)).toEqual(ids.slice(1))
+        await remove(second)
+        expect(await idsBehind(second.documentId)).toEqual(ids.slice(2))
+      })
+    })
+
     it('finishes nothing for a deletion that retired nothing', async () => {
       const one = await recorded()
       await records.finish(deletionOf(one), signal)
