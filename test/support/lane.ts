@@ -25,14 +25,7 @@ import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import {
-  type AwsCall,
-  type Fault,
-  type FaultProxy,
-  nameDynamoDbCall,
-  nameS3Call,
-  startFaultProxy,
-} from './fault-proxy.ts'
+import { type AwsCall, type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
@@ -55,8 +48,8 @@ const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 20_000 }
  */
 export async function startLane(standIns: StandIns) {
   const { config } = standIns
-  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
+  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint)
+  const s3Proxy = await startFaultProxy(standIns.s3Endpoint)
   const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
   const functionId = new AsyncLocalStorage<string>()
   /** Names the function in the calls' user agent, as its environment does in a deployment: also in those it makes late. */
