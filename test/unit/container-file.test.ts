@@ -2,6 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { resolveMimeType } from '../../lib/promotion/mime-type.ts'
 import { type Answer, object, SECRET, s3Error, startScriptedS3, status } from '../support/scripted-s3.ts'
 import { isSignedFor } from '../support/signature.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+skipWaits()
 
 let s3: Awaited<ReturnType<typeof startScriptedS3>>
 afterEach(() => s3.stop())
