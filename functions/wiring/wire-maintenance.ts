@@ -19,6 +19,8 @@ export function wireMaintenance(functionName: string) {
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   const log = createLog({ ...config, functionName })
   return {
+    config,
+    clients: { dynamoDb: client, s3 },
     log,
     metrics: createMetrics(config.serviceName),
     dependencies: {
