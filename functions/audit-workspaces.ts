@@ -3,7 +3,12 @@ import { createReadPace, paceReads } from '../lib/aws/read-pace.ts'
 import { countItemsRoughly } from '../lib/aws/table-size.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
-import { type AuditTask, performAuditTask, type RoundDependencies, type TaskOptions } from '../lib/maintenance/audit-round.ts'
+import {
+  type AuditTask,
+  performAuditTask,
+  type RoundDependencies,
+  type TaskOptions,
+} from '../lib/maintenance/audit-round.ts'
 import { type Finding, findingId } from '../lib/maintenance/findings.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 

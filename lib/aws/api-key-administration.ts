@@ -28,7 +28,7 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_not_exists(token_hash)',
       })
       // No two tokens have the same hash: what is there is this very key.
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'keys.add', signal }))
     },
 
     async *list({ keyId, workspaceId }, signal) {
@@ -39,7 +39,7 @@ export function createApiKeyAdministration({
       }
       const scan = { TableName, ConsistentRead: true, ...filter }
       for await (const items of listPages((start) =>
-        send(client, new ScanCommand({ ...scan, ...start }), { signal }),
+        send(client, new ScanCommand({ ...scan, ...start }), { name: 'keys.list', signal }),
       )) {
         for (const item of items) yield toRecord(unmarshall(item) as ApiKeyItem)
       }
@@ -52,12 +52,12 @@ export function createApiKeyAdministration({
         ConditionExpression: 'attribute_exists(token_hash)',
         ...toUpdate(change),
       })
-      return conditionHeld(send(client, command, { signal }))
+      return conditionHeld(send(client, command, { name: 'keys.change', signal }))
     },
 
     async remove(tokenHash, signal) {
       const command = new DeleteItemCommand({ TableName, Key: marshall({ token_hash: tokenHash }) })
-      await send(client, command, { signal })
+      await send(client, command, { name: 'keys.remove', signal })
     },
   }
 }

@@ -30,7 +30,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
         // A key that was disabled must be refused from that moment on.
         ConsistentRead: true,
       })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'keys.find', signal })
       return Item && toApiKey(unmarshall(Item) as Partial<ApiKeyItem>)
     },
   }

@@ -59,7 +59,12 @@ export async function readStart(
     IfMatch: etag,
     Range: `bytes=0-${wantedBytes - 1}`,
   })
-  const { Body } = await send(client, command, { signal, requestTimeoutMs: PROBE_TIMEOUT_MS, tries: 1 })
+  const { Body } = await send(client, command, {
+    name: 'GetObject',
+    signal,
+    requestTimeoutMs: PROBE_TIMEOUT_MS,
+    tries: 1,
+  })
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
@@ -71,7 +76,7 @@ async function isCustomerEncrypted(
 ): Promise<boolean> {
   try {
     const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
-    const { Body } = await send(client, command, { signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
+    const { Body } = await send(client, command, { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
     await Body?.transformToByteArray()
     return false
   } catch (error) {

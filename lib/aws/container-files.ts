@@ -8,7 +8,7 @@ const LIST_TIMEOUT_MS = 3000
 /** The sandboxes in S3, to read. */
 export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
   const { client, sandboxBucket: Bucket } = settings
-  const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: LIST_TIMEOUT_MS })
+  const options = (signal: AbortSignal) => ({ name: 'ListObjectsV2', signal, requestTimeoutMs: LIST_TIMEOUT_MS })
   return {
     findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 

@@ -88,7 +88,11 @@ export async function lookAt(
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   try {
-    return await send(client, new HeadObjectCommand(object), { signal, requestTimeoutMs: LOOK_TIMEOUT_MS })
+    return await send(client, new HeadObjectCommand(object), {
+      name: 'HeadObject',
+      signal,
+      requestTimeoutMs: LOOK_TIMEOUT_MS,
+    })
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw error

@@ -46,7 +46,7 @@ export function createDocumentListing({
         // One more than is shown tells whether there is more.
         const Limit = limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
-        const page: QueryCommandOutput = await send(client, command, { signal })
+        const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
         for (const item of page.Items ?? []) items.push(readListed(item))
         startKey = page.LastEvaluatedKey
       } while (startKey !== undefined && items.length <= limit)
@@ -59,7 +59,7 @@ export function createDocumentListing({
       for (let tries = 0; tries < MAX_TRIES && keys.length > 0; tries++) {
         const names = { ConsistentRead: true, ProjectionExpression: `${LISTED}, record_kind` }
         const command = new BatchGetItemCommand({ RequestItems: { [TableName]: { ...names, Keys: keys } } })
-        const answer = await send(client, command, { signal })
+        const answer = await send(client, command, { name: 'documents.findAll', signal })
         const items = answer.Responses?.[TableName] ?? []
         found.push(...items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed))
         keys = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
@@ -75,7 +75,7 @@ export function createDocumentListing({
         ProjectionExpression: 'created_at',
         ConsistentRead: true,
       })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       // A tombstone has it when it was a document once.
       const createdAt = Item?.created_at?.S
       return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }

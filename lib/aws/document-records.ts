@@ -47,7 +47,7 @@ export function createDocumentRecords({
       const { assignments, values } = toUpdate(document)
       const existing = await update(
         document,
-        { signal, ...OPENING },
+        { name: 'documents.record', signal, ...OPENING },
         {
           UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
           ConditionExpression: IS_RECORDABLE,
@@ -59,7 +59,7 @@ export function createDocumentRecords({
     },
 
     async fence(attempt, signal) {
-      const closing = { signal, patienceMs: CLOSING_PATIENCE_MS }
+      const closing = { name: 'documents.fence', signal, patienceMs: CLOSING_PATIENCE_MS }
       const fenced = { ':attempt_id': attempt.attemptId }
       const inTheWay = await update(attempt, closing, {
         UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
@@ -78,7 +78,7 @@ export function createDocumentRecords({
 
     async find(workspaceId, documentId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
     },
 
@@ -98,7 +98,9 @@ export function createDocumentRecords({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      const write = await conditionally(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      const write = await conditionally(
+        send(client, command, { name: 'documents.retire', signal, patienceMs: CLOSING_PATIENCE_MS }),
+      )
       return write.held ? { objectKey: write.output.Attributes?.object_key?.S ?? '' } : undefined
     },
 
@@ -110,12 +112,12 @@ export function createDocumentRecords({
         ConditionExpression: IS_RETIRED_BY,
         ExpressionAttributeValues: marshall({ ':release_id': releaseId, ':expires_at': inADay() }),
       })
-      await conditionHeld(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
     },
 
     async isRetiredBy({ workspaceId, documentId, releaseId }, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.retired_by?.S === releaseId
     },
 
@@ -131,7 +133,7 @@ export function createDocumentRecords({
           ':listed_at': listedAt(document),
         }),
       })
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
     },
 
     async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
@@ -142,7 +144,9 @@ export function createDocumentRecords({
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
         ...(after && { ExclusiveStartKey: keyOf(workspaceId, after) }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
+      )
       for await (const items of pages) yield* readItems(items, readRow, onUnreadable)
     },
 
@@ -154,7 +158,9 @@ export function createDocumentRecords({
         FilterExpression: 'record_kind = :document',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.list', signal }),
+      )
       for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
   }

@@ -39,7 +39,9 @@ export function createLedgerMaintenance({
         TotalSegments: share.totalSegments,
         ...(share.after && behind(share.after)),
       }
-      const pages = listPages((start) => send(client, new ScanCommand({ ...scan, ...begin, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new ScanCommand({ ...scan, ...begin, ...start }), { name: 'ledger.list', signal }),
+      )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
       }
@@ -47,7 +49,7 @@ export function createLedgerMaintenance({
 
     async *readAll(signal) {
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { signal }),
+        send(client, new ScanCommand({ TableName, ConsistentRead: true, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) yield* items.map(toWorkspaceLedger)
     },
@@ -60,7 +62,9 @@ export function createLedgerMaintenance({
           KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
           ExpressionAttributeValues: marshall({ ':shard': shard, ':now': nowMs }),
         }
-        const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+        const pages = listPages((start) =>
+          send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
+        )
         for await (const items of pages) {
           for (const { workspace_id, check_due_at } of items) {
             yield { workspaceId: workspace_id?.S as WorkspaceId, checkDueAtMs: Number(check_due_at?.N) }
@@ -71,7 +75,7 @@ export function createLedgerMaintenance({
 
     async read(workspaceId, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && toWorkspaceLedger(Item)
     },
 
@@ -96,7 +100,7 @@ export function createLedgerMaintenance({
         ConditionExpression,
         ExpressionAttributeValues: marshall({ ...values, ':seen': check.seenMs }),
       })
-      await conditionHeld(send(client, command, { signal }))
+      await conditionHeld(send(client, command, { name: 'ledger.reschedule', signal }))
     },
 
     async correct(workspaceId, { usedBytes, version }, signal) {
@@ -106,7 +110,7 @@ export function createLedgerMaintenance({
           Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
-        return conditionHeld(send(client, command, { signal, ...OPENING }))
+        return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
       const ledger = await this.read(workspaceId, signal)
       if (ledger?.version !== version) return false
@@ -121,7 +125,7 @@ export function createLedgerMaintenance({
           ':one': 1,
         }),
       })
-      return conditionHeld(send(client, command, { signal, ...OPENING }))
+      return conditionHeld(send(client, command, { name: 'ledger.correct', signal, ...OPENING }))
     },
   }
 }

@@ -34,7 +34,11 @@ async function isListed(
 ): Promise<boolean> {
   const command = new ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 })
   try {
-    const { Contents = [] } = await send(client, command, { signal, requestTimeoutMs: LISTING_TIMEOUT_MS })
+    const { Contents = [] } = await send(client, command, {
+      name: 'ListObjectsV2',
+      signal,
+      requestTimeoutMs: LISTING_TIMEOUT_MS,
+    })
     // Of all keys that begin with it, the key itself comes first.
     return Contents[0]?.Key === Key
   } catch (error) {

@@ -36,6 +36,7 @@ export async function copyInParts(
 ): Promise<void> {
   const { source } = request
   const upload = await createUpload(request, settings, signal)
+
   const pinned = pinnedSource(source, settings)
   const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
     const { firstByte, lastByte } = partRange(PartNumber, partBytes, source.sizeBytes)
@@ -44,12 +45,13 @@ export async function copyInParts(
     const copied = await send(
       settings.client,
       new UploadPartCopyCommand({ ...upload, ...pinned, CopySourceRange, PartNumber }),
-      { signal: partSignal, requestTimeoutMs: copyTimeoutMs(lastByte - firstByte) },
+      { name: 'UploadPartCopy', signal: partSignal, requestTimeoutMs: copyTimeoutMs(lastByte - firstByte) },
     )
     return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
   }
   const tasks = { count: partCount, concurrency: MAX_PARALLEL_PARTS, isOverload: isThrottled }
   const parts = await inParallel(tasks, copyPart, signal)
+
   // Told in this order: what the completion may still do outweighs what was copied.
   const ends = await Promise.allSettled([
     completeUpload(upload, parts, request, settings, signal),
@@ -64,7 +66,7 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
   const { UploadId } = await send(
     settings.client,
     new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) }),
-    { signal, opens: true, requestTimeoutMs: CREATE_TIMEOUT_MS },
+    { name: 'CreateMultipartUpload', signal, opens: true, requestTimeoutMs: CREATE_TIMEOUT_MS },
   )
   if (UploadId) return { ...object, UploadId }
   throw new ServiceError('service_unavailable', { cause: new Error('S3 began an upload but did not name it') })
@@ -88,7 +90,7 @@ async function completeUpload(
     MpuObjectSize: request.source.sizeBytes,
   })
   try {
-    requireEtag(await send(settings.client, command, { signal, opens: true }))
+    requireEtag(await send(settings.client, command, { name: 'CompleteMultipartUpload', signal, opens: true }))
   } catch (error) {
     if ((await findArrived(error, request, settings, signal)) === undefined) throw error
   }

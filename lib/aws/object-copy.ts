@@ -62,7 +62,7 @@ async function sendCopy(
   })
   const requestTimeoutMs = copyTimeoutMs(request.source.sizeBytes)
   try {
-    const copied = await send(settings.client, command, { signal, opens: true, requestTimeoutMs })
+    const copied = await send(settings.client, command, { name: 'CopyObject', signal, opens: true, requestTimeoutMs })
     return { etag: requireEtag(copied.CopyObjectResult), encryption: copied.ServerSideEncryption }
   } catch (error) {
     const arrived = await findArrived(error, request, settings, signal)

@@ -30,14 +30,14 @@ interface UploadMarkers {
 /** The sandboxes and the documents in S3. */
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, sandboxBucket, documentsBucket } = settings
-  const options = (signal: AbortSignal) => ({ signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
+  const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
     findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 
     async hasContainer(keyPrefix, signal) {
       const command = new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 })
-      const list = await send(client, command, options(signal))
+      const list = await send(client, command, options('ListObjectsV2', signal))
       return (list.Contents?.length ?? 0) > 0
     },
 
@@ -48,7 +48,11 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     async discard(targetKey, signal) {
       // Uploads first: one that is completed in between leaves an object, which goes next.
       await abortUploads(targetKey, signal)
-      await send(client, new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }), options(signal))
+      await send(
+        client,
+        new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }),
+        options('DeleteObject', signal),
+      )
     },
 
     async *listObjects(keyPrefix, signal, afterKey) {
@@ -77,7 +81,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let ContinuationToken: string | undefined
     do {
       const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
-      const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
+      const page: ListObjectsV2CommandOutput = await send(client, command, options('ListObjectsV2', signal))
       yield page
       ContinuationToken = page.NextContinuationToken
     } while (ContinuationToken)
@@ -94,7 +98,11 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
       const command = new ListMultipartUploadsCommand(query)
-      const list: ListMultipartUploadsCommandOutput = await send(client, command, options(signal))
+      const list: ListMultipartUploadsCommandOutput = await send(
+        client,
+        command,
+        options('ListMultipartUploads', signal),
+      )
       for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
       }
@@ -107,7 +115,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
   async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {
     try {
       const command = new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId })
-      await send(client, command, options(signal))
+      await send(client, command, options('AbortMultipartUpload', signal))
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
     }

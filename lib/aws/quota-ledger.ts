@@ -83,7 +83,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       await conditionHeld(
         update(
           marker,
-          { signal, ...CLOSING },
+          { name: 'ledger.unmark', signal, ...CLOSING },
           {
             UpdateExpression: REMOVE_MARKER,
             ConditionExpression: IS_MARKED,
@@ -96,7 +96,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       const write = await conditionally(
         update(
           marker,
-          { signal, ...CLOSING },
+          { name: 'ledger.release', signal, ...CLOSING },
           {
             UpdateExpression: `SET ${GIVE_BACK}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
             ConditionExpression: IS_MARKED,
@@ -114,7 +114,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
         Key: marshall({ workspace_id: workspaceId }),
         ProjectionExpression: 'workspace_id, quota_bytes, remaining_bytes',
       })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && usageOf(readWorkspaceItem(Item))
     },
   }
@@ -128,7 +128,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     const write = await unlessThrottled(
       update(
         reservation,
-        { signal, ...ONE_TRY },
+        { name: 'ledger.take', signal, ...ONE_TRY },
         {
           UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${HAS_ROOM} AND ${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
@@ -166,7 +166,7 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
     const write = await unlessThrottled(
       update(
         release,
-        { signal, ...ONE_TRY },
+        { name: 'ledger.mark', signal, ...ONE_TRY },
         {
           UpdateExpression: `SET ${MARK}, ${BE_CHECKED}`,
           ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
@@ -199,13 +199,13 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
       ConditionExpression: 'attribute_not_exists(workspace_id)',
     })
-    if (await conditionHeld(send(client, make, { signal }))) return
+    if (await conditionHeld(send(client, make, { name: 'ledger.createWorkspace', signal }))) return
     const complete = new UpdateItemCommand({
       TableName,
       Key: marshall({ workspace_id: workspaceId }),
       UpdateExpression: 'SET takings = if_not_exists(takings, :none), releases = if_not_exists(releases, :none)',
       ExpressionAttributeValues: marshall({ ':none': {} }),
     })
-    await send(client, complete, { signal })
+    await send(client, complete, { name: 'ledger.completeWorkspace', signal })
   }
 }

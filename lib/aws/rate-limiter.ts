@@ -73,7 +73,7 @@ export function createRateLimiter({
       ReturnValues: 'UPDATED_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
-    const write = await conditionally(send(client, command, { signal }))
+    const write = await conditionally(send(client, command, { name: 'rateLimit.take', signal }))
     return { done: write.held, tatMs: tatOf(write.held ? write.output.Attributes : write.item) }
   }
 }

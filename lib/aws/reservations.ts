@@ -11,7 +11,7 @@ import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
-import { OPENING, send } from './send.ts'
+import { OPENING, type SendOptions, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
@@ -54,13 +54,13 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(send(client, command, { signal, ...OPENING }))
+      const write = await conditionally(send(client, command, { name: 'reservations.open', signal, ...OPENING }))
       return write.held ? { outcome: 'opened' } : { outcome: 'in_progress', other: toReservation(write.item ?? {}) }
     },
 
     async find({ workspaceId, documentId }, signal) {
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { signal })
+      const { Item } = await send(client, command, { name: 'reservations.find', signal })
       return Item && toReservation(Item)
     },
 
@@ -72,7 +72,9 @@ export function createReservations({
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       // It opens, too: should it arrive late, nobody would be due to look.
-      const write = await conditionally(send(client, command, { signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }))
+      const write = await conditionally(
+        send(client, command, { name: 'reservations.forestall', signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }),
+      )
       if (write.held) return 'forestalled'
       return toReservation(write.item ?? {}).attemptId === reservation.attemptId ? 'open' : 'occupied'
     },
@@ -90,18 +92,26 @@ export function createReservations({
         }),
         ReturnValues: 'ALL_NEW',
       })
-      const write = await conditionally(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+      const write = await conditionally(
+        send(client, command, { name: 'reservations.close', signal, patienceMs: CLOSING_PATIENCE_MS }),
+      )
       return write.held ? toReservation(write.output.Attributes ?? {}) : undefined
     },
 
-    remove: (reservation, signal) => remove(reservation, reservation.documentId, signal),
+    remove: (reservation, signal) =>
+      remove(reservation, reservation.documentId, { name: 'reservations.remove', signal }),
 
     async watch(reservation, signal) {
       const Item = marshall(toItem({ ...reservation, sizeBytes: 0 }, 'late_copy'))
-      await send(client, new PutItemCommand({ TableName, Item }), { signal, patienceMs: CLOSING_PATIENCE_MS })
+      await send(client, new PutItemCommand({ TableName, Item }), {
+        name: 'reservations.watch',
+        signal,
+        patienceMs: CLOSING_PATIENCE_MS,
+      })
     },
 
-    removeWatch: (reservation, signal) => remove(reservation, watchIdOf(reservation), signal),
+    removeWatch: (reservation, signal) =>
+      remove(reservation, watchIdOf(reservation), { name: 'reservations.removeWatch', signal }),
 
     async *list(workspaceId, signal, onUnreadable) {
       const query = {
@@ -110,19 +120,21 @@ export function createReservations({
         KeyConditionExpression: 'workspace_id = :workspace_id',
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
       }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), { signal }))
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'reservations.list', signal }),
+      )
       for await (const items of pages) yield* readItems(items, toReservation, onUnreadable)
     },
   }
 
-  async function remove({ workspaceId, attemptId }: Reservation, id: string, signal: AbortSignal): Promise<void> {
+  async function remove({ workspaceId, attemptId }: Reservation, id: string, options: SendOptions): Promise<void> {
     const command = new DeleteItemCommand({
       TableName,
       Key: keyOf(workspaceId, id),
       ConditionExpression: IS_OWN_ROW,
       ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
     })
-    await conditionHeld(send(client, command, { signal, patienceMs: CLOSING_PATIENCE_MS }))
+    await conditionHeld(send(client, command, { ...options, patienceMs: CLOSING_PATIENCE_MS }))
   }
 }
 

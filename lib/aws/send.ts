@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   isClockSkewCorrectedError,
@@ -16,6 +17,8 @@ import { ServiceError } from '../errors.ts'
 export const OPENING = { tries: 1 } as const
 
 export interface SendOptions {
+  /** What the call does, by port and method, as `ledger.take`; of S3, its operation. Logged when it fails. */
+  name: string
   /** Aborts the call and the waiting between its tries. */
   signal: AbortSignal
   /**
@@ -32,6 +35,16 @@ export interface SendOptions {
   /** For one try. Left out: the client's own. */
   requestTimeoutMs?: number
 }
+
+/** Message of {@link CALLS}. */
+export interface AwsCallMessage {
+  name: string
+  /** Of the SDK: its middlewares may be added to. */
+  command: object
+}
+
+/** Told of each call before it is sent, for tracing. Costs nothing as long as nobody listens. */
+const CALLS = channel('container-file-promotion:aws-call')
 
 const TRIES = 3
 const SHORT_PATIENCE_MS = 1000
@@ -61,6 +74,7 @@ export async function send<
   client: Client<ClientInput, ClientOutput, Config>,
   command: Command<ClientInput, Input, ClientOutput, Output, Config>,
   {
+    name,
     signal,
     opens = false,
     tries = TRIES,
@@ -70,6 +84,7 @@ export async function send<
   }: SendOptions,
 ): Promise<Output> {
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
+  if (CALLS.hasSubscribers) CALLS.publish({ name, command } satisfies AwsCallMessage)
   const impatientAtMs = performance.now() + patienceMs
   for (let sent = 1, failures = 0; ; sent++) {
     try {
@@ -85,7 +100,7 @@ export async function send<
         ? performance.now() + pauseMs < impatientAtMs
         : ++failures < mostTries && isPassing(error) && !(opens && isUnanswered(error))
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
-        throw translateFailure(error, { signal, opens })
+        throw translateFailure(named(error, name), { signal, opens })
       }
     }
   }
@@ -100,6 +115,11 @@ function pauseAfter(sent: number, mostMs: number): number {
 /** @returns false when the signal aborted meanwhile */
 async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
   return sleep(durationMs, true, { signal }).catch(() => false)
+}
+
+/** The log shows all that an error has: so it tells which call failed. */
+function named(error: unknown, call: string): unknown {
+  return error instanceof Error ? Object.assign(error, { call }) : error
 }
 
 function translateFailure(error: unknown, { signal, opens }: { signal: AbortSignal; opens: boolean }): unknown {

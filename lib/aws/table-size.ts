@@ -6,6 +6,6 @@ export async function countItemsRoughly(
   { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
   signal: AbortSignal,
 ): Promise<number> {
-  const { Table } = await send(client, new DescribeTableCommand({ TableName }), { signal })
+  const { Table } = await send(client, new DescribeTableCommand({ TableName }), { name: 'ledger.countRoughly', signal })
   return Table?.ItemCount ?? 0
 }

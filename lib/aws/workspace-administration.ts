@@ -26,7 +26,7 @@ export function createWorkspaceAdministration({
       Key: marshall({ workspace_id: workspaceId }),
       ConsistentRead: true,
     })
-    const { Item } = await send(client, command, { signal })
+    const { Item } = await send(client, command, { name: 'ledger.read', signal })
     return Item && readWorkspaceItem(Item)
   }
 
@@ -38,7 +38,8 @@ export function createWorkspaceAdministration({
         Item: marshall(item),
         ConditionExpression: 'attribute_not_exists(workspace_id)',
       })
-      if (await conditionHeld(send(client, command, { signal }))) return { isNew: true, usage: usageOf(item) }
+      if (await conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal })))
+        return { isNew: true, usage: usageOf(item) }
       const existing = await read(workspaceId, signal)
       if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
       return { isNew: false, usage: usageOf(existing) }
@@ -78,7 +79,7 @@ export function createWorkspaceAdministration({
       ReturnValues: 'ALL_NEW',
     })
     try {
-      const write = await conditionally(send(client, command, { signal, ...OPENING }))
+      const write = await conditionally(send(client, command, { name: 'ledger.setQuota', signal, ...OPENING }))
       return write.held ? readWorkspaceItem(write.output.Attributes ?? {}) : undefined
     } catch (error) {
       // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.

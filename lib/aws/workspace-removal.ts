@@ -37,7 +37,7 @@ export function createWorkspaceRemoval({
         ConditionExpression: version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY})`,
         ...(version !== undefined && { ExpressionAttributeValues: marshall({ ':none': 0, ':version': version }) }),
       })
-      return conditionHeld(send(client, command, { signal }))
+      return conditionHeld(send(client, command, { name: 'ledger.removeWorkspace', signal }))
     },
   }
 }

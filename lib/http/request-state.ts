@@ -1,19 +1,14 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
-import type { Deadline } from '../deadline.ts'
 import type { ServiceError } from '../errors.ts'
-import type { Log } from '../logging.ts'
 import type { MetricValues } from '../metrics.ts'
 import type { RateLimitDecision } from '../rate-limit.ts'
-import type { Telemetry } from '../telemetry.ts'
+import type { RequestScope } from '../request-scope.ts'
 
 /** What the middlewares and the handler know of one request and tell each other; it lives as long as the request. */
-export interface RequestState {
+export interface RequestState extends RequestScope {
   requestId: string
-  deadline: Deadline
-  log: Log
-  telemetry: Telemetry
   startedAtMs: number
   caller?: Caller
   rateLimit?: {

@@ -35,6 +35,7 @@ export async function attemptPromotion(
     leaseExpiresAtMs: deps.now() + deps.leaseMs,
   }
   request.telemetry.annotate({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
+
   const typing = typeOf(file, path, request, deps)
   const usage = await takeBytes(reservation, request, deps)
 
@@ -48,6 +49,7 @@ export async function attemptPromotion(
     containerId,
     createdBy: request.caller.keyId,
   }
+
   const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
   try {
     await reserveAndCopy({ file, document, reservation, progress }, request, deps)
@@ -55,6 +57,7 @@ export async function attemptPromotion(
   } catch (error) {
     if ((await undoOrLeave(reservation, progress, request, deps)) !== 'recorded') throw error
   }
+
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
 }
@@ -93,12 +96,14 @@ async function reserveAndCopy(
       () => false,
     )
   if (idempotencyKey !== undefined) await opening
+
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
   progress.copy = 'answered'
   const [opened, copied] = await Promise.allSettled([
     opening,
     telemetry.time('copy', () => deps.objects.copy(copy, deadline.signal)),
   ])
+
   if (copied.status === 'rejected') {
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
     throw namingArchived(copied.reason, { containerId: document.containerId, path: document.filename })

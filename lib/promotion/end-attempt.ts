@@ -1,6 +1,4 @@
-import type { Deadline } from '../deadline.ts'
-import type { Log } from '../logging.ts'
-import type { Telemetry } from '../telemetry.ts'
+import type { RequestScope } from '../request-scope.ts'
 import type { Reservation } from './ports.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
 
@@ -71,7 +69,7 @@ export interface Progress {
 export async function undoOrLeave(
   reservation: Reservation,
   progress: Progress,
-  { deadline, log, telemetry }: { deadline: Deadline; log: Log; telemetry: Telemetry },
+  { deadline, log, telemetry }: RequestScope,
   deps: ReleaseDependencies,
 ): Promise<'recorded' | 'undone' | 'left_to_resolver'> {
   const signal = deadline.undoSignal()

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../auth/caller.ts'
-import type { Deadline } from '../deadline.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
-import type { Log } from '../logging.ts'
-import type { Telemetry } from '../telemetry.ts'
+import type { RequestScope } from '../request-scope.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
 import type { ContainerFile, StorageUsage, WorkspaceDocument } from './ports.ts'
 import type { ReserveDependencies } from './reserve-bytes.ts'
 
-export interface PromotionRequest {
+export interface PromotionRequest extends RequestScope {
   caller: Caller
   /** As they came, not yet checked. */
   containerId: string | undefined
@@ -20,9 +18,6 @@ export interface PromotionRequest {
   idempotencyKey: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups go on beside it; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
-  deadline: Deadline
-  log: Log
-  telemetry: Telemetry
 }
 
 export interface PromotionDependencies extends ReserveDependencies {
@@ -65,14 +60,17 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   const { idempotencyKey, rateLimitPassed, deadline, telemetry } = request
   const target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
+
   const lookup = telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
   // Until it is awaited: a replay does not care whether the file is still there.
   lookup.catch(() => {})
+
   if (idempotencyKey !== undefined) {
     const replay = await findReplay(target, deps.documents, deadline.signal)
     await rateLimitPassed
     if (replay) return answerReplay(replay, request, deps)
   }
+
   try {
     const file = await lookup
     requirePromotableSize(file, deps.maxFileBytes)
@@ -80,15 +78,28 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     return await attemptPromotion(target, file, request, deps)
   } catch (error) {
     if (idempotencyKey === undefined || !mayHaveReplay(error)) throw error
-    if (error.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
-    // The reservation first: a twin that has none any more has recorded its document, or never will.
-    const isUnderWay = (await deps.reservations.find(target, deadline.signal)) !== undefined
-    const replay = await findReplay(target, deps.documents, deadline.signal)
-    if (replay) return answerReplay(replay, request, deps)
-    throw isUnderWay && error.reason !== 'promotion_in_progress'
-      ? new ServiceError('promotion_in_progress', { cause: error })
-      : error
+    return answerBesideTwin(error, target, request, deps)
   }
+}
+
+/** A twin with the same idempotency key may have been faster, and then its document is the answer. */
+async function answerBesideTwin(
+  refusal: ServiceError,
+  target: NewPromotion,
+  request: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
+  const { signal } = request.deadline
+  if (refusal.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
+
+  // The reservation first: a twin that has none any more has recorded its document, or never will.
+  const isUnderWay = (await deps.reservations.find(target, signal)) !== undefined
+  const replay = await findReplay(target, deps.documents, signal)
+  if (replay) return answerReplay(replay, request, deps)
+
+  throw isUnderWay && refusal.reason !== 'promotion_in_progress'
+    ? new ServiceError('promotion_in_progress', { cause: refusal })
+    : refusal
 }
 
 /** Whether a twin with the same idempotency key that was faster may be the reason, or may have a better answer. */

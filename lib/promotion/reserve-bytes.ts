@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deadline } from '../deadline.ts'
 import { ServiceError } from '../errors.ts'
-import type { Log } from '../logging.ts'
-import type { Telemetry } from '../telemetry.ts'
+import type { RequestScope } from '../request-scope.ts'
 import type { Admission } from './admission.ts'
 import { undoOrLeave } from './end-attempt.ts'
 import type { Reservation, StorageUsage, TakeOutcome } from './ports.ts'
 import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
-
-interface ReserveContext {
-  deadline: Deadline
-  log: Log
-  telemetry: Telemetry
-}
 
 export type ReserveDependencies = ResolverDependencies & { admission: Admission }
 
@@ -31,15 +23,17 @@ const MAX_RESOLVED = 10
  */
 export async function takeBytes(
   reservation: Reservation,
-  context: ReserveContext,
+  scope: RequestScope,
   deps: ReserveDependencies,
 ): Promise<StorageUsage> {
-  const first = await takePatiently(reservation, context, deps)
+  const first = await takePatiently(reservation, scope, deps)
   if (first.outcome === 'taken') return first.usage
+
   // A crowd has nothing to do with leases: who died in it takes no place.
   if (first.outcome === 'crowded' || !first.isDue) throw refusal(first, reservation, deps)
-  await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, context.deadline.signal)
-  const second = await tryToTake(reservation, context, deps)
+
+  await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, scope.deadline.signal)
+  const second = await tryToTake(reservation, scope, deps)
   if (second.outcome === 'taken') return second.usage
   throw refusal(second, reservation, deps)
 }
@@ -47,7 +41,7 @@ export async function takeBytes(
 /** A ledger that is crowded, or throttled, has certainly not taken the bytes: it is asked again, for a while. */
 async function takePatiently(
   reservation: Reservation,
-  context: ReserveContext,
+  scope: RequestScope,
   deps: ReserveDependencies,
 ): Promise<TakeOutcome> {
   const { workspaceId } = reservation
@@ -56,10 +50,10 @@ async function takePatiently(
   if (judgement !== 'refuse') {
     const impatientAtMs = deps.now() + (judgement === 'patient' ? PATIENCE_MS : 0)
     for (let tries = 1; ; tries++) {
-      outcome = await tryToTake(reservation, context, deps)
+      outcome = await tryToTake(reservation, scope, deps)
       if (outcome.outcome !== 'crowded' || deps.now() >= impatientAtMs) break
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)) * (0.5 + Math.random())
-      if (!(await sleep(pauseMs, true, { signal: context.deadline.signal }).catch(() => false))) break
+      if (!(await sleep(pauseMs, true, { signal: scope.deadline.signal }).catch(() => false))) break
     }
   }
   deps.admission.note(workspaceId, outcome.outcome !== 'crowded')
@@ -68,19 +62,14 @@ async function takePatiently(
 
 async function tryToTake(
   reservation: Reservation,
-  context: ReserveContext,
+  scope: RequestScope,
   deps: ReserveDependencies,
 ): Promise<TakeOutcome> {
   try {
-    return await context.telemetry.time('reserve', () => deps.ledger.take(reservation, context.deadline.signal))
+    return await scope.telemetry.time('reserve', () => deps.ledger.take(reservation, scope.deadline.signal))
   } catch (error) {
     // Whether the bytes were taken is unknown: give them back if they were.
-    await undoOrLeave(
-      reservation,
-      { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) },
-      context,
-      deps,
-    )
+    await undoOrLeave(reservation, { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }, scope, deps)
     throw error
   }
 }

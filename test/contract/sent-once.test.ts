@@ -9,7 +9,7 @@ import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OpenReservation, Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type AwsCall, type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
@@ -40,9 +40,9 @@ const clients: { destroy(): void }[] = []
 
 beforeAll(async () => {
   standIns = await startStandIns()
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, (_, headers) => String(headers['x-amz-target']))
-  proxy.fault = ({ name }) => {
-    if (isRead(name)) return undefined
+  proxy = await startFaultProxy(standIns.dynamoDbEndpoint)
+  proxy.fault = (call) => {
+    if (isRead(call)) return undefined
     const next = plan.shift()
     answersFailed = next === FAILED_AFTER
     return next === FAILED_AFTER ? undefined : next
@@ -56,8 +56,8 @@ afterAll(async () => {
   await standIns.stop()
 })
 
-const isRead = (target: string) => /\.(GetItem|Query|Scan)$/.test(target)
-const writes = () => proxy.calls.filter(({ name }) => !isRead(name)).length
+const isRead = ({ headers }: AwsCall) => /\.(GetItem|Query|Scan)$/.test(String(headers['x-amz-target']))
+const writes = () => proxy.calls.filter((call) => !isRead(call)).length
 
 function disturbedClient(): DynamoDBClient {
   const client = createDynamoDbClient({

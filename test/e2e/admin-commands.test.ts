@@ -2,7 +2,7 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
-import { type FaultProxy, nameDynamoDbCall, startFaultProxy } from '../support/fault-proxy.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Lane, startLane } from '../support/lane.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { createWorld, type TestWorkspace } from '../support/world.ts'
@@ -20,7 +20,7 @@ let world: ReturnType<typeof createWorld>
 beforeAll(async () => {
   standIns = await startStandIns()
   lane = await startLane(standIns)
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
+  proxy = await startFaultProxy(standIns.dynamoDbEndpoint)
   world = createWorld(standIns)
 })
 afterAll(async () => {

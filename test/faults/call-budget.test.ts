@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
+import type { HttpRequest } from '@smithy/types'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CALL_HEADER } from '../support/aws/name-calls.ts'
 import type { Consumption } from '../support/dynamodb/limited-dynamodb.ts'
-import { nameDynamoDbCall, nameS3Call } from '../support/fault-proxy.ts'
 import { startServiceUnderFaults } from '../support/service-under-faults.ts'
 import type { TestWorkspace } from '../support/world.ts'
 
-/** A request as the SDK's clients hand it to the network. */
-interface OutgoingRequest {
-  method: string
-  path: string
-  headers: Record<string, string>
-  body?: string | Uint8Array
-}
 interface Sent {
   name: string
   /** Calls on the longest way that ends with this one: it was sent when all before it had been answered. */
@@ -45,7 +39,7 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
   const { handle } = NodeHttpHandler.prototype
   const handling = vi.spyOn(NodeHttpHandler.prototype, 'handle')
   handling.mockImplementation(async function (this: unknown, ...args: unknown[]) {
-    const call = { name: nameOf(args[0] as OutgoingRequest), depth: answeredDepth + 1 }
+    const call = { name: String((args[0] as HttpRequest).headers[CALL_HEADER]), depth: answeredDepth + 1 }
     sent.push(call)
     const answer = await Reflect.apply(handle, this, args)
     if (call.name === 'ledger.unmark') await sleep(REST_MS)
@@ -59,11 +53,6 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
   handling.mockRestore()
   fetching.mockRestore()
   return sent
-}
-
-function nameOf({ method, path, headers, body = '' }: OutgoingRequest): string {
-  if (headers['x-amz-target'] === undefined) return nameS3Call({ method, path }, headers)
-  return nameDynamoDbCall({ body: typeof body === 'string' ? body : new TextDecoder().decode(body) }, headers)
 }
 
 describe('what a plain promotion asks of AWS', () => {

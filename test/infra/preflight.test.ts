@@ -44,7 +44,8 @@ beforeEach(() => {
   account = { role: 'arn:aws:iam::111122223333:role/logs', tables: [KEPT] }
 })
 
-const problems = async (changes: Partial<Intention> = {}) => (await examineAccount({ ...INTENTION, ...changes })).problems
+const problems = async (changes: Partial<Intention> = {}) =>
+  (await examineAccount({ ...INTENTION, ...changes })).problems
 
 describe('before a deployment, the account', () => {
   it('is fine with a role for gateway logs, no table of a new one’s name, and the existing ones complete', async () => {

@@ -7,6 +7,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { appendFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import './aws/name-calls.ts'
 import { type Access, accessesOf } from './iam-accesses.ts'
 
 const directory = process.env.RECORD_AWS_CALLS_IN

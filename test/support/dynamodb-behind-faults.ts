@@ -1,7 +1,7 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { createDynamoDbClient } from '../../lib/aws/clients.ts'
-import { type FaultProxy, nameDynamoDbCall, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from './stand-ins.ts'
 
 interface DynamoDbBehindFaults {
@@ -17,7 +17,7 @@ export function useDynamoDbBehindFaults(): DynamoDbBehindFaults {
   const used = {} as DynamoDbBehindFaults
   beforeAll(async () => {
     used.standIns = await startStandIns()
-    used.proxy = await startFaultProxy(used.standIns.dynamoDbEndpoint, nameDynamoDbCall)
+    used.proxy = await startFaultProxy(used.standIns.dynamoDbEndpoint)
     used.client = createDynamoDbClient({
       region: 'us-east-1',
       credentials: CREDENTIALS,

@@ -1,8 +1,9 @@
 import { Agent, createServer, type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
+import { CALL_HEADER } from './aws/name-calls.ts'
 
-/** One request of the SDK to AWS, named as in the product: `ledger.reserve`, `CopyObject`, … */
+/** One request of the SDK to AWS, named by the code that makes it: `ledger.take`, `CopyObject`, … */
 export interface AwsCall {
   name: string
   method: string
@@ -37,18 +38,15 @@ export interface FaultProxy {
 }
 
 /** Stands between the SDK and a store and makes chosen calls fail, on the wire, as a network or AWS would. */
-export async function startFaultProxy(
-  upstream: string,
-  nameOf: (call: Omit<AwsCall, 'name'>, headers: IncomingMessage['headers']) => string,
-): Promise<FaultProxy> {
+export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true })
   const { hostname, port } = new URL(upstream)
 
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming)
-    const { headers } = incoming
+    const { [CALL_HEADER]: name, ...headers } = incoming.headers
     const raw = { method: incoming.method ?? '', path: incoming.url ?? '', headers, body: body.toString() }
-    const call = { ...raw, name: nameOf(raw, incoming.headers) }
+    const call = { ...raw, name: name === undefined ? operationOf(raw) : String(name) }
     proxy.calls.push(call)
     const fault = proxy.fault(call)
     if (fault?.kind === 'hang') return
@@ -61,7 +59,7 @@ export async function startFaultProxy(
       agent,
       method: incoming.method,
       path: incoming.url,
-      headers: incoming.headers,
+      headers,
     }
     if (fault?.kind === 'late') {
       late.push(() => deliver(options, body))
@@ -117,61 +115,10 @@ function answer(
   outgoing.end(body)
 }
 
-interface DynamoDbInput {
-  TableName: string
-  IndexName?: string
-  UpdateExpression?: string
-  Item?: { purpose?: { S: string } }
-  Key?: { reservation_id?: { S: string } }
-}
-
-/** DynamoDB calls by table and purpose. */
-export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMessage['headers']): string {
-  const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
-  const { RequestItems = {}, ...rest } = JSON.parse(body) as DynamoDbInput & { RequestItems?: object }
-  const input = { ...rest, TableName: rest.TableName ?? Object.keys(RequestItems)[0] ?? '' }
-  if (input.TableName.endsWith('-keys')) return 'keys.find'
-  if (input.TableName.endsWith('-rate-limits')) return 'rateLimit.take'
-  if (input.TableName.endsWith('-documents')) return `documents.${nameDocumentsCall(operation, input)}`
-  if (input.TableName.endsWith('-reservations')) return `reservations.${nameReservationsCall(operation, input)}`
-  return `ledger.${nameLedgerCall(operation, input)}`
-}
-
-function nameDocumentsCall(operation: string, { UpdateExpression = '' }: DynamoDbInput): string {
-  if (UpdateExpression.includes('filename = ')) return 'record'
-  if (UpdateExpression.startsWith('SET listed_at = ')) return 'enlist'
-  if (UpdateExpression.includes('retired_by = ')) return 'retire'
-  if (UpdateExpression.includes('fenced_through = ')) return 'fence'
-  if (UpdateExpression.includes('expires_at = ')) return 'finish'
-  return nameRead(operation)
-}
-
-function nameReservationsCall(operation: string, { Item, Key }: DynamoDbInput): string {
-  const isWatch = Key?.reservation_id?.S.startsWith('late_copy_')
-  const openings: Record<string, string> = { promotion: 'open', fence: 'forestall', late_copy: 'watch' }
-  if (operation === 'PutItem') return openings[Item?.purpose?.S ?? ''] ?? operation
-  if (operation === 'UpdateItem') return 'close'
-  if (operation === 'DeleteItem') return isWatch ? 'removeWatch' : 'remove'
-  return nameRead(operation)
-}
-
-function nameLedgerCall(operation: string, { IndexName, UpdateExpression }: DynamoDbInput): string {
-  if (IndexName !== undefined) return 'listDue'
-  if (operation === 'GetItem') return 'read'
-  if (operation === 'PutItem') return 'createWorkspace'
-  if (UpdateExpression === undefined) return nameRead(operation)
-  if (UpdateExpression.includes('if_not_exists(takings')) return 'completeWorkspace'
-  if (UpdateExpression.includes('remaining_bytes - ')) return 'take'
-  if (UpdateExpression.includes('remaining_bytes + #markers')) return 'release'
-  if (UpdateExpression.includes('#marker = :marker')) return 'mark'
-  if (UpdateExpression.startsWith('REMOVE #markers')) return 'unmark'
-  if (UpdateExpression.includes('= :remaining_bytes')) return 'correct'
-  return UpdateExpression.includes(':difference') ? 'setQuota' : 'reschedule'
-}
-
-function nameRead(operation: string): string {
-  const names: Record<string, string> = { GetItem: 'find', Query: 'list', Scan: 'list' }
-  return names[operation] ?? operation
+/** Of a call that nobody named. */
+function operationOf({ method, path, headers }: Omit<AwsCall, 'name' | 'body'>): string {
+  const target = headers['x-amz-target']
+  return target === undefined ? nameS3Call({ method, path }, headers) : String(target).replace(/^.*\./, '')
 }
 
 /** S3 calls by operation. */

@@ -26,14 +26,7 @@ import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import {
-  type AwsCall,
-  type Fault,
-  type FaultProxy,
-  nameDynamoDbCall,
-  nameS3Call,
-  startFaultProxy,
-} from './fault-proxy.ts'
+import { type AwsCall, type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
@@ -56,8 +49,8 @@ const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: 20_000 }
  */
 export async function startLane(standIns: StandIns) {
   const { config } = standIns
-  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
+  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint)
+  const s3Proxy = await startFaultProxy(standIns.s3Endpoint)
   const proxies: FaultProxy[] = [dynamoDbProxy, s3Proxy]
   const functionId = new AsyncLocalStorage<string>()
   /** Names the function in the calls' user agent, as its environment does in a deployment: also in those it makes late. */
@@ -77,12 +70,17 @@ export async function startLane(standIns: StandIns) {
     ledgers: createLedgerMaintenance(ledgerSettings),
     reservations: {
       ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({ client, tableName: config.reservationsTable, sortKey: 'reservation_id' }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
     },
     admission: createAdmission({ now }),
     documents: {
       ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id' }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
     },
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),

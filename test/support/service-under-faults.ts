@@ -1,7 +1,7 @@
 import { inject, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import type { LimitedDynamoDbOptions } from './dynamodb/limited-dynamodb.ts'
-import { type FaultProxy, nameDynamoDbCall, nameS3Call, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type AnyResponse, expectDocumented } from './openapi.ts'
 import { lambdaContext, restEvent } from './rest-event.ts'
 import { CREDENTIALS, startStandIns } from './stand-ins.ts'
@@ -17,8 +17,8 @@ export async function startServiceUnderFaults({
   limited?: LimitedDynamoDbOptions
 } = {}) {
   const standIns = await startStandIns(undefined, limited)
-  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint, nameDynamoDbCall)
-  const s3Proxy = await startFaultProxy(standIns.s3Endpoint, nameS3Call)
+  const dynamoDbProxy = await startFaultProxy(standIns.dynamoDbEndpoint)
+  const s3Proxy = await startFaultProxy(standIns.s3Endpoint)
   const environment = {
     ...inject('definition').environment,
     AWS_REGION: 'us-east-1',

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
@@ -60,12 +61,30 @@ const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 const call = (client: DynamoDBClient, options: Partial<SendOptions> = {}) =>
   send(client, new GetItemCommand({ TableName: 't', Key: { k: { S: 'k' } } }), {
+    name: 'ledger.read',
     signal: AbortSignal.timeout(10_000),
     ...options,
   })
 const unavailable = (isUnanswered: boolean) => ({ reason: 'service_unavailable', isUnanswered })
 
 describe('send', () => {
+  it('tells who listens of each call, by its name, once for all tries', async () => {
+    const told: unknown[] = []
+    const listen = (message: unknown) => void told.push(message)
+    subscribe('container-file-promotion:aws-call', listen)
+    const { call, calls } = await startStore(FAILED, GOOD)
+    await call().finally(() => unsubscribe('container-file-promotion:aws-call', listen))
+    expect(calls()).toBe(2)
+    expect(told).toEqual([{ name: 'ledger.read', command: expect.any(GetItemCommand) }])
+  })
+
+  it('names the call that failed in its error, for the log', async () => {
+    const { call } = await startStore(refusal('AccessDeniedException'))
+    await expect(call()).rejects.toMatchObject({ name: 'AccessDeniedException', call: 'ledger.read' })
+    const { call: callFailing } = await startStore(FAILED)
+    await expect(callFailing()).rejects.toMatchObject({ cause: { call: 'ledger.read' } })
+  })
+
   it.each([
     ['is throttled', THROTTLED],
     ['fails inside', FAILED],
@@ -128,7 +147,7 @@ describe('send', () => {
     })
     const sending = vi.fn().mockRejectedValueOnce(timedOut).mockResolvedValueOnce({ $metadata: {} })
     const client = { send: sending } as never
-    await send(client, {} as never, { signal: new AbortController().signal, ...OPENING })
+    await send(client, {} as never, { name: 'a call', signal: new AbortController().signal, ...OPENING })
     expect(sending).toHaveBeenCalledTimes(2)
   })
 
@@ -234,7 +253,10 @@ describe('send with a clock that is off', () => {
       () => client.destroy(),
       () => server.close(),
     )
-    await send(client, new HeadObjectCommand({ Bucket: 'b', Key: 'k' }), { signal: AbortSignal.timeout(5000) })
+    await send(client, new HeadObjectCommand({ Bucket: 'b', Key: 'k' }), {
+      name: 'HeadObject',
+      signal: AbortSignal.timeout(5000),
+    })
     expect(calls).toBe(2)
   })
 

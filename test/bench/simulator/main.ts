@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { LOOPBACK, listen } from '../../../infra/local/listen.ts'
-import { nameDynamoDbCall, nameS3Call } from '../../support/fault-proxy.ts'
+import { nameS3Call } from '../../support/fault-proxy.ts'
 import { serve } from '../worker.ts'
 import { answerDynamoDb } from './dynamodb.ts'
 import { createDelays, type Model, ZERO_LATENCY } from './model.ts'
+import { nameDynamoDbCall } from './name-dynamodb-call.ts'
 import { answerS3, bytesMoved, type SimulatedAnswer, SLOW_DOWN } from './s3.ts'
 import { waitUntil } from './timing.ts'
 

@@ -1,0 +1,10 @@
+import type { Deadline } from './deadline.ts'
+import type { Log } from './logging.ts'
+import type { Telemetry } from './telemetry.ts'
+
+/** What every step of one request has at hand. */
+export interface RequestScope {
+  deadline: Deadline
+  log: Log
+  telemetry: Telemetry
+}
