@@ -3,6 +3,8 @@ import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
+/** The engine hands the answers of all shards on, in 256 KB. */
+export const MAX_SHARDS = 200
 /** As browsers send it: lower case, no path, no default port. */
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 
@@ -89,7 +91,7 @@ export function readConfig(env: Environment): Config {
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
     audit: {
       roundHours: read.integer('AUDIT_ROUND_HOURS', { default: 24, min: 2, max: 72 }),
-      shards: read.integer('AUDIT_SHARDS', { default: 8, min: 1, max: 200 }),
+      shards: read.integer('AUDIT_SHARDS', { default: 8, min: 1, max: MAX_SHARDS }),
       readsPerSecond: read.integer('AUDIT_READS_PER_SECOND', { default: 2000, min: 200, max: 1_000_000 }),
     },
     corsAllowedOrigins: read.origins('CORS_ALLOWED_ORIGINS'),

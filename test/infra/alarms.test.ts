@@ -146,23 +146,32 @@ describe('what callers notice', () => {
 })
 
 describe('what is counted and kept', () => {
-  it.each([
-    ['ResolverFailing', 'resolve-reservations', 300, 1],
-    ['AuditFailing', 'audit-workspaces', 86_400, 2],
-  ])('%s: no run succeeded, or none was started', (name, functionName, seconds, periods) => {
-    const dimensions = [functionNamed(functionName)]
-    expect(mathMetrics(name)).toEqual({
+  const NONE = { ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching' }
+
+  it('the resolver: no run succeeded, or none was started', () => {
+    const dimensions = [functionNamed('resolve-reservations')]
+    expect(mathMetrics('ResolverFailing')).toEqual({
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
-    expect(expression(name)).toBe('runs - errors')
-    expect(alarm(name)).toMatchObject({
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
-      EvaluationPeriods: periods,
-      TreatMissingData: 'breaching',
+    expect(expression('ResolverFailing')).toBe('runs - errors')
+    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, EvaluationPeriods: 1 })
+    for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
+  })
+
+  it('the audit: no round was completed in twice its time, one takes too long, or gave something up', () => {
+    const failing = { MetricName: 'AuditRoundsCompleted', Statistic: 'Sum', Period: 86_400, ...NONE }
+    expect(alarm('AuditFailing')).toMatchObject({
+      ...failing,
+      EvaluationPeriods: (2 * Number(THRESHOLDS.auditRoundHours)) / 24,
     })
-    for (const { MetricStat } of alarm(name).Metrics) if (MetricStat) expect(MetricStat.Period).toBe(seconds)
+    expect(existing.resource('AuditFailingAlarm').Properties).toMatchObject({ ...failing, EvaluationPeriods: 2 })
+    expect(alarm('AuditLate')).toMatchObject({ MetricName: 'AuditRoundAge', Statistic: 'Maximum', Threshold: 100 })
+    expect(alarm('AuditIncomplete')).toMatchObject({
+      MetricName: 'AuditShardsIncomplete',
+      Statistic: 'Sum',
+      Threshold: 1,
+    })
   })
 
   it('the oldest reservation', () => {
