@@ -148,14 +148,15 @@ describe('what callers notice', () => {
 describe('what is counted and kept', () => {
   const NONE = { ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching' }
 
-  it('the resolver: no run succeeded, or none was started', () => {
+  it('the resolver: runs failed, or were not started', () => {
     const dimensions = [functionNamed('resolve-reservations')]
     expect(mathMetrics('ResolverFailing')).toEqual({
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
     expect(expression('ResolverFailing')).toBe('runs - errors')
-    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, EvaluationPeriods: 1 })
+    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
+    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, Threshold: 17, EvaluationPeriods: 1 })
     for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
   })
 
@@ -172,6 +173,37 @@ describe('what is counted and kept', () => {
       Statistic: 'Sum',
       Threshold: 1,
     })
+  })
+
+  it('the resolver: how late it is, what it has not come to, and runs that are not through', () => {
+    expect(alarm('ResolverLate')).toMatchObject({
+      MetricName: 'OldestOverdueSeconds',
+      Dimensions: [SERVICE],
+      Statistic: 'Maximum',
+      ComparisonOperator: 'GreaterThanThreshold',
+      Threshold: 120,
+    })
+    expect(alarm('ResolverBacklog')).toMatchObject({
+      MetricName: 'OverdueWorkspaces',
+      Dimensions: [SERVICE],
+      // Of the runs of all shards in a minute.
+      Statistic: 'Sum',
+      Period: 60,
+      Threshold: 1000,
+    })
+    expect(alarm('ResolverIncomplete')).toMatchObject({
+      MetricName: 'IncompleteRuns',
+      Dimensions: [SERVICE],
+      Statistic: 'Sum',
+      Threshold: 1,
+    })
+  })
+
+  it('reservations that fail: over longer than the resolver leaves them alone', () => {
+    const LONGEST_PAUSE_SECONDS = 600
+    for (const name of ['ReservationsUnresolved', 'OldestReservation']) {
+      expect(alarm(name).Period).toBeGreaterThan(LONGEST_PAUSE_SECONDS)
+    }
   })
 
   it('the oldest reservation', () => {
