@@ -19,6 +19,8 @@ export function wireMaintenance(functionName: string) {
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   const log = createLog({ ...config, functionName })
   return {
+    config,
+    clients: { dynamoDb: client, s3 },
     log,
     metrics: createMetrics(config.serviceName),
     dependencies: {
@@ -26,11 +28,21 @@ export function wireMaintenance(functionName: string) {
       ledger: createQuotaLedger(ledgerSettings),
       reservations: {
         ...createReservations({ client, tableName: config.reservationsTable }),
-        ...createTableWorkspaces({ client, tableName: config.reservationsTable, sortKey: 'reservation_id' }),
+        ...createTableWorkspaces({
+          client,
+          tableName: config.reservationsTable,
+          sortKey: 'reservation_id',
+          name: 'reservations',
+        }),
       },
       documents: {
         ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-        ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id' }),
+        ...createTableWorkspaces({
+          client,
+          tableName: config.documentsTable,
+          sortKey: 'document_id',
+          name: 'documents',
+        }),
       },
       objects: createObjectStore({ ...config, client: s3 }),
       objectKeys: createObjectKeys(config.keyTemplates),

@@ -61,13 +61,19 @@ export function connect(env: Environment) {
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
     reservations: {
       ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({ client, tableName: config.reservationsTable, sortKey: 'reservation_id' }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
     },
     documents: {
       ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id' }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
     },
     objects: createObjectStore({ ...config, client: s3 }),
+    dynamoDb: client,
     s3,
   }
 }

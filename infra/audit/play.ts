@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { at, fill, put, stateMachineError } from './values.ts'
 
 /** A state machine in Amazon States Language, or what a map does with each item. */
@@ -15,6 +14,13 @@ interface Rule {
   [field: string]: unknown
 }
 
+/** Of one execution: Step Functions quotas, "State machine executions". */
+const MOST_EVENTS = 25_000
+/** Of a state's output: the same, "Task or state input or output". */
+const MOST_BYTES = 256 * 1024
+/** In the history, for a state that is entered; each try of a task writes what lies between entering and leaving it. */
+const EVENTS = { ofState: 2, ofTry: 3 }
+
 export interface Stage {
   /** Carries a task out. @param parameters what the state's Parameters make of its input */
   perform(resource: string, parameters: unknown, signal: AbortSignal): Promise<unknown>
@@ -22,7 +28,7 @@ export interface Stage {
   context: object
   signal: AbortSignal
   /** Before a task is tried again. */
-  pause?(seconds: number, signal: AbortSignal): Promise<unknown>
+  pause(durationMs: number, signal: AbortSignal): Promise<unknown>
 }
 
 const FLOW = ['Type', 'Comment', 'Next', 'End']
@@ -44,16 +50,36 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
  */
 export async function play(definition: Definition, input: unknown, stage: Stage): Promise<unknown> {
   let data = input
+  const history = createHistory()
   for (let name: string | undefined = definition.StartAt; name !== undefined; ) {
     stage.signal.throwIfAborted()
     const state: State | undefined = definition.States[name]
     if (state === undefined) throw stateMachineError('States.Runtime', `there is no state ${name}`)
     refuseUnknown(name, state)
-    const { output, next }: Step = await enter(state, data, stage)
+    history.add(EVENTS.ofState)
+    const { output, next }: Step = await enter(state, data, stage, history)
+    requireSize(output, name)
     data = output
     name = next
   }
   return data
+}
+
+type History = ReturnType<typeof createHistory>
+
+function createHistory() {
+  let events = 0
+  return {
+    add(more: number) {
+      events += more
+      if (events > MOST_EVENTS) throw stateMachineError('States.Runtime', `the history has ${MOST_EVENTS} events`)
+    },
+  }
+}
+
+function requireSize(output: unknown, name: string): void {
+  if (Buffer.byteLength(JSON.stringify(output) ?? '') <= MOST_BYTES) return
+  throw stateMachineError('States.DataLimitExceeded', `the output of ${name} has more than ${MOST_BYTES} bytes`)
 }
 
 interface Step {
@@ -61,7 +87,7 @@ interface Step {
   next: string | undefined
 }
 
-async function enter(state: State, input: unknown, stage: Stage): Promise<Step> {
+async function enter(state: State, input: unknown, stage: Stage, history: History): Promise<Step> {
   switch (state.Type) {
     case 'Choice':
       return { output: input, next: choose(state, input) }
@@ -74,14 +100,15 @@ async function enter(state: State, input: unknown, stage: Stage): Promise<Step> 
       return { output: put(input, state.ResultPath, result), next: state.Next }
     }
     default:
-      return work(state, input, stage)
+      return work(state, input, stage, history)
   }
 }
 
 /** A task or a map, with its Retry and Catch. */
-async function work(state: State, input: unknown, stage: Stage): Promise<Step> {
+async function work(state: State, input: unknown, stage: Stage, history: History): Promise<Step> {
   const retries = ((state.Retry ?? []) as Rule[]).map((rule) => ({ rule, times: 0 }))
   for (;;) {
+    history.add(EVENTS.ofTry)
     try {
       const raw = await (state.Type === 'Map' ? mapItems(state, input, stage) : performTask(state, input, stage))
       const result = state.ResultSelector === undefined ? raw : fill(state.ResultSelector, raw, stage.context)
@@ -91,7 +118,7 @@ async function work(state: State, input: unknown, stage: Stage): Promise<Step> {
       stage.signal.throwIfAborted()
       const retry = retries.find(({ rule }) => applies(rule, error))
       if (retry !== undefined && retry.times < Number(retry.rule.MaxAttempts ?? 3)) {
-        await (stage.pause ?? pause)(secondsBefore(retry.rule, retry.times++), stage.signal)
+        await stage.pause(secondsBefore(retry.rule, retry.times++) * 1000, stage.signal)
         continue
       }
       const caught = ((state.Catch ?? []) as Rule[]).find((rule) => applies(rule, error))
@@ -135,7 +162,7 @@ async function mapItems(state: State, input: unknown, stage: Stage): Promise<unk
       }
     }
   }
-  await Promise.all(Array.from({ length: state.MaxConcurrency || items.length }, workOff))
+  await Promise.all(Array.from({ length: state.MaxConcurrency ?? items.length }, workOff))
   return outputs.flatMap((done) => ('output' in done ? [done.output] : []))
 }
 
@@ -166,5 +193,3 @@ function secondsBefore(rule: Rule, times: number): number {
   const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = Number.POSITIVE_INFINITY } = rule
   return Math.min(Number(IntervalSeconds) * Number(BackoffRate) ** times, Number(MaxDelaySeconds))
 }
-
-const pause = (seconds: number, signal: AbortSignal) => sleep(seconds * 1000, undefined, { signal })

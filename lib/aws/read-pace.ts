@@ -67,25 +67,30 @@ export function createReadPace({
   }
 }
 
-/** Lets every call of a client wait for its turn, and pay: with what DynamoDB says that it consumed, or as one request to S3. */
-export function paceReads(client: DynamoDBClient | S3Client, pace: ReadPace): void {
-  // The stacks of the two clients differ in their inputs only, which pass.
-  const stack = client.middlewareStack as DynamoDBClient['middlewareStack']
-  stack.add(
-    (next) => async (args) => {
-      await pace.turn()
-      try {
-        const result = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } })
-        pace.spend(unitsOf(result.output as Consumed))
-        return result
-      } catch (error) {
-        pace.spend(1)
-        if (isThrottled(error)) pace.slowDown()
-        throw error
-      }
+/** Lets every call wait for its turn, and pay: with what DynamoDB says that it consumed, or as one request to S3. */
+export function paceReads({ dynamoDb, s3 }: { dynamoDb: DynamoDBClient; s3: S3Client }, pace: ReadPace): void {
+  const place = { step: 'initialize', name: 'readPaceMiddleware' } as const
+  dynamoDb.middlewareStack.add(
+    (next) => (args) => {
+      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' as const }
+      return paced(pace, () => next({ ...args, input }))
     },
-    { step: 'initialize', name: 'readPaceMiddleware' },
+    place,
   )
+  s3.middlewareStack.add((next) => (args) => paced(pace, () => next(args)), place)
+}
+
+async function paced<Result extends { output: object }>(pace: ReadPace, call: () => Promise<Result>): Promise<Result> {
+  await pace.turn()
+  try {
+    const result = await call()
+    pace.spend(unitsOf(result.output))
+    return result
+  } catch (error) {
+    pace.spend(1)
+    if (isThrottled(error)) pace.slowDown()
+    throw error
+  }
 }
 
 function unitsOf({ ConsumedCapacity }: Consumed): number {

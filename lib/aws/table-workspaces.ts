@@ -12,12 +12,17 @@ export function createTableWorkspaces({
   client,
   tableName: TableName,
   sortKey,
+  name,
 }: {
   client: DynamoDBClient
   tableName: string
   sortKey: string
+  /** Of the port, in the names of its calls. */
+  name: 'documents' | 'reservations'
 }): TableWorkspaces {
   const behind = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId, [sortKey]: LAST })
+
+  const options = (method: string, signal: AbortSignal) => ({ name: `${name}.${method}`, signal })
 
   return {
     /**
@@ -30,10 +35,11 @@ export function createTableWorkspaces({
       let lastId = after
       do {
         const command = new ScanCommand({ ...scan, ...(start && { ExclusiveStartKey: start }) })
-        const { Items: [row] = [], LastEvaluatedKey }: ScanCommandOutput = await send(client, command, {
-          name: 'table.workspaces',
-          signal,
-        })
+        const { Items: [row] = [], LastEvaluatedKey }: ScanCommandOutput = await send(
+          client,
+          command,
+          options('listWorkspaces', signal),
+        )
         const workspaceId = row?.workspace_id?.S as WorkspaceId | undefined
         const isNew = workspaceId !== undefined && workspaceId !== lastId
         if (isNew) yield workspaceId
@@ -50,7 +56,7 @@ export function createTableWorkspaces({
         ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
         Limit: 1,
       })
-      const { Items = [] } = await send(client, command, { name: 'table.workspaces', signal })
+      const { Items = [] } = await send(client, command, options('hasWorkspace', signal))
       return Items.length > 0
     },
   }

@@ -1,5 +1,5 @@
 import type { WorkspacePosition } from './audit-workspace.ts'
-import type { AuditCounters } from './findings.ts'
+import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
 
 /**
  * What a shard goes through, one after the other. First the workspaces with a ledger; then those that only the other tables
@@ -37,8 +37,7 @@ const MANY_WORKSPACES = 1000
 export function newShard(
   round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'shard' | 'totalShards' | 'expectedWorkspaces'>,
 ): AuditShard {
-  const counters = { workspaces: 0, documents: 0, documentBytes: 0, findings: 0, repaired: 0, notAddedUp: 0 }
-  return { ...round, phase: AUDIT_PHASES[0], counters, isComplete: false }
+  return { ...round, phase: AUDIT_PHASES[0], counters: { ...NOTHING_AUDITED }, isComplete: false }
 }
 
 /** All of a phase is done. */

@@ -54,3 +54,21 @@ export interface AuditReport extends AuditCounters {
   /** Whether all was looked at: false when the time was used up. */
   isComplete: boolean
 }
+
+export const NOTHING_AUDITED: Readonly<AuditCounters> = {
+  workspaces: 0,
+  documents: 0,
+  documentBytes: 0,
+  findings: 0,
+  repaired: 0,
+  notAddedUp: 0,
+}
+
+/**
+ * The same for the same finding, in every slice and round: a slice that is repeated, because its process was killed, reports
+ * again what it had reported.
+ */
+export function findingId({ kind, workspaceId, ...facts }: Finding): string {
+  const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
+  return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')
+}

@@ -70,12 +70,17 @@ export async function startLane(standIns: StandIns) {
     ledgers: createLedgerMaintenance(ledgerSettings),
     reservations: {
       ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({ client, tableName: config.reservationsTable, sortKey: 'reservation_id' }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
     },
     admission: createAdmission({ now }),
     documents: {
       ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id' }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
     },
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
