@@ -7,6 +7,7 @@ export interface ItemSpace {
   list(range: KeyRange, asOfMs: number): Item[]
   /** @param item undefined removes what is there */
   set(key: string, item: Item | undefined, nowMs: number): void
+  copy(): ItemSpace
 }
 
 interface Version {
@@ -14,10 +15,17 @@ interface Version {
   item: Item | undefined
 }
 
+interface Removal {
+  key: string
+  atMs: number
+}
+
 /** @param keptMs how far back it can be asked */
-export function createItemSpace(keptMs: number): ItemSpace {
-  const versions = new Map<string, Version[]>()
-  const removals: { key: string; atMs: number }[] = []
+export function createItemSpace(
+  keptMs: number,
+  versions = new Map<string, Version[]>(),
+  removals: Removal[] = [],
+): ItemSpace {
   const get = (key: string, asOfMs: number): Item | undefined =>
     versions.get(key)?.findLast(({ atMs }) => atMs <= asOfMs)?.item
 
@@ -43,6 +51,8 @@ export function createItemSpace(keptMs: number): ItemSpace {
       if (item === undefined) removals.push({ key, atMs: nowMs })
       while (removals[0] !== undefined && removals[0].atMs < nowMs - keptMs) forget(removals.shift()?.key ?? '')
     },
+    // Versions and items are replaced, never changed.
+    copy: () => createItemSpace(keptMs, new Map(versions), [...removals]),
   }
 
   function forget(removed: string): void {
