@@ -7,6 +7,12 @@ import { LEAN_SDK } from './lean-sdk.ts'
 
 export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
 
+interface Where {
+  /** Folder of functions/ and lib/. */
+  root: string
+  outDir: string
+}
+
 const OPTIONS = {
   bundle: true,
   splitting: true,
@@ -22,18 +28,22 @@ const OPTIONS = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
+/** One readable file per function, with its source map in it. */
+const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } satisfies BuildOptions
+
 /**
  * Bundles entries below root into outDir, as ES modules. Each is on its own, with the chunks that it loads on demand below
  * its own name: a change of one function is no change of another, and a cold start reads few files.
  */
 export async function bundle(
   entryPoints: string[],
-  { root, outDir }: { root: string; outDir: string },
+  { root, outDir }: Where,
+  options: Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'> = {},
 ): Promise<Metafile> {
   const builds = entryPoints.map((entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const where = { absWorkingDir: root, outdir: outDir, write: false } as const
-    return build({ ...OPTIONS, ...where, entryPoints: [entryPoint], chunkNames })
+    return build({ ...OPTIONS, ...options, ...where, entryPoints: [entryPoint], chunkNames })
   })
   const built = await Promise.all(builds)
   await replaceFiles(
@@ -65,13 +75,22 @@ async function replaceFiles(folder: string, files: { path: string; contents: Uin
  * @throws Error when a function is larger than its budget
  * @returns what esbuild knows about inputs and outputs
  */
-export async function buildFunctions(where: { root: string; outDir: string }): Promise<Metafile> {
-  const entryPoints = globSync('functions/*.ts', { cwd: where.root })
+export async function buildFunctions(where: Where): Promise<Metafile> {
+  const entryPoints = entriesBelow(where.root)
   const metafile = await bundle(entryPoints, where)
   for (const entryPoint of entryPoints) {
     requireBudget(entryPoint, await zippedBytes({ root: where.root, entryPoint, metafile }))
   }
   return metafile
+}
+
+/** The same entries, for a debugger. Never deployed. @throws Error when the source cannot be built; esbuild has printed why */
+export async function buildForDebugging(where: Where): Promise<void> {
+  await bundle(entriesBelow(where.root), where, FOR_DEBUGGING)
+}
+
+function entriesBelow(root: string): string[] {
+  return globSync('functions/*.ts', { cwd: root })
 }
 
 if (import.meta.main) {

@@ -13,18 +13,20 @@ export interface FunctionHost {
   stop(): Promise<void>
 }
 
-const START_TIMEOUT_MS = 60_000
-
-/**
- * Serves the functions of serverless.yml with serverless-offline, in a process of its own that ends with this one.
- * @param env added to the environment; the functions see of it what starts with AWS_, and what serverless.yml sets
- */
-export async function startFunctionHost(options: {
+export interface FunctionHostOptions {
   root: string
   stage: string
+  /** Added to the environment; the functions see of it what starts with AWS_, and what serverless.yml sets. */
   env: Record<string, string>
   log: (line: string) => void
-}): Promise<FunctionHost> {
+  /** Where a debugger may attach, on loopback. */
+  inspectPort?: number
+}
+
+const START_TIMEOUT_MS = 60_000
+
+/** Serves the functions of serverless.yml with serverless-offline, in a process of its own that ends with this one. */
+export async function startFunctionHost(options: FunctionHostOptions): Promise<FunctionHost> {
   const [httpPort, lambdaPort] = await freePorts()
   const flags = { stage: options.stage, host: LOOPBACK, httpPort, lambdaPort }
   const child = fork(
@@ -39,7 +41,7 @@ export async function startFunctionHost(options: {
     {
       cwd: options.root,
       env: { ...process.env, ...options.env },
-      execArgv: ['--import', new URL('exit-with-parent.mjs', import.meta.url).href],
+      execArgv: ['--import', new URL('exit-with-parent.mjs', import.meta.url).href, ...inspector(options.inspectPort)],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Not in the terminal's process group: Ctrl-C reaches the parent, and that stops the child.
       detached: true,
@@ -75,6 +77,10 @@ export async function startFunctionHost(options: {
   }
   isStarted = true
   return { lambdaPort, failed, stop }
+}
+
+function inspector(port: number | undefined): string[] {
+  return port === undefined ? [] : [`--inspect=${LOOPBACK}:${port}`, '--enable-source-maps']
 }
 
 async function answers(port: number): Promise<boolean> {

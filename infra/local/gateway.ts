@@ -32,8 +32,8 @@ export interface Gateway {
 interface GatewayOptions {
   port: number
   stage: string
-  /** Where functions are invoked. */
-  lambdaPort: number
+  /** Where functions are invoked; while they restart, it resolves when they have. */
+  lambdaPort(): Promise<number>
   routes: readonly Route[]
   gatewayResponses: readonly GatewayResponseDefinition[]
   corsAllowedOrigins: readonly string[]
@@ -50,7 +50,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { routes, stage, onRequest } = options
   const agent = new Agent({ keepAlive: true })
   const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
-  const lambda = { port: options.lambdaPort, agent }
 
   const handle = async (incoming: IncomingMessage): Promise<GatewayAnswer | APIGatewayProxyResult | 'gone'> => {
     const { path, query } = splitTarget(incoming.url ?? '')
@@ -66,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (body === 'gone') return body
     if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
     const event = restEvent({ ...match, incoming, path, query, body, stage, requestId: randomUUID() })
-    const result = await invokeFunction(match.route.functionName, event, lambda)
+    const result = await invokeFunction(match.route.functionName, event, { port: await options.lambdaPort(), agent })
     return typeof result === 'string' ? answers.ofType(result, 502) : result
   }
 

@@ -4,11 +4,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../lib/config.ts'
 import { startDynamoDb } from './dynamodb.ts'
-import { startFunctionHost } from './function-host.ts'
 import { type ServedRequest, startGateway } from './gateway.ts'
 import { LOOPBACK } from './listen.ts'
 import { createPage, type PageHandler } from './page.ts'
 import { provision } from './provision.ts'
+import { startRestartableHost } from './restartable-host.ts'
 import { startS3 } from './s3.ts'
 import { type Demo, seed } from './seed.ts'
 import { readServiceDefinition } from './service-definition.ts'
@@ -34,6 +34,8 @@ export interface LocalService {
   demo: DemoFileContent
   /** Resolves when the functions' process ended by itself. */
   failed: Promise<void>
+  /** Takes up functions that were built again. Requests that come meanwhile wait; what is under way is cut off. */
+  restartFunctions(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -45,6 +47,8 @@ interface LocalServiceOptions {
   /** Where the stand-ins keep their data and demo.json is written. */
   directory: string
   environment: Readonly<Record<string, string | undefined>>
+  /** Where a debugger may attach to the functions. */
+  inspectPort?: number | undefined
   /** Receives what the function host prints. */
   log(text: string): void
   onRequest?(request: ServedRequest): void
@@ -95,7 +99,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     })
 
     const host = keep(
-      await startFunctionHost({
+      await startRestartableHost({
         root,
         stage: STAGE,
         env: {
@@ -106,6 +110,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
           AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
         },
         log: options.log,
+        ...(options.inspectPort !== undefined && { inspectPort: options.inspectPort }),
       }),
     )
     const { gatewayResponses, routes } = definition
@@ -115,7 +120,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         port: options.port,
         page: (...request) => page?.(...request) ?? false,
         stage: STAGE,
-        lambdaPort: host.lambdaPort,
+        lambdaPort: () => host.lambdaPort(),
         routes,
         gatewayResponses,
         corsAllowedOrigins: config.corsAllowedOrigins,
@@ -142,7 +147,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     }
     // Keys of a demonstration, but keys: for the owner's eyes.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-    return { demo: content, failed: host.failed, stop }
+    return { demo: content, failed: host.failed, restartFunctions: () => host.restart(), stop }
   } catch (error) {
     await stop()
     throw error

@@ -5,6 +5,10 @@ export interface StartOptions {
   port: number
   fresh: boolean
   verbose: boolean
+  /** Builds and restarts the functions after every change of their source. */
+  watch: boolean
+  /** Where a debugger may attach to the functions. */
+  inspect: number | undefined
   /** Where the service keeps its data. */
   directory: string
 }
@@ -15,8 +19,10 @@ export class UsageError extends Error {
 }
 
 const DEFAULT_PORT = 3000
+/** Of Node.js, and of debuggers. */
+const DEFAULT_INSPECT_PORT = 9229
 /** Options that npm takes for itself when the `--` before them is forgotten, and then passes on in the environment only. */
-const TAKEN_BY_NPM = ['port', 'fresh'] as const
+const TAKEN_BY_NPM = ['port', 'fresh', 'watch', 'inspect'] as const
 
 /**
  * @param env PORT is another way to say --port
@@ -37,6 +43,12 @@ export function readStartOptions(
     .option('--fresh', 'delete the data of earlier starts first', false)
     .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
     .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))
+    .option('--watch', 'build and start the functions again whenever lib/ or functions/ change (npm run dev)', false)
+    .addOption(
+      new Option('--inspect [port]', 'let a debugger attach to the functions')
+        .preset(String(DEFAULT_INSPECT_PORT))
+        .argParser(parsePort),
+    )
     .helpOption('--help', 'print this')
     .addHelpText(
       'after',

@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
+import { buildForDebugging } from '../bundle/build.ts'
 import { buildIfChanged } from '../bundle/build-if-changed.ts'
 import { describeFailure, requireRoom } from './describe-failure.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
 import { close, listen } from './listen.ts'
-import { type DemoFileContent, startLocalService } from './service.ts'
+import { type DemoFileContent, type LocalService, startLocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
+import { watchFolders } from './watch-folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -21,7 +23,7 @@ try {
   fail(describeFailure(error, directory))
 }
 
-async function main({ port, fresh, verbose, directory }: StartOptions): Promise<void> {
+async function main({ port, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
   const lock = await lockDirectory(directory)
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
   await requireFreePort(port)
@@ -29,7 +31,9 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
   requireRoom(directory)
 
   console.log('Building and starting …')
-  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
+  const where = { root: ROOT, outDir: join(ROOT, 'dist') }
+  const isForDebugging = watch || inspect !== undefined
+  await (isForDebugging ? buildForDebugging(where) : buildIfChanged(where))
   const trouble = createTroubleTeller(console.log)
   const onTrouble = (error: Error) => trouble.tell(error)
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onTrouble })
@@ -38,17 +42,38 @@ async function main({ port, fresh, verbose, directory }: StartOptions): Promise<
     port,
     directory,
     environment: process.env,
+    inspectPort: inspect,
     log: log.fromFunctions,
     onRequest: log.request,
     onTrouble,
   })
   trouble.isStarted = true
   await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
+  if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
+  if (watch) {
+    console.log('Whenever lib/ or functions/ change, the functions are built and started again.')
+    watchFolders([join(ROOT, 'lib'), join(ROOT, 'functions')], () => rebuild(service, where, log.say))
+  }
   console.log(welcome(service.demo, directory))
   stopOnSignal(service.stop, lock)
   await service.failed
   await lock.release()
   fail(`The functions' process has ended by itself; ${log.file} may say why.`)
+}
+
+async function rebuild(
+  service: LocalService,
+  where: { root: string; outDir: string },
+  say: (line: string) => void,
+): Promise<void> {
+  const startedAt = performance.now()
+  try {
+    await buildForDebugging(where)
+    await service.restartFunctions()
+    say(`restarted after a change, in ${Math.round(performance.now() - startedAt)} ms`)
+  } catch (error) {
+    say(`not restarted: ${(error as Error).message.split('\n')[0]}`)
+  }
 }
 
 /** A disk that is full fails many calls, and is told once. Before the service has started, its failure to start tells. */

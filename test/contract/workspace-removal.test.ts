@@ -5,7 +5,7 @@ import { createWorkspaceAdministration } from '../../lib/aws/workspace-administr
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import type { Fault } from '../support/faults/fault-proxy.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 

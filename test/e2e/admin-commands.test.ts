@@ -2,10 +2,10 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts'
 import { type Lane, startLane } from '../support/lane.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
+import { createWorkspaces, type TestWorkspace } from '../support/faults/workspaces.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
@@ -15,13 +15,13 @@ const TOKEN = /cfp_[0-9A-Za-z]{49}/
 let standIns: StandIns
 let lane: Lane
 let proxy: FaultProxy
-let world: ReturnType<typeof createWorld>
+let world: ReturnType<typeof createWorkspaces>
 
 beforeAll(async () => {
   standIns = await startStandIns()
   lane = await startLane(standIns)
   proxy = await startFaultProxy(standIns.dynamoDbEndpoint)
-  world = createWorld(standIns)
+  world = createWorkspaces(standIns)
 })
 afterAll(async () => {
   await proxy.stop()

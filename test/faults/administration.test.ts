@@ -6,7 +6,7 @@ import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
-import type { AwsCall, Fault } from '../support/fault-proxy.ts'
+import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
 import { newWorkspaceId } from '../support/ledger-values.ts'
 
 // Never, on however busy a machine.

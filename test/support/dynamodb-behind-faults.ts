@@ -1,7 +1,7 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { createDynamoDbClient } from '../../lib/aws/clients.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, startFaultProxy } from './faults/fault-proxy.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from './stand-ins.ts'
 
 interface DynamoDbBehindFaults {

@@ -105,6 +105,7 @@ export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts 
     },
     /** All calls since the last look. */
     takeCalls: (): AwsCall[] => life.calls.splice(0),
+    takeCallNames: (): string[] => life.calls.splice(0).map(({ name }) => name),
     async deliverLate(): Promise<void> {
       await dynamoDbTransport.deliverLate()
       await s3Transport.deliverLate()
