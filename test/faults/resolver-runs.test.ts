@@ -50,7 +50,10 @@ function setClocks(offsetMs: number): void {
 }
 
 /** A run of the resolver. @param workspace whose shard alone it looks at; left out: all */
-function run(process: TestProcess, { workspace, timeoutMs = 60_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {}) {
+function run(
+  process: TestProcess,
+  { workspace, timeoutMs = 60_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {},
+) {
   const endsAtMs = process.deps.now() + RUN_MS
   const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : process.deps.ledgers.shards
   const bounds = { maxResolutions: 100, timeoutEachMs: 30_000, endsAtMs, shards }

@@ -22,7 +22,9 @@ export function toWire({ method, path, query = {}, headers, body }: HttpRequest)
     method,
     path: parameters.length === 0 ? path : `${path}?${parameters.join('&')}`,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-    body: Buffer.from(body ?? ''),
+    // Not by Buffer.from(body): the SDK's own byte arrays warn of whoever takes them for text.
+    body:
+      body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(body ?? ''),
   }
 }
 

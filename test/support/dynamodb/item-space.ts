@@ -57,8 +57,7 @@ export function createItemSpace(
       while (removals[0] !== undefined && removals[0].atMs < nowMs - keptMs) forget(removals.shift()?.key ?? '')
     },
     // Versions and items are replaced, never changed.
-    copy: () =>
-      createItemSpace(keptMs, { versions: new Map(versions), sorted: [...sorted], removals: [...removals] }),
+    copy: () => createItemSpace(keptMs, { versions: new Map(versions), sorted: [...sorted], removals: [...removals] }),
   }
 
   function forget(removed: string): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { HttpHandlerOptions, HttpRequest } from '@smithy/types'
 import { fromWire, type Transport, toWire } from '../aws/in-process.ts'
 import type { Store } from '../aws/store.ts'
@@ -9,8 +10,13 @@ export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after
 
 /** A process from its start until it is killed or replaced. */
 export interface Life {
+  /** It sends nothing any more. */
   isDead: boolean
-  /** Resolves when it is dead. */
+  /** Nothing of it arrives any more. */
+  isOver: boolean
+  /** Calls that will end without the help of a time limit. */
+  underWay: Set<Promise<unknown>>
+  /** Resolves when it is dead, and what it had sent before has ended. */
   died: Promise<void>
   die(): void
   /** All calls that it made, the SDK's repetitions included. */
@@ -24,10 +30,12 @@ export function newLife(onTheWire: boolean): Life {
   const { promise: died, resolve } = Promise.withResolvers<void>()
   const life: Life = {
     isDead: false,
+    isOver: false,
+    underWay: new Set(),
     died,
     die() {
       life.isDead = true
-      resolve()
+      void Promise.allSettled(life.underWay).then(() => resolve())
     },
     calls: [],
     onTheWire,
@@ -66,8 +74,7 @@ export async function startBreakableTransport(options: {
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
     const sent = underWay.get(String(headers[ID_HEADER]))
-    // It was killed meanwhile: what is still on its way gets lost.
-    return sent === undefined || sent.life.isDead ? { kind: 'refuse' } : sent.fault
+    return sent === undefined || sent.life.isOver ? { kind: 'refuse' } : sent.fault
   }
 
   const overTheWire = async (
@@ -82,7 +89,12 @@ export async function startBreakableTransport(options: {
     const limit = given.requestTimeout ?? (isHung && patienceMs !== undefined ? HUNG_REQUEST_MS : patienceMs)
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
-    return network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })
+    const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })
+    if (fault === undefined || fault.kind === 'lose_answer') {
+      life.underWay.add(answering)
+      void answering.catch(() => {}).then(() => life.underWay.delete(answering))
+    }
+    return answering
   }
 
   return {
@@ -97,6 +109,8 @@ export async function startBreakableTransport(options: {
       life.calls.push(call)
       const fault = life.faultOf(call)
       if (fault?.kind === 'kill_before' || fault?.kind === 'kill_after') {
+        // What is sent at the same moment is on its way before the process is killed.
+        for (let turns = 0; turns < 3; turns++) await setImmediate()
         if (fault.kind === 'kill_after') await store({ ...sent, headers: call.headers })
         life.die()
         throw brokenConnection()

@@ -17,6 +17,7 @@ import { createPromoteContainerFileHandler } from '../../../lib/http/promote-con
 import { createReadContainerFilesHandler } from '../../../lib/http/read-container-files.ts'
 import { createReadDocumentsHandler } from '../../../lib/http/read-documents.ts'
 import type { Log } from '../../../lib/logging.ts'
+import type { Metrics } from '../../../lib/metrics.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { OperationName } from '../operations.ts'
@@ -41,12 +42,14 @@ export function composeFunctions({
   s3,
   now,
   log,
+  metrics,
 }: {
   config: Config
   dynamoDb: DynamoDBClient
   s3: S3Client
   now(): number
   log: Log
+  metrics: Metrics
 }) {
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   const buckets = { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds }
@@ -69,7 +72,7 @@ export function composeFunctions({
     leaseMs: config.leaseMs,
     now,
     log,
-    metrics: { publish() {} },
+    metrics,
   }
   return {
     deps,

@@ -47,6 +47,7 @@ const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLim
 
 /** A promotion whose process is killed right after this call. */
 const killAfter = async (process: TestProcess, workspace: TestWorkspace, call: string): Promise<void> => {
+  process.restart()
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
   await Promise.race([promote(process, workspace).catch(() => undefined), process.died()])
   if (!process.isDead()) throw new Error(`there was no ${call}`)

@@ -5,6 +5,7 @@ import { formatFileId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { audit } from '../../../lib/maintenance/audit.ts'
 import type { Finding } from '../../../lib/maintenance/findings.ts'
+import type { Metrics } from '../../../lib/metrics.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
 import { resolveWorkspace } from '../../../lib/promotion/resolve-workspace.ts'
 import type { Transport } from '../aws/in-process.ts'
@@ -28,13 +29,17 @@ interface Options {
   /** The time limits of the product's clients, which are short for a busy machine. */
   hasOwnTimeouts?: boolean
   log?: Log
+  metrics?: Metrics
 }
 
 /**
  * One process of the service: every function with its real adapters and SDK clients, whose calls can be broken one by one,
  * on the wire. A killed process makes no call any more; `restart` begins the next one.
  */
-export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts = false, log = SILENT }: Options = {}) {
+export async function startTestProcess(
+  testStores: TestStores,
+  { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
+) {
   const { config, stores } = testStores
   const running = new AsyncLocalStorage<{ life: Life; functionId: string }>()
   let life = newLife(true)
@@ -63,7 +68,7 @@ export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts 
   s3Network = s3.config.requestHandler as never
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
-  const compose = () => composeFunctions({ config, dynamoDb, s3, now, log })
+  const compose = () => composeFunctions({ config, dynamoDb, s3, now, log, metrics })
   let composed = compose()
 
   /** As the function of this name, in the life that is now. */
@@ -100,6 +105,7 @@ export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts 
      */
     restart({ onTheWire = true }: { onTheWire?: boolean } = {}): void {
       life.die()
+      life.isOver = true
       life = newLife(onTheWire)
       composed = compose()
     },
@@ -111,7 +117,7 @@ export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts 
       await s3Transport.deliverLate()
     },
     /** From now on, no time passes by its clock: what depends on it is the same in each run. */
-    stopClock(atMs: number): void {
+    stopClock(atMs: number | undefined): void {
       stoppedAtMs = atMs
     },
     clockOffsetMs: () => clockOffsetMs,
@@ -122,7 +128,11 @@ export async function startTestProcess(testStores: TestStores, { hasOwnTimeouts 
     promote(
       { token }: TestWorkspace,
       path: string,
-      options: { containerId?: string; idempotencyKey?: string; remainingMs?: number | undefined } = {},
+      options: {
+        containerId?: string
+        idempotencyKey?: string
+        remainingMs?: number | (() => number) | undefined
+      } = {},
     ): Promise<AnyResponse> {
       const event = restEvent({
         containerId: options.containerId ?? 'sess_1',
