@@ -1,6 +1,6 @@
 const TABLE = 'AWS::DynamoDB::Table'
 
-/** The tables of some resources: which parameter brings one along instead, and whether it does. */
+/** The tables of some resources: which parameter can name an existing one instead, and whether it does. */
 export function tablesOf(resources, settings) {
   return Object.entries(resources)
     .filter(([, { Type }]) => Type === TABLE)

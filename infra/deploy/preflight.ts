@@ -11,7 +11,7 @@ import { resourcesOf, type StackResource } from './stack.ts'
 export interface Intention {
   stackName: string
   createsGatewayLogRole: boolean
-  /** That the template makes, with the parameter that would bring one along. */
+  /** Those that the template creates, with the parameter that could name an existing one instead. */
   newTables: readonly { parameter: string; name: string }[]
   /** Existing tables that the parameters name, with the indexes that the service reads. */
   existingTables: readonly { parameter: string; name: string; indexes: readonly string[] }[]

@@ -18,7 +18,7 @@ export async function startDynamoDb(options: { directory: string | undefined }):
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 
-/** dynalite calls every table's expiry switched off, but cannot switch it on: it had better not know the question. */
+/** dynalite says that every table's expiry is off, but cannot switch it on: so we answer as if the operation did not exist. */
 function refuseTtlQuery(server: Server): void {
   const answer = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request').on('request', (request, response) => {

@@ -1,6 +1,6 @@
 import type { Environment } from '../../../lib/config.ts'
 
-/** What can be restored: the parameter that brings the result along, and the variable that names the table. */
+/** What can be restored: the parameter that names the result, and the variable that names the table. */
 export const RESTORABLE = {
   workspaces: { parameter: 'workspacesTable', variable: 'WORKSPACES_TABLE' },
   reservations: { parameter: 'reservationsTable', variable: 'RESERVATIONS_TABLE' },
