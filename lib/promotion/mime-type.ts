@@ -1,5 +1,5 @@
 const UNKNOWN_TYPE = 'application/octet-stream'
-/** What S3 and its clients write when nobody told them the type: they say nothing about the file. */
+/** Defaults of S3 and its clients: they say nothing about the file. */
 const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
 
 /**
@@ -17,6 +17,6 @@ export async function resolveMimeType(
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
   // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
   const { default: mime } = await import('mime')
-  // The slash makes it a path: mime would take a bare "csv" for an extension.
+  // With the slash it is a path: mime would take a bare "csv" for an extension.
   return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE
 }
