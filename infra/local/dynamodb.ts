@@ -31,8 +31,8 @@ function refuseTtlQuery(server: Server): void {
   })
 }
 
-// DynamoDB sends the item with a failed condition when asked to; dynalite drops the question and knows no answer. It
-// checks the condition under the item's lock, so adding the item there is as exact as the real thing.
+// DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the
+// item's lock, so adding the item there is exact.
 for (const { types } of [putItem, updateItem]) {
   types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
 }

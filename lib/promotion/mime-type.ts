@@ -15,7 +15,7 @@ export async function resolveMimeType(
 ): Promise<string> {
   const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
-  // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
+  // Loaded on demand: the table of types is the largest thing that a cold start would read.
   const { default: mime } = await import('mime')
   // With the slash it is a path: mime would take a bare "csv" for an extension.
   return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE
