@@ -3,20 +3,31 @@ import { createDeadline } from '../lib/deadline.ts'
 import { type ResolverReport, resolveExpiredReservations } from '../lib/maintenance/resolve-expired-reservations.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
-const BOUNDS = { maxResolutions: 1000, timeoutEachMs: 10_000 }
+/** More than processes that die at once can leave in one workspace. */
+const BOUNDS = { maxResolutions: 20_000, timeoutEachMs: 10_000 }
 
 const { dependencies, log, metrics } = wireMaintenance('resolve-reservations')
 
-/** Invoked by the schedule of serverless.yml; the event says nothing. */
-export async function handler(_event: unknown, context: Context): Promise<ResolverReport> {
+/**
+ * Invoked by the schedules of serverless.yml.
+ * @param event.shards of the index of due workspaces, which this run looks at; without an event: all
+ * @throws when shards could not be listed, once the others are done
+ */
+export async function handler(event: { shards?: number[] } | undefined, context: Context): Promise<ResolverReport> {
   const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
-  const report = await resolveExpiredReservations(BOUNDS, dependencies, signal)
+  const endsAtMs = dependencies.now() + context.getRemainingTimeInMillis()
+  const run = { ...BOUNDS, endsAtMs, ...(event?.shards && { shards: event.shards }) }
+  const report = await resolveExpiredReservations(run, dependencies, signal)
   metrics.publish({
     ReservationsResolved: report.settled + report.released,
     ReservationsUnresolved: report.failed,
     OldestReservation: report.oldestMs,
     ItemsUnreadable: report.unreadable,
+    OldestOverdueSeconds: report.oldestOverdueMs / 1000,
+    OverdueWorkspaces: report.overdue,
+    IncompleteRuns: report.isComplete ? 0 : 1,
   })
-  log.info('reservations looked through', { ...report })
+  log.info('reservations looked through', { shards: event?.shards, ...report })
+  if (report.unlisted > 0) throw new Error(`due workspaces of ${report.unlisted} shards could not be listed`)
   return report
 }

@@ -29,13 +29,19 @@ export const METRICS = {
   ReservationsUnresolved: 'Count',
   /** How long the lease of the oldest reservation has been over. */
   OldestReservation: 'Milliseconds',
+  /** For how long a workspace had been due when a run of the resolver began: a minute, when all is well. */
+  OldestOverdueSeconds: 'Seconds',
+  /** Workspaces that the run before should have come to. */
+  OverdueWorkspaces: 'Count',
+  /** Of the resolver: they ran out of time, or could not list what is due. */
+  IncompleteRuns: 'Count',
   /** Also by `kind` of finding. */
   AuditFindings: 'Count',
   /** Stored items that are not as this service writes them, passed by. */
   ItemsUnreadable: 'Count',
   /** Audits that ran out of time. */
   AuditsIncomplete: 'Count',
-} as const satisfies Record<string, 'Count' | 'Bytes' | 'Milliseconds'>
+} as const satisfies Record<string, 'Count' | 'Bytes' | 'Seconds' | 'Milliseconds'>
 
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>

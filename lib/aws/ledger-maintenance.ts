@@ -9,10 +9,10 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
 import type { LedgerMaintenance } from '../maintenance/ports.ts'
-import { conditionHeld } from './conditional-write.ts'
+import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
-import { ALL_CHECK_SHARDS, CHECK_INDEX, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
+import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
@@ -44,22 +44,23 @@ export function createLedgerMaintenance({
       for await (const items of pages) yield* items.map(toWorkspaceLedger)
     },
 
-    async *listDue(nowMs, signal) {
-      for (const shard of ALL_CHECK_SHARDS) {
-        const query = {
-          TableName,
-          IndexName: CHECK_INDEX,
-          KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
-          ExpressionAttributeValues: marshall({ ':shard': shard, ':now': nowMs }),
-        }
-        const pages = listPages((start) =>
-          send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
-        )
-        for await (const items of pages) {
-          for (const { workspace_id, check_due_at } of items) {
-            yield { workspaceId: workspace_id?.S as WorkspaceId, checkDueAtMs: Number(check_due_at?.N) }
-          }
-        }
+    shards: CHECK_SHARDS,
+
+    async *listDue({ shard, nowMs }, signal) {
+      const query = {
+        TableName,
+        IndexName: CHECK_INDEX,
+        KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
+        ExpressionAttributeValues: marshall({ ':shard': String(shard), ':now': nowMs }),
+      }
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
+      )
+      for await (const items of pages) {
+        yield items.map(({ workspace_id, check_due_at }) => ({
+          workspaceId: workspace_id?.S as WorkspaceId,
+          checkDueAtMs: Number(check_due_at?.N),
+        }))
       }
     },
 
@@ -67,6 +68,20 @@ export function createLedgerMaintenance({
       const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId), ConsistentRead: true })
       const { Item } = await send(client, command, { name: 'ledger.read', signal })
       return Item && toWorkspaceLedger(Item)
+    },
+
+    async claim(workspaceId, { seenMs, untilMs }, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: keyOf(workspaceId),
+        UpdateExpression: 'SET check_due_at = :until',
+        ConditionExpression: 'check_due_at = :seen',
+        ExpressionAttributeValues: marshall({ ':seen': seenMs, ':until': untilMs }),
+        ReturnValues: 'ALL_NEW',
+      })
+      // Should its first answer be lost, the repetition finds itself too late: then nobody looks until the claim is over.
+      const write = await conditionally(send(client, command, { name: 'ledger.claim', signal }))
+      return write.held ? toWorkspaceLedger(write.output.Attributes ?? {}) : undefined
     },
 
     async reschedule(workspaceId, check, signal) {

@@ -8,14 +8,25 @@ import type {
   WorkspaceLedgers,
 } from '../promotion/ports.ts'
 
+export interface DueWorkspace {
+  workspaceId: WorkspaceId
+  /** When it was to be looked at, ms since 1970. */
+  checkDueAtMs: number
+}
+
 /** What resolver and audit need beyond single promotions. */
 export interface LedgerMaintenance extends WorkspaceLedgers {
   /** The ids of all workspaces, in no order. */
   list(signal: AbortSignal): AsyncIterable<WorkspaceId>
   /** All workspaces with their ledgers, in no order. @throws Error at the first that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
-  /** Workspaces that are due to be looked at, those that have waited longest first in each shard of the index. */
-  listDue(nowMs: number, signal: AbortSignal): AsyncIterable<{ workspaceId: WorkspaceId; checkDueAtMs: number }>
+  /** The shards of the index of workspaces that are due: each workspace is in one of them, always the same. */
+  readonly shards: readonly number[]
+  /**
+   * Workspaces of a shard that are due to be looked at, page by page, those that have waited longest first. May be behind:
+   * the ledger itself tells whether one is still due.
+   */
+  listDue(due: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<DueWorkspace[]>
   /**
    * Sets the used bytes, unless the ledger has changed since it was read. Makes the ledger where there is none.
    * @returns whether it was set

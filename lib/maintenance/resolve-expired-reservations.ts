@@ -1,37 +1,60 @@
-import { UnreadableItemError } from '../errors.ts'
-import type { WorkspaceId } from '../ids.ts'
+import { forEachAtOnce } from '../each-at-once.ts'
+import { ServiceError, UnreadableItemError } from '../errors.ts'
 import {
   type ResolverBounds,
   type ResolverDependencies,
   resolveWorkspace,
   type WorkspaceReport,
 } from '../promotion/resolve-workspace.ts'
-import type { LedgerMaintenance } from './ports.ts'
+import type { DueWorkspace, LedgerMaintenance } from './ports.ts'
 
-export interface ResolverReport extends WorkspaceReport {
-  /** Those that were due. */
+export interface ResolverRun extends Omit<ResolverBounds, 'claimUntilMs'> {
+  /** Of the index of due workspaces; left out: all. Other shards are other runs'. */
+  shards?: readonly number[]
+  /** When this run is certainly over, ms since 1970: until then nobody else looks at what it looks at. */
+  endsAtMs?: number
+}
+
+export interface ResolverReport extends Omit<WorkspaceReport, 'isClaimedElsewhere'> {
+  /** Those that were due and looked at. */
   workspaces: number
+  /** Those that another run, or a request, was faster at. */
+  elsewhere: number
+  /** Those that had been due for longer than they should: {@link PUNCTUAL_MS}. */
+  overdue: number
+  /** For how long the first of them had been due. */
+  oldestOverdueMs: number
+  /** Shards whose workspaces nobody could list. */
+  unlisted: number
 }
 
-interface DueWorkspace {
-  workspaceId: WorkspaceId
-  checkDueAtMs: number
-}
-
-const PARALLEL = 8
+/** At the same time in one run, of all its shards. */
+const WORKSPACES_AT_ONCE = 64
+/** A run begins each minute, and nothing waits for more than one and a half; what does, the run before has not come to. */
+const PUNCTUAL_MS = 90_000
+/** No run takes longer. */
+const LONGEST_RUN_MS = 60_000
 const UNREADABLE_PAUSE_MS = 10 * 60 * 1000
 
 /**
- * Resolves what dead processes have left, in all workspaces that are due. One that fails is logged and left to the next run;
- * when the signal aborts, the run ends with what it has done so far.
+ * Resolves what dead processes have left, in all workspaces that are due, those first that have waited longest. One that
+ * fails is logged, put off and passed by. When the signal aborts, the run ends with what it has done so far: the rest stays
+ * due, and comes first in the next run.
  */
 export async function resolveExpiredReservations(
-  bounds: ResolverBounds,
+  { shards, endsAtMs, ...bounds }: ResolverRun,
   deps: ResolverDependencies & { ledgers: LedgerMaintenance },
   signal: AbortSignal,
 ): Promise<ResolverReport> {
+  const startedAtMs = deps.now()
+  const claimUntilMs = endsAtMs ?? startedAtMs + LONGEST_RUN_MS
+  const ownShards = shards ?? deps.ledgers.shards
   const report: ResolverReport = {
     workspaces: 0,
+    elsewhere: 0,
+    overdue: 0,
+    oldestOverdueMs: 0,
+    unlisted: 0,
     settled: 0,
     released: 0,
     failed: 0,
@@ -39,45 +62,67 @@ export async function resolveExpiredReservations(
     oldestMs: 0,
     isComplete: true,
   }
-  const resolutions = () => report.settled + report.released + report.failed
-  const batch: DueWorkspace[] = []
-  const resolveBatch = async () => {
-    const reports = batch.splice(0).map((due) => resolveOne(due))
-    for (const each of await Promise.all(reports)) addTo(report, each)
-  }
-  const resolveOne = async ({ workspaceId, checkDueAtMs }: DueWorkspace): Promise<Partial<WorkspaceReport>> => {
-    const left = { ...bounds, maxResolutions: bounds.maxResolutions - resolutions() }
-    try {
-      return await resolveWorkspace(workspaceId, left, deps, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      deps.log.error('workspace not looked at, left to a later run', { workspace_id: workspaceId, error })
-      if (!(error instanceof UnreadableItemError)) return { failed: 1 }
-      // Nothing will change until somebody repairs it: it must not be in the way of the others.
-      await deps.ledgers.reschedule(
-        workspaceId,
-        { seenMs: checkDueAtMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS },
-        signal,
-      )
-      return { unreadable: 1 }
-    }
-  }
-  try {
-    for await (const due of deps.ledgers.listDue(deps.now(), signal)) {
-      report.workspaces++
-      batch.push(due)
-      if (batch.length === PARALLEL) await resolveBatch()
-    }
-    await resolveBatch()
-  } catch (error) {
-    if (!signal.aborted) throw error
-    report.isComplete = false
-  }
+  await Promise.all(ownShards.map(resolveShard))
   return report
+
+  async function resolveShard(shard: number): Promise<void> {
+    try {
+      await forEachAtOnce(eachDue(shard), Math.ceil(WORKSPACES_AT_ONCE / ownShards.length), resolveOne)
+    } catch (error) {
+      report.isComplete = false
+      if (signal.aborted) return
+      report.unlisted++
+      deps.log.error('due workspaces not listed, left to a later run', { shard, error })
+    }
+  }
+
+  async function* eachDue(shard: number): AsyncGenerator<DueWorkspace> {
+    for await (const page of deps.ledgers.listDue({ shard, nowMs: startedAtMs }, signal)) {
+      for (const { checkDueAtMs } of page) {
+        const overdueMs = startedAtMs - checkDueAtMs
+        if (overdueMs > PUNCTUAL_MS) report.overdue++
+        report.oldestOverdueMs = Math.max(report.oldestOverdueMs, overdueMs)
+      }
+      for (const due of page) {
+        signal.throwIfAborted()
+        yield due
+      }
+    }
+  }
+
+  async function resolveOne(due: DueWorkspace): Promise<void> {
+    try {
+      addTo(report, await resolveWorkspace(due.workspaceId, { ...bounds, claimUntilMs }, deps, signal))
+    } catch (error) {
+      if (signal.aborted) {
+        report.isComplete = false
+        return
+      }
+      report.workspaces++
+      report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
+      deps.log.error('workspace not looked at, left to a later run', { workspace_id: due.workspaceId, error })
+      // A store in trouble is over sooner, and takes no more writes meanwhile.
+      if (!isStoreInTrouble(error)) await putOff(due)
+    }
+  }
+
+  /** Nothing will change until somebody repairs it: it must not be in the way of the others. */
+  async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
+    try {
+      await deps.ledgers.reschedule(workspaceId, { seenMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS }, signal)
+    } catch (error) {
+      deps.log.error('workspace not put off', { workspace_id: workspaceId, error })
+    }
+  }
 }
 
-function addTo(report: ResolverReport, { oldestMs = 0, isComplete = true, ...counts }: Partial<WorkspaceReport>): void {
-  for (const [name, count] of Object.entries(counts)) report[name as 'settled'] += count
+function isStoreInTrouble(error: unknown): boolean {
+  return error instanceof ServiceError && error.reason === 'service_unavailable'
+}
+
+function addTo(report: ResolverReport, { oldestMs, isComplete, isClaimedElsewhere, ...counts }: WorkspaceReport): void {
+  report[isClaimedElsewhere ? 'elsewhere' : 'workspaces']++
+  for (const [name, count] of Object.entries(counts)) report[name as keyof typeof counts] += count
   report.oldestMs = Math.max(report.oldestMs, oldestMs)
   report.isComplete &&= isComplete
 }

@@ -165,6 +165,16 @@ export interface WorkspaceLedgers {
   /** @throws Error when the item cannot be read */
   read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
   /**
+   * Claims a workspace that is due, for one process alone: for the others it is due again at that time, whatever becomes of
+   * this one.
+   * @returns the ledger as it is then; undefined when somebody else has claimed it, or set when to look again
+   */
+  claim(
+    workspaceId: WorkspaceId,
+    claim: { seenMs: number; untilMs: number },
+    signal: AbortSignal,
+  ): Promise<WorkspaceLedger | undefined>
+  /**
    * Sets when to look at a workspace again, unless somebody else has set it since.
    * @param check.next undefined: no more, unless the ledger has changed since that version
    */

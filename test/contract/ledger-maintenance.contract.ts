@@ -35,8 +35,14 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       for await (const each of elements) all.push(each)
       return all
     }
+    const dueInShards = async (nowMs: number) => {
+      const shards = await Promise.all(
+        ledger.shards.map(async (shard) => (await collect(ledger.listDue({ shard, nowMs }, signal))).flat()),
+      )
+      return shards
+    }
     const due = async (nowMs: number) =>
-      (await collect(ledger.listDue(nowMs, signal))).filter((each) => each.workspaceId === workspaceId)
+      (await dueInShards(nowMs)).flat().filter((each) => each.workspaceId === workspaceId)
 
     it('reads a workspace as it is', async () => {
       expect(await ledger.read(workspaceId, signal)).toBeUndefined()
@@ -98,6 +104,51 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         }
         expect(await due(DUE_MS - 1)).toEqual([])
         expect(await due(DUE_MS)).toEqual([{ workspaceId, checkDueAtMs: DUE_MS }])
+      })
+
+      it('is listed in one shard, behind those that have waited longer', async () => {
+        const others = await Promise.all(
+          Array.from({ length: 40 }, async (_, number) => {
+            const other = newReservation({ workspaceId: newWorkspaceId(), leaseExpiresAtMs: DUE_MS - 1000 + number })
+            await ledger.take(other, signal)
+            return other.workspaceId
+          }),
+        )
+        await take()
+        const shards = await dueInShards(DUE_MS)
+        expect(shards.flat().filter((each) => each.workspaceId === workspaceId)).toHaveLength(1)
+        const listed = shards.flat().map((each) => each.workspaceId)
+        expect(listed).toEqual(expect.arrayContaining(others))
+        for (const shard of shards) {
+          const times = shard.map(({ checkDueAtMs }) => checkDueAtMs)
+          expect(times).toEqual(times.toSorted((one, other) => one - other))
+        }
+      })
+
+      it('is claimed by one alone, until the time it says', async () => {
+        await take()
+        const untilMs = DUE_MS + 10
+        const claims = await Promise.all(
+          [1, 2, 3].map(() => ledger.claim(workspaceId, { seenMs: DUE_MS, untilMs }, signal)),
+        )
+        const held = claims.filter((claim) => claim !== undefined)
+        expect(held).toEqual([await read()])
+        expect(held).toMatchObject([{ checkDueAtMs: untilMs, version: 1 }])
+        expect(await due(untilMs - 1)).toEqual([])
+        expect(await due(untilMs)).toEqual([{ workspaceId, checkDueAtMs: untilMs }])
+        await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 5 }, signal)
+        expect((await read()).checkDueAtMs).toBe(untilMs)
+        await ledger.reschedule(workspaceId, { seenMs: untilMs, nextMs: DUE_MS + 5 }, signal)
+        expect((await read()).checkDueAtMs).toBe(DUE_MS + 5)
+      })
+
+      it('is not claimed when there is no ledger, or nothing is due', async () => {
+        const claim = { seenMs: DUE_MS, untilMs: DUE_MS + 10 }
+        expect(await ledger.claim(workspaceId, claim, signal)).toBeUndefined()
+        expect(await ledger.read(workspaceId, signal)).toBeUndefined()
+        await take({ leaseExpiresAtMs: DUE_MS + 1 })
+        expect(await ledger.claim(workspaceId, claim, signal)).toBeUndefined()
+        expect((await read()).checkDueAtMs).toBe(DUE_MS + 1)
       })
 
       it('does not move with later changes, whatever becomes of the first', async () => {

@@ -11,6 +11,9 @@ import type {
 
 const STALE_MS = 10_000
 const MAX_STALE_TAKINGS = 60
+const SHARDS = [0, 1]
+/** Of a listing. */
+const PAGE = 3
 
 interface Workspace {
   quotaBytes: number
@@ -112,14 +115,25 @@ export function createFakeQuotaLedger(options: {
     async *readAll() {
       for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)
     },
-    async *listDue(nowMs) {
-      for (const [workspaceId, { checkDueAtMs }] of workspaces) {
-        if (checkDueAtMs !== undefined && checkDueAtMs <= nowMs) yield { workspaceId, checkDueAtMs }
-      }
+    shards: SHARDS,
+    async *listDue({ shard, nowMs }) {
+      const due = [...workspaces]
+        .flatMap(([workspaceId, { checkDueAtMs }]) =>
+          checkDueAtMs !== undefined && checkDueAtMs <= nowMs ? { workspaceId, checkDueAtMs } : [],
+        )
+        .filter(({ workspaceId }) => workspaceId.length % SHARDS.length === shard)
+        .sort((one, other) => one.checkDueAtMs - other.checkDueAtMs)
+      for (let first = 0; first < due.length; first += PAGE) yield due.slice(first, first + PAGE)
     },
     async read(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && toLedger(workspaceId, workspace)
+    },
+    async claim(workspaceId, { seenMs, untilMs }) {
+      const workspace = workspaces.get(workspaceId)
+      if (workspace?.checkDueAtMs !== seenMs) return undefined
+      workspace.checkDueAtMs = untilMs
+      return toLedger(workspaceId, workspace)
     },
     async reschedule(workspaceId, check) {
       const workspace = workspaces.get(workspaceId)

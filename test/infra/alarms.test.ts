@@ -147,9 +147,10 @@ describe('what callers notice', () => {
 
 describe('what is counted and kept', () => {
   it.each([
-    ['ResolverFailing', 'resolve-reservations', 300, 1],
-    ['AuditFailing', 'audit-workspaces', 86_400, 2],
-  ])('%s: no run succeeded, or none was started', (name, functionName, seconds, periods) => {
+    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
+    ['ResolverFailing', 'resolve-reservations', 300, 1, 17],
+    ['AuditFailing', 'audit-workspaces', 86_400, 2, 1],
+  ])('%s: runs failed, or were not started', (name, functionName, seconds, periods, fewest) => {
     const dimensions = [functionNamed(functionName)]
     expect(mathMetrics(name)).toEqual({
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
@@ -158,11 +159,42 @@ describe('what is counted and kept', () => {
     expect(expression(name)).toBe('runs - errors')
     expect(alarm(name)).toMatchObject({
       ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
+      Threshold: fewest,
       EvaluationPeriods: periods,
       TreatMissingData: 'breaching',
     })
     for (const { MetricStat } of alarm(name).Metrics) if (MetricStat) expect(MetricStat.Period).toBe(seconds)
+  })
+
+  it('the resolver: how late it is, what it has not come to, and runs that are not through', () => {
+    expect(alarm('ResolverLate')).toMatchObject({
+      MetricName: 'OldestOverdueSeconds',
+      Dimensions: [SERVICE],
+      Statistic: 'Maximum',
+      ComparisonOperator: 'GreaterThanThreshold',
+      Threshold: 120,
+    })
+    expect(alarm('ResolverBacklog')).toMatchObject({
+      MetricName: 'OverdueWorkspaces',
+      Dimensions: [SERVICE],
+      // Of the runs of all shards in a minute.
+      Statistic: 'Sum',
+      Period: 60,
+      Threshold: 1000,
+    })
+    expect(alarm('ResolverIncomplete')).toMatchObject({
+      MetricName: 'IncompleteRuns',
+      Dimensions: [SERVICE],
+      Statistic: 'Sum',
+      Threshold: 1,
+    })
+  })
+
+  it('reservations that fail: over longer than the resolver leaves them alone', () => {
+    const LONGEST_PAUSE_SECONDS = 600
+    for (const name of ['ReservationsUnresolved', 'OldestReservation']) {
+      expect(alarm(name).Period).toBeGreaterThan(LONGEST_PAUSE_SECONDS)
+    }
   })
 
   it('the oldest reservation', () => {

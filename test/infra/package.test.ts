@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { CHECK_SHARDS } from '../../lib/aws/workspace-item.ts'
 import { readConfig } from '../../lib/config.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { expectDocumented } from '../support/openapi.ts'
@@ -109,19 +110,30 @@ describe('the functions', () => {
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
   })
 
-  it.each([
-    ['resolveReservations', 'rate(1 minute)', 55],
-    ['auditWorkspaces', 'rate(1 day)', 900],
-  ])('%s runs by itself, at %s, without retries', (name, schedule, timeout) => {
-    const rules = dev.ofType('AWS::Events::Rule').map(({ Properties }) => Properties)
+  const rulesOf = (name: string) => {
     const arn = { 'Fn::GetAtt': [`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`, 'Arn'] }
-    const rule = rules.find(({ Targets }) => JSON.stringify(Targets[0].Arn) === JSON.stringify(arn))
-    expect(rule).toMatchObject({ ScheduleExpression: schedule, State: 'ENABLED' })
+    const rules = dev.ofType('AWS::Events::Rule').map(({ Properties }) => Properties)
+    return rules.filter(({ Targets }) => JSON.stringify(Targets[0].Arn) === JSON.stringify(arn))
+  }
+
+  it.each([
+    ['resolveReservations', 'rate(1 minute)', 55, 4],
+    ['auditWorkspaces', 'rate(1 day)', 900, 1],
+  ])('%s runs by itself, at %s, without retries', (name, schedule, timeout, count) => {
+    const rules = rulesOf(name)
+    expect(rules).toHaveLength(count)
+    for (const rule of rules) expect(rule).toMatchObject({ ScheduleExpression: schedule, State: 'ENABLED' })
     expect(lambda(name).Timeout).toBe(timeout)
     const invocations = dev.ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties)
+    const functionId = `${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`
     expect(invocations).toContainEqual(
-      expect.objectContaining({ FunctionName: { Ref: arn['Fn::GetAtt'][0] }, MaximumRetryAttempts: 0 }),
+      expect.objectContaining({ FunctionName: { Ref: functionId }, MaximumRetryAttempts: 0 }),
     )
+  })
+
+  it('every shard of the index of due workspaces is looked at by the resolver, each minute and once', () => {
+    const shards = rulesOf('resolveReservations').flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
+    expect(shards.toSorted((one: number, other: number) => one - other)).toEqual(CHECK_SHARDS)
   })
 
   // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.

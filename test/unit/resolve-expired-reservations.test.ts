@@ -1,14 +1,20 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { UnreadableItemError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
-import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
+import {
+  type ResolverReport,
+  type ResolverRun,
+  resolveExpiredReservations,
+} from '../../lib/maintenance/resolve-expired-reservations.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
 
 const { signal } = new AbortController()
 const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
 const IDLE: ResolverReport = {
   workspaces: 0,
+  elsewhere: 0,
+  overdue: expect.any(Number),
+  oldestOverdueMs: expect.any(Number),
+  unlisted: 0,
   settled: 0,
   released: 0,
   failed: 0,
@@ -20,8 +26,8 @@ const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
 const nth = (n: number) => `ws_${n}` as WorkspaceId
 const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
   ports.run(steps, ports.begin({ workspaceId: nth(n) }))
-const resolve = ({ deps }: Ports, bounds: ResolverBounds = BOUNDS, runSignal = signal) =>
-  resolveExpiredReservations(bounds, deps, runSignal)
+const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
+  resolveExpiredReservations(run, deps, runSignal)
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -74,7 +80,7 @@ describe('resolveExpiredReservations', () => {
 
   it('resolves many workspaces, some at once', async () => {
     const ports = createPorts()
-    for (let n = 0; n < 50; n++) await dieIn(ports, n)
+    for (let n = 0; n < 200; n++) await dieIn(ports, n)
     ports.pass()
     let atOnce = 0
     let most = 0
@@ -85,107 +91,102 @@ describe('resolveExpiredReservations', () => {
       atOnce--
       return read(...args)
     })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 50, released: 50 })
-    expect([most > 1, most <= 8]).toEqual([true, true])
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 200, released: 200 })
+    expect([most > 16, most <= 64]).toEqual([true, true])
   })
 
-  it('lets a workspace that fails stop no other, and takes it up again', async () => {
+  it('looks at the shards it is given only', async () => {
     const ports = createPorts()
-    const bad = await dieIn(ports, 1)
+    // The fake has them in shards by the length of their ids.
+    for (const n of [1, 10, 2]) await dieIn(ports, n)
+    ports.pass()
+    expect(await resolve(ports, { ...BOUNDS, shards: [1] })).toEqual({ ...IDLE, workspaces: 1, released: 1 })
+    expect(ports.state(nth(10))).toEqual(NOTHING)
+    expect(await resolve(ports, { ...BOUNDS, shards: [0] })).toEqual({ ...IDLE, workspaces: 2, released: 2 })
+  })
+
+  it('stops at its bound in a workspace and says so', async () => {
+    const ports = createPorts()
+    for (let attempts = 0; attempts < 9; attempts++) await dieIn(ports, 1)
     await dieIn(ports, 2)
     ports.pass()
-    const fence = ports.documents.fence.bind(ports.documents)
-    const failing = vi.spyOn(ports.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
-      if (attempt.attemptId === bad.attemptId) throw new Error('bad workspace')
-      return fence(attempt, fenceSignal)
+    expect(await resolve(ports, { ...BOUNDS, maxResolutions: 5 })).toEqual({
+      ...IDLE,
+      workspaces: 2,
+      released: 6,
+      isComplete: false,
     })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
-    expect(ports.state(nth(2))).toEqual(NOTHING)
-    expect(ports.logged).toContainEqual(
-      expect.objectContaining({ level: 'error', workspace_id: nth(1), attempt_id: bad.attemptId }),
-    )
-    failing.mockRestore()
     ports.pass(1000)
-    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 4, oldestMs: 1000 })
     expect(ports.state(nth(1))).toEqual(NOTHING)
   })
 
-  it('lets one whose ledger cannot be reached stop no other, and takes it up with the next run', async () => {
+  it('ends when its time is over, with the rest untouched: what has waited longest is done first', async () => {
     const ports = createPorts()
-    for (const n of [1, 2]) await dieIn(ports, n)
-    ports.pass()
-    const read = ports.ledger.read.bind(ports.ledger)
-    const failing = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
-      if (workspaceId === nth(1)) throw new Error('down')
-      return read(workspaceId, readSignal)
-    })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
-    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
-    failing.mockRestore()
-    expect(await resolve(ports)).toMatchObject({ workspaces: 1, released: 1 })
-  })
-
-  it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
-    const ports = createPorts()
-    for (const n of [1, 2, 3]) await dieIn(ports, n)
-    ports.pass()
-    const read = ports.ledger.read.bind(ports.ledger)
-    const reading = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
-      if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
-      return read(workspaceId, readSignal)
-    })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
-    for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
-    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
-    ports.pass(10 * 60_000 - 1)
-    expect(await resolve(ports)).toMatchObject({ unreadable: 0 })
-    ports.pass(1)
-    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
-    reading.mockRestore()
-    ports.pass(10 * 60_000)
-    await resolve(ports)
-    expect(ports.state(nth(1))).toEqual(NOTHING)
-  })
-
-  it('stops at its bound and says so', async () => {
-    const ports = createPorts()
-    for (let n = 0; n < 20; n++) await dieIn(ports, n)
-    ports.pass()
-    const first = await resolve(ports, { ...BOUNDS, maxResolutions: 5 })
-    expect(first.isComplete).toBe(false)
-    // Workspaces that are looked at together do not know of each other.
-    expect(first.released).toBeLessThan(5 + 8)
-    ports.pass(1000)
-    const second = await resolve(ports)
-    expect(second.isComplete).toBe(true)
-    expect(first.released + second.released).toBe(20)
-  })
-
-  it('ends when its time is over, with what it has done', async () => {
-    const ports = createPorts()
-    for (let n = 0; n < 20; n++) await dieIn(ports, n)
+    for (let n = 100; n < 300; n++) {
+      await dieIn(ports, n)
+      ports.pass(1)
+    }
     ports.pass()
     const controller = new AbortController()
-    const listDue = ports.ledger.listDue.bind(ports.ledger)
-    vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* (...args) {
-      let count = 0
-      for await (const due of listDue(...args)) {
-        if (count++ === 10) {
-          controller.abort()
-          throw new Error('aborted')
-        }
-        yield due
-      }
+    let claims = 0
+    const claim = ports.ledger.claim.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'claim').mockImplementation(async (...args) => {
+      if (++claims === 150) controller.abort()
+      return claim(...args)
     })
-    expect(await resolve(ports, BOUNDS, controller.signal)).toMatchObject({ released: 8, isComplete: false })
+    const first = await resolve(ports, BOUNDS, controller.signal)
+    expect(first.isComplete).toBe(false)
+    const untouched = Array.from({ length: 200 }, (_, index) => nth(100 + index)).filter(
+      (workspaceId) => ports.state(workspaceId).used > 0,
+    )
+    expect(untouched.length).toBeGreaterThan(30)
+    expect(untouched).toContain(nth(299))
+    expect(untouched).not.toContain(nth(100))
+    vi.restoreAllMocks()
+    ports.pass(60_000)
+    const second = await resolve(ports)
+    expect(second).toMatchObject({ isComplete: true, released: untouched.length })
+    for (const workspaceId of untouched) expect(ports.state(workspaceId)).toEqual(NOTHING)
   })
 
-  it('does not hide that the workspaces cannot be listed', async () => {
+  it('says so when workspaces cannot be listed, and does those of the other shards', async () => {
     const ports = createPorts()
-    vi.spyOn(ports.ledger, 'listDue').mockImplementation(() => {
-      throw new Error('down')
+    for (const n of [1, 10]) await dieIn(ports, n)
+    ports.pass()
+    const listDue = ports.ledger.listDue.bind(ports.ledger)
+    vi.spyOn(ports.ledger, 'listDue').mockImplementation((due, listSignal) => {
+      if (due.shard === 0) throw new Error('down')
+      return listDue(due, listSignal)
     })
-    await expect(resolve(ports)).rejects.toThrow('down')
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 1, unlisted: 1, isComplete: false })
+    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', shard: 0 }))
+    expect(ports.state(nth(10))).toEqual(NOTHING)
+  })
+
+  it('tells how late it is, and how many should have been looked at before', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass(40_000)
+    await dieIn(ports, 2)
+    ports.pass(LEASE_MS)
+    expect(await resolve(ports)).toMatchObject({ workspaces: 2, overdue: 0, oldestOverdueMs: 40_000 })
+    for (const n of [3, 4, 5]) await dieIn(ports, n)
+    ports.pass(LEASE_MS + 90_001)
+    expect(await resolve(ports)).toMatchObject({ overdue: 5, oldestOverdueMs: 90_001 })
+  })
+
+  it('passes by what the index still names and is not due any more', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass()
+    await resolve(ports)
+    const list = vi.spyOn(ports.reservations, 'list')
+    vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* ({ shard }) {
+      if (shard === 0) yield [{ workspaceId: nth(1), checkDueAtMs: ports.clock.nowMs - 1 }]
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, elsewhere: 1 })
+    expect(list).not.toHaveBeenCalled()
   })
 
   it('may run many times at once', async () => {

@@ -17,6 +17,8 @@ interface Version {
 /** @param keptMs how far back it can be asked */
 export function createItemSpace(keptMs: number): ItemSpace {
   const versions = new Map<string, Version[]>()
+  /** The keys of `versions`, ascending: a list is a piece of it, however many there are. */
+  const sorted: string[] = []
   const removals: { key: string; atMs: number }[] = []
   const get = (key: string, asOfMs: number): Item | undefined =>
     versions.get(key)?.findLast(({ atMs }) => atMs <= asOfMs)?.item
@@ -24,12 +26,15 @@ export function createItemSpace(keptMs: number): ItemSpace {
   return {
     get,
     list({ gt, gte, lt, lte, reverse = false, limit = -1 }, asOfMs) {
-      const isWithin = (key: string) =>
-        (gt === undefined || key > gt) &&
-        (gte === undefined || key >= gte) &&
-        (lt === undefined || key < lt) &&
-        (lte === undefined || key <= lte)
-      const keys = [...versions.keys()].filter(isWithin).sort()
+      const from = Math.max(
+        gt === undefined ? 0 : placeOf(sorted, gt, 'behind'),
+        gte === undefined ? 0 : placeOf(sorted, gte, 'before'),
+      )
+      const to = Math.min(
+        lt === undefined ? sorted.length : placeOf(sorted, lt, 'before'),
+        lte === undefined ? sorted.length : placeOf(sorted, lte, 'behind'),
+      )
+      const keys = sorted.slice(from, Math.max(from, to))
       const items = (reverse ? keys.reverse() : keys)
         .map((key) => get(key, asOfMs))
         .filter((item) => item !== undefined)
@@ -37,6 +42,7 @@ export function createItemSpace(keptMs: number): ItemSpace {
     },
     set(key, item, nowMs) {
       const known = versions.get(key) ?? []
+      if (known.length === 0) sorted.splice(placeOf(sorted, key, 'before'), 0, key)
       // The newest of those that are old enough is still what was true then.
       const firstKept = known.findLastIndex(({ atMs }) => atMs <= nowMs - keptMs)
       versions.set(key, [...known.slice(Math.max(0, firstKept)), { atMs: nowMs, item }])
@@ -46,6 +52,21 @@ export function createItemSpace(keptMs: number): ItemSpace {
   }
 
   function forget(removed: string): void {
-    if (versions.get(removed)?.at(-1)?.item === undefined) versions.delete(removed)
+    const known = versions.get(removed)
+    if (known === undefined || known.at(-1)?.item !== undefined) return
+    versions.delete(removed)
+    sorted.splice(placeOf(sorted, removed, 'before'), 1)
   }
+}
+
+/** Where in ascending keys this one is or would be: before the same one, or behind it. */
+function placeOf(keys: readonly string[], key: string, side: 'before' | 'behind'): number {
+  let [low, high] = [0, keys.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = keys[middle] ?? ''
+    if (other < key || (side === 'behind' && other === key)) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,0 +1,30 @@
+/**
+ * Works on the elements of a sequence in their order, some at once: whoever is free takes the next one.
+ *
+ * @param work must not fail: what it throws is thrown once all that is under way has ended, and the rest is left out
+ * @throws what the sequence or the work threw first
+ */
+export async function forEachAtOnce<Element>(
+  elements: AsyncIterable<Element> | Iterable<Element>,
+  atOnce: number,
+  work: (element: Element) => Promise<unknown>,
+): Promise<void> {
+  const rest = toAsync(elements)
+  const failures: unknown[] = []
+  const workOn = async () => {
+    try {
+      for (let next = await rest.next(); !next.done && failures.length === 0; next = await rest.next()) {
+        await work(next.value)
+      }
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, workOn))
+  if (failures.length > 0) throw failures[0]
+}
+
+/** A generator answers those who ask at once one after the other. */
+async function* toAsync<Element>(elements: AsyncIterable<Element> | Iterable<Element>): AsyncGenerator<Element> {
+  yield* elements
+}

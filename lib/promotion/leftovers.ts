@@ -1,0 +1,84 @@
+import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
+import { settle, undo, watchForCopy } from './end-attempt.ts'
+import type { OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
+import { completeRelease } from './release-bytes.ts'
+import type { ResolverDependencies } from './resolve-workspace.ts'
+
+export type Resolution = 'settled' | 'released'
+
+/** Something that a process began and did not end, as the ledger and the reservations tell. */
+export interface Leftover {
+  what: 'taking' | 'release' | 'reservation'
+  subject: { attemptId: string; leaseExpiresAtMs: number }
+  resolve(signal: AbortSignal): Promise<Resolution>
+}
+
+/** A process died between taking the bytes and telling that its reservation is open. */
+export function leftTaking(taking: Taking, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
+  const { workspaceId, attemptId } = taking
+  return {
+    what: 'taking',
+    subject: taking,
+    async resolve(signal) {
+      if (reservationOf(taking, reservations)) {
+        await deps.ledger.unmark(taking, signal)
+        return 'settled'
+      }
+      // Only a copy that did not wait for its reservation can be there, or come yet, and its document id tells where.
+      const documentId = documentIdOfAttempt(attemptId)
+      const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
+      await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
+      await deps.objects.discard(objectKey, signal)
+      await deps.ledger.release(taking, signal)
+      return 'released'
+    },
+  }
+}
+
+function reservationOf({ attemptId }: { attemptId: AttemptId }, reservations: OpenReservation[]) {
+  return reservations.find((open) => open.attemptId === attemptId && open.purpose === 'promotion')
+}
+
+/** A process died while it gave bytes back. */
+export function leftRelease(release: Release, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
+  return {
+    what: 'release',
+    subject: release,
+    async resolve(signal) {
+      const undone = reservations.find(
+        ({ attemptId, purpose }) => attemptId === release.attemptId && purpose === 'promotion',
+      )
+      if (release.purpose === 'undo' && undone) await deps.objects.discard(undone.objectKey, signal)
+      return (await completeRelease(release, deps, signal)) === undefined ? 'settled' : 'released'
+    },
+  }
+}
+
+/** @returns undefined for a reservation that a release has, which stands in the ledger and is resolved there */
+export function leftReservation(
+  reservation: OpenReservation,
+  ledger: WorkspaceLedger,
+  deps: ResolverDependencies,
+): Leftover | undefined {
+  const { purpose, closedBy, objectKey } = reservation
+  if (closedBy && ledger.releases.some(({ releaseId }) => releaseId === closedBy)) return undefined
+  return {
+    what: 'reservation',
+    subject: reservation,
+    async resolve(signal) {
+      if (purpose === 'late_copy' || purpose === 'fence') {
+        await deps.objects.discard(objectKey, signal)
+        await deps.reservations[purpose === 'fence' ? 'remove' : 'removeWatch'](reservation, signal)
+        return 'settled'
+      }
+      if (closedBy === undefined) {
+        if ((await undo(reservation, { mayCopyArrive: true }, deps, signal)) === 'undone') return 'released'
+        await settle(reservation, deps, signal)
+        return 'settled'
+      }
+      // The marker comes before the closing and goes with the bytes: it is gone, so they were given back.
+      await deps.reservations.remove(reservation, signal)
+      return 'settled'
+    },
+  }
+}

@@ -1,0 +1,246 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { type Item, itemSizeBytes, readUnits } from '../../support/dynamodb/capacity.ts'
+import type { Content } from '../../support/dynamodb/dynalite.ts'
+import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
+import type { Consumption, LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import {
+  bytesIn,
+  documentFrom,
+  documentJson,
+  hasRecord,
+  namesOf,
+  type Population,
+  QUOTA_BYTES,
+  scanOrder,
+  workspaceIdOf,
+  workspaceOf,
+} from './population.ts'
+
+export interface DynamoDbAnswer {
+  statusCode: number
+  json: string
+}
+
+export interface Tables {
+  workspaces: string
+  reservations: string
+  documents: string
+}
+
+interface Key {
+  workspace_id?: { S: string }
+  document_id?: { S: string }
+  reservation_id?: { S: string }
+}
+
+interface ReadInput {
+  TableName: string
+  IndexName?: string
+  Key?: Key
+  ExclusiveStartKey?: Key
+  ExpressionAttributeValues?: Record<string, { S: string }>
+  ConsistentRead?: boolean
+  ProjectionExpression?: string
+  Limit?: number
+  Segment?: number
+  TotalSegments?: number
+  ReturnConsumedCapacity?: string
+}
+
+/** Of a query or scan: Amazon DynamoDB developer guide, "Paginating table query results". */
+const PAGE_BYTES = 1024 ** 2
+
+/**
+ * DynamoDB with more items than anybody could hold: what was never written is computed from its number when it is asked for,
+ * what was written is in the DynamoDB behind it, with the limits of the real one.
+ *
+ * @param written holds the tables; writes and reads of what was written go there, and are counted there
+ * @param onCall is told of the reads that are answered by the formula
+ */
+export function createFormulaDynamoDb(
+  written: LimitedDynamoDb,
+  population: Population,
+  tables: Tables,
+  onCall: (call: Pick<Consumption, 'operation' | 'table' | 'units'>) => void,
+): { execute(operation: string, input: Content): Promise<DynamoDbAnswer> } {
+  const order = scanOrder(population.workspaces)
+  /** Workspaces whose items are in the other DynamoDB, and those that have reservations there. */
+  const writtenWorkspaces = new Set<string>()
+  const writtenReservations = new Set<string>()
+
+  return {
+    async execute(operation, content) {
+      const input = content as unknown as ReadInput
+      try {
+        return {
+          statusCode: 200,
+          json: (await answerByFormula(operation, input)) ?? (await answer(operation, content)),
+        }
+      } catch (error) {
+        if (!(error instanceof DynamoDbFailure)) throw error
+        return { statusCode: error.statusCode, json: JSON.stringify(error.body) }
+      }
+    },
+  }
+
+  /** @returns undefined for what the other DynamoDB has to answer */
+  async function answerByFormula(operation: string, input: ReadInput): Promise<string | undefined> {
+    const { TableName } = input
+    const id = input.Key?.workspace_id?.S
+    if (operation === 'GetItem' && TableName === tables.workspaces && id !== undefined && !writtenWorkspaces.has(id)) {
+      return getLedger(id, input)
+    }
+    if (operation === 'Query' && TableName === tables.documents && input.IndexName === undefined) {
+      return queryDocuments(input)
+    }
+    if (operation === 'Query' && TableName === tables.reservations && !writtenReservations.has(idInQuery(input))) {
+      return page([], 0, undefined, input, 'Query')
+    }
+    if (operation === 'Scan' && TableName === tables.workspaces) return scanWorkspaces(input)
+    if (operation === 'Scan' && TableName === tables.documents) return scanForWorkspaces(input)
+    return undefined
+  }
+
+  async function answer(operation: string, content: Content): Promise<string> {
+    const input = content as unknown as ReadInput & { Item?: Key }
+    const id = (input.Key ?? input.Item)?.workspace_id?.S
+    const isWrite = /^(Put|Update|Delete)Item$/.test(operation)
+    if (isWrite && id !== undefined && input.TableName === tables.workspaces) await write(id, operation)
+    if (isWrite && id !== undefined && input.TableName === tables.reservations) writtenReservations.add(id)
+    return JSON.stringify(await written.execute(operation, content))
+  }
+
+  /** The first write of an item finds it there. */
+  async function write(id: string, operation: string): Promise<void> {
+    if (writtenWorkspaces.has(id)) return
+    writtenWorkspaces.add(id)
+    const Item = operation === 'PutItem' ? undefined : ledgerOf(id)
+    if (Item !== undefined) await written.execute('PutItem', { TableName: tables.workspaces, Item })
+  }
+
+  function ledgerOf(id: string): Item | undefined {
+    const workspace = workspaceOf(id, population)
+    if (workspace === undefined) return undefined
+    const plant = population.plants.get(workspace)
+    if (plant?.kind === 'without_ledger') return undefined
+    const usedBytes = bytesIn(workspace, population) + (plant?.kind === 'drift' ? 1 : 0)
+    return marshall({
+      workspace_id: id,
+      quota_bytes: QUOTA_BYTES,
+      remaining_bytes: QUOTA_BYTES - usedBytes,
+      takings: {},
+      releases: {},
+      version: population.documentsIn(workspace) * 2,
+    }) as Item
+  }
+
+  function getLedger(id: string, input: ReadInput): string {
+    const item = ledgerOf(id)
+    const units = readUnits(itemSizeBytes(item), input.ConsistentRead === true)
+    onCall({ operation: 'GetItem', table: tables.workspaces, units })
+    return JSON.stringify({ ...(item && { Item: item }), ...capacity(units, input) })
+  }
+
+  function queryDocuments(input: ReadInput): string {
+    const id = idInQuery(input)
+    const workspace = workspaceOf(id, population)
+    if (workspace === undefined) return page([], 0, undefined, input, 'Query')
+    const startId = input.ExclusiveStartKey?.document_id?.S
+    const items: string[] = []
+    const documents = population.documentsIn(workspace)
+    let bytes = 0
+    let last: string | undefined
+    for (
+      let document = startId === undefined ? 0 : documentBehind(startId, workspace);
+      document < documents;
+      document++
+    ) {
+      if (!hasRecord(workspace, document, population)) continue
+      const json = documentJson(workspace, document, population)
+      items.push(json)
+      // What DynamoDB counts is the item without the marks of JSON.
+      bytes += json.length - JSON_MARKS
+      last = namesOf(workspace, document).documentId
+      if (bytes >= PAGE_BYTES || items.length === input.Limit) {
+        return page(items, bytes, { workspace_id: { S: id }, document_id: { S: last } }, input, 'Query')
+      }
+    }
+    return page(items, bytes, undefined, input, 'Query')
+  }
+
+  function scanWorkspaces(input: ReadInput): string {
+    const items: string[] = []
+    let bytes = 0
+    for (const workspace of inScanOrder(input, input.ExclusiveStartKey?.workspace_id?.S)) {
+      const id = workspaceIdOf(workspace)
+      const item = ledgerOf(id)
+      if (item === undefined) continue
+      items.push(JSON.stringify(input.ProjectionExpression === 'workspace_id' ? { workspace_id: { S: id } } : item))
+      bytes += itemSizeBytes(item)
+      if (bytes >= PAGE_BYTES || items.length === input.Limit) {
+        return page(items, bytes, { workspace_id: { S: id } }, input, 'Scan')
+      }
+    }
+    return page(items, bytes, undefined, input, 'Scan')
+  }
+
+  /** One item of each workspace after the other, as the audit looks for documents whose workspace has no ledger. */
+  function scanForWorkspaces(input: ReadInput): string {
+    const startId = input.ExclusiveStartKey?.workspace_id?.S
+    if (input.Limit !== 1) throw new Error('the formula scans documents one by one only')
+    for (const workspace of inScanOrder(input, startId)) {
+      if (population.documentsIn(workspace) === 0) continue
+      const document = hasRecord(workspace, 0, population) ? 0 : 1
+      if (document >= population.documentsIn(workspace)) continue
+      const key = {
+        workspace_id: { S: workspaceIdOf(workspace) },
+        document_id: { S: namesOf(workspace, document).documentId },
+      }
+      const bytes = documentJson(workspace, document, population).length - JSON_MARKS
+      const { workspace_id } = key
+      const item = input.ProjectionExpression === 'workspace_id' ? { workspace_id } : key
+      return page([JSON.stringify(item)], bytes, key, input, 'Scan')
+    }
+    return page([], 0, undefined, input, 'Scan')
+  }
+
+  /** The workspaces of a segment, in the order of their hashes, from behind the one that is given. */
+  function* inScanOrder({ Segment = 0, TotalSegments = 1 }: ReadInput, startId: string | undefined) {
+    const { workspaces } = population
+    const start = startId === undefined ? undefined : workspaceOf(startId, population)
+    const first = Math.floor((Segment * workspaces) / TotalSegments)
+    const end = Math.floor(((Segment + 1) * workspaces) / TotalSegments)
+    for (let place = start === undefined ? first : order.placeOf(start) + 1; place < end; place++) yield order.at(place)
+  }
+
+  function page(
+    items: string[],
+    bytes: number,
+    lastKey: Key | undefined,
+    input: ReadInput,
+    operation: 'Query' | 'Scan',
+  ): string {
+    const units = readUnits(bytes, input.ConsistentRead === true)
+    onCall({ operation, table: input.TableName, units })
+    const rest = { ...(lastKey && { LastEvaluatedKey: lastKey }), ...capacity(units, input) }
+    const counts = `"Count":${items.length},"ScannedCount":${items.length}`
+    return `{"Items":[${items.join(',')}],${counts}${JSON.stringify(rest)
+      .replace(/^\{(?!\})/, ',')
+      .replace(/^\{\}$/, '}')}`
+  }
+}
+
+/** Braces, quotation marks, commas and types in {@link documentJson}. */
+const JSON_MARKS = 12 * 10
+
+const idInQuery = ({ ExpressionAttributeValues = {} }: ReadInput) => ExpressionAttributeValues[':workspace_id']?.S ?? ''
+
+function documentBehind(id: string, workspace: number): number {
+  const document = documentFrom(id, workspace)
+  return Number.isFinite(document) && namesOf(workspace, document).documentId === id ? document + 1 : document
+}
+
+function capacity(units: number, { TableName, ReturnConsumedCapacity }: ReadInput) {
+  const isAsked = ReturnConsumedCapacity !== undefined && ReturnConsumedCapacity !== 'NONE'
+  return isAsked ? { ConsumedCapacity: { TableName, CapacityUnits: units } } : {}
+}

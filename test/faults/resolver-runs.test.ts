@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkShardOf } from '../../lib/aws/workspace-item.ts'
+import { resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
+import { faultsFor } from '../support/fault-kinds.ts'
+import { type Lane, type LaneFault, startLane } from '../support/lane.ts'
+import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { createWorld, type TestWorkspace } from '../support/world.ts'
+
+const LEASE_MS = 2 * 3_600_000
+/** The life of a run. */
+const RUN_MS = 55_000
+const BYTES = Buffer.from('small')
+/** Of a run alone; what comes between them is in the fault matrix. */
+const CALLS_OF_RUNS = new Set([
+  'ledger.listDue',
+  'ledger.claim',
+  'ledger.reschedule',
+  'ledger.read',
+  'reservations.list',
+])
+
+let standIns: StandIns
+let one: Lane
+let other: Lane
+beforeAll(async () => {
+  standIns = await startStandIns()
+  ;[one, other] = await Promise.all([startLane(standIns), startLane(standIns)])
+})
+afterAll(async () => {
+  await Promise.all([one.stop(), other.stop()])
+  await standIns.stop()
+})
+
+/** A workspace in which a promotion died after this call, with its lease over. @param offsetMs of the clock from now on */
+async function dead(call: string, offsetMs = LEASE_MS): Promise<TestWorkspace> {
+  const world = createWorld(standIns)
+  const workspace = await world.newWorkspace(10 ** 9)
+  await world.putFile(workspace, 'a.txt', BYTES)
+  one.setClock(offsetMs - LEASE_MS)
+  one.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
+  await one.promote(workspace, 'a.txt', { remainingMs: 4000 })
+  one.revive()
+  setClocks(offsetMs)
+  return workspace
+}
+
+function setClocks(offsetMs: number): void {
+  for (const lane of [one, other]) {
+    lane.setClock(offsetMs)
+    lane.takeCalls()
+  }
+}
+
+/** A run of the resolver. @param workspace whose shard alone it looks at; left out: all */
+function run(lane: Lane, { workspace, timeoutMs = 20_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {}) {
+  const endsAtMs = lane.deps.now() + RUN_MS
+  const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : lane.deps.ledgers.shards
+  const bounds = { maxResolutions: 100, timeoutEachMs: 5000, endsAtMs, shards }
+  return resolveExpiredReservations(bounds, lane.deps, AbortSignal.timeout(timeoutMs))
+}
+
+const stateOf = (workspace: TestWorkspace) => createWorld(standIns).stateOf(workspace)
+const NOTHING = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
+const ONE_DOCUMENT = { ...NOTHING, documents: 1, objects: 1, usedBytes: BYTES.length }
+const DEATHS = [
+  ['ledger.take', NOTHING],
+  ['CopyObject', NOTHING],
+  ['documents.record', ONE_DOCUMENT],
+] as const
+
+/** So that each run starts with leases that are over and claims that are, and with no watch that is due. */
+let hours = 2
+const later = () => ++hours * LEASE_MS
+
+async function expectHealed(workspace: TestWorkspace, healed: object, offsetMs: number): Promise<void> {
+  await one.deliverLate()
+  // Its claim is over; then the leases of releases that the run before had begun; then watches; then there is nothing.
+  for (const laterMs of [RUN_MS, 200_000, 1_200_000, 1_400_000]) {
+    setClocks(offsetMs + laterMs)
+    expect(await run(other, { workspace })).toMatchObject({ failed: 0, unreadable: 0, unlisted: 0, isComplete: true })
+  }
+  expect(await stateOf(workspace)).toEqual(healed)
+  const ledger = await other.deps.ledgers.read(workspace.workspaceId, AbortSignal.timeout(5000))
+  expect(ledger?.checkDueAtMs).toBeUndefined()
+}
+
+describe('a run of the resolver', () => {
+  it.each(DEATHS)(
+    'that is killed at any of its calls, after a promotion died behind %s, is made up for by the next',
+    { timeout: 120_000 },
+    async (call, healed) => {
+      const first = later()
+      const workspace = await dead(call, first)
+      await run(one, { workspace })
+      const calls = one.takeCalls()
+      expect(calls).toEqual(expect.arrayContaining(['ledger.listDue', 'ledger.claim', 'ledger.reschedule']))
+      await expectHealed(workspace, healed, first)
+      // Before its first call, and after each.
+      for (let count = 0; count <= calls.length; count++) {
+        const offsetMs = later()
+        const killed = await dead(call, offsetMs)
+        let made = 0
+        one.breakCalls(() =>
+          ++made > count ? { kind: 'kill_before' } : made === count ? { kind: 'kill_after' } : undefined,
+        )
+        await run(one, { workspace: killed, timeoutMs: 1500 })
+        one.revive()
+        try {
+          await expectHealed(killed, healed, offsetMs)
+        } catch (error) {
+          throw new Error(`killed after ${count} calls, ${calls[count - 1]} the last of them`, { cause: error })
+        }
+      }
+    },
+  )
+
+  it('bears every fault at the calls that only a run makes', { timeout: 120_000 }, async () => {
+    for (const call of CALLS_OF_RUNS) {
+      for (const [what, fault] of faultsFor(call)) {
+        if (what.startsWith('killed')) continue
+        const offsetMs = later()
+        const workspace = await dead('CopyObject', offsetMs)
+        let isDone = false
+        if (what === 'hangs' || what === 'arrives late') one.beImpatient()
+        one.breakCalls(({ name }): LaneFault | undefined => {
+          if (isDone || name !== call) return undefined
+          isDone = true
+          return fault
+        })
+        await run(one, { workspace, timeoutMs: 5000 })
+        one.revive()
+        try {
+          expect(isDone).toBe(true)
+          await expectHealed(workspace, NOTHING, offsetMs)
+        } catch (error) {
+          throw new Error(`${call} ${what}`, { cause: error })
+        }
+      }
+    }
+  })
+})
+
+describe('two runs at once', () => {
+  it('do each workspace once, and all of them', { timeout: 60_000 }, async () => {
+    const offsetMs = later()
+    const workspaces: TestWorkspace[] = []
+    for (let count = 0; count < 12; count++) workspaces.push(await dead('CopyObject', offsetMs))
+    const reports = await Promise.all([run(one), run(other)])
+    expect(reports.reduce((sum, { released }) => sum + released, 0)).toBe(12)
+    for (const report of reports) expect(report).toMatchObject({ failed: 0, isComplete: true })
+    const releases = [...one.takeCalls(), ...other.takeCalls()].filter((name) => name === 'ledger.release')
+    expect(releases).toHaveLength(12)
+    for (const workspace of workspaces) expect(await stateOf(workspace)).toEqual(NOTHING)
+  })
+})
+
+describe('a poisoned item', () => {
+  it('is reported and passed by, and put off', { timeout: 60_000 }, async () => {
+    const offsetMs = later()
+    const poisoned = await dead('CopyObject', offsetMs)
+    const others = [await dead('CopyObject', offsetMs), await dead('ledger.take', offsetMs)]
+    one.breakCalls(({ name, body }) =>
+      name === 'documents.fence' && body.includes(poisoned.workspaceId)
+        ? {
+            kind: 'answer',
+            status: 400,
+            body: JSON.stringify({ __type: 'x#ValidationException', message: 'poisoned' }),
+          }
+        : undefined,
+    )
+    expect(await run(one)).toMatchObject({ released: 2, failed: 1, isComplete: true })
+    for (const workspace of others) expect(await stateOf(workspace)).toEqual(NOTHING)
+    expect(await stateOf(poisoned)).toMatchObject({ usedBytes: BYTES.length })
+    const due = (await one.deps.ledgers.read(poisoned.workspaceId, AbortSignal.timeout(5000)))?.checkDueAtMs ?? 0
+    expect(due - one.deps.now()).toBeGreaterThan(9 * 60_000)
+    one.revive()
+    await expectHealed(poisoned, NOTHING, offsetMs + 10 * 60_000)
+  })
+})

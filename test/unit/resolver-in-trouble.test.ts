@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError, UnreadableItemError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import {
+  type ResolverReport,
+  type ResolverRun,
+  resolveExpiredReservations,
+} from '../../lib/maintenance/resolve-expired-reservations.ts'
+import { createPorts, NOTHING, type Ports, type Step } from '../support/ports.ts'
+
+const { signal } = new AbortController()
+const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
+const IDLE: ResolverReport = {
+  workspaces: 0,
+  elsewhere: 0,
+  overdue: expect.any(Number),
+  oldestOverdueMs: expect.any(Number),
+  unlisted: 0,
+  settled: 0,
+  released: 0,
+  failed: 0,
+  unreadable: 0,
+  oldestMs: 0,
+  isComplete: true,
+}
+const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
+const nth = (n: number) => `ws_${n}` as WorkspaceId
+const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
+  ports.run(steps, ports.begin({ workspaceId: nth(n) }))
+const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
+  resolveExpiredReservations(run, deps, runSignal)
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('resolveExpiredReservations, in trouble', () => {
+  it('lets a workspace that fails stop no other, and takes it up again', async () => {
+    const ports = createPorts()
+    const bad = await dieIn(ports, 1)
+    await dieIn(ports, 2)
+    ports.pass()
+    const fence = ports.documents.fence.bind(ports.documents)
+    const failing = vi.spyOn(ports.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
+      if (attempt.attemptId === bad.attemptId) throw new Error('bad workspace')
+      return fence(attempt, fenceSignal)
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
+    expect(ports.state(nth(2))).toEqual(NOTHING)
+    expect(ports.logged).toContainEqual(
+      expect.objectContaining({ level: 'error', workspace_id: nth(1), attempt_id: bad.attemptId }),
+    )
+    failing.mockRestore()
+    ports.pass(1000)
+    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0 })
+    expect(ports.state(nth(1))).toEqual(NOTHING)
+  })
+
+  it('lets one whose ledger cannot be reached stop no other, and takes it up with the next run', async () => {
+    const ports = createPorts()
+    for (const n of [1, 2]) await dieIn(ports, n)
+    ports.pass()
+    const read = ports.ledger.read.bind(ports.ledger)
+    const failing = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+      if (workspaceId === nth(1)) throw new ServiceError('service_unavailable')
+      return read(workspaceId, readSignal)
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 2, released: 1, failed: 1 })
+    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
+    failing.mockRestore()
+    expect(await resolve(ports)).toMatchObject({ workspaces: 1, released: 1 })
+  })
+
+  it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
+    const ports = createPorts()
+    for (const n of [1, 2, 3]) await dieIn(ports, n)
+    ports.pass()
+    const read = ports.ledger.read.bind(ports.ledger)
+    const reading = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+      if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
+      return read(workspaceId, readSignal)
+    })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
+    for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
+    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
+    ports.pass(10 * 60_000 - 1)
+    expect(await resolve(ports)).toMatchObject({ unreadable: 0 })
+    ports.pass(1)
+    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
+    reading.mockRestore()
+    ports.pass(10 * 60_000)
+    await resolve(ports)
+    expect(ports.state(nth(1))).toEqual(NOTHING)
+  })
+
+  describe('what fails again and again', () => {
+    /** All takings back fail in one workspace. */
+    const poison = (ports: Ports, workspaceId: WorkspaceId) => {
+      const fence = ports.documents.fence.bind(ports.documents)
+      vi.spyOn(ports.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
+        if (attempt.workspaceId === workspaceId) throw new Error('poisoned')
+        return fence(attempt, fenceSignal)
+      })
+    }
+
+    it('is looked at ever later, up to ten minutes, and is in no way of others', async () => {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      poison(ports, nth(1))
+      ports.pass()
+      const looks: number[] = []
+      for (let minute = 0; minute < 180; minute++) {
+        await dieIn(ports, 2)
+        const { failed } = await resolve(ports)
+        if (failed > 0) looks.push(minute)
+        ports.pass(60_000)
+      }
+      const gaps = looks.slice(1).map((minute, index) => minute - (looks[index] ?? 0))
+      expect(gaps.slice(0, 4)).toEqual([1, 1, 1, 1])
+      expect(gaps.toSorted((one, other) => one - other)).toEqual(gaps)
+      expect(gaps.at(-1)).toBe(10)
+      ports.pass()
+      await resolve(ports)
+      expect(ports.state(nth(2))).toEqual(NOTHING)
+      expect(ports.state(nth(1))).toMatchObject({ used: 100 })
+      vi.restoreAllMocks()
+      ports.pass(10 * 60_000)
+      expect(await resolve(ports)).toMatchObject({ failed: 0 })
+      expect(ports.state(nth(1))).toEqual(NOTHING)
+    })
+
+    it('is put off for ten minutes where nothing can be said of it', async () => {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      ports.pass()
+      const read = vi.spyOn(ports.ledger, 'read').mockRejectedValue(new TypeError('unforeseen'))
+      expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, failed: 1 })
+      ports.pass(10 * 60_000 - 1)
+      expect(await resolve(ports)).toEqual(IDLE)
+      read.mockRestore()
+      ports.pass(1)
+      expect(await resolve(ports)).toMatchObject({ released: 1 })
+    })
+
+    it('is passed by where it cannot even be put off', async () => {
+      const ports = createPorts()
+      for (const n of [1, 2, 3]) await dieIn(ports, n)
+      ports.pass()
+      const read = ports.ledger.read.bind(ports.ledger)
+      vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+        if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
+        return read(workspaceId, readSignal)
+      })
+      const reschedule = ports.ledger.reschedule.bind(ports.ledger)
+      vi.spyOn(ports.ledger, 'reschedule').mockImplementation(async (workspaceId, ...args) => {
+        if (workspaceId === nth(1)) throw new Error('down')
+        return reschedule(workspaceId, ...args)
+      })
+      expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
+      expect(ports.logged).toContainEqual(
+        expect.objectContaining({ level: 'error', message: 'workspace not put off', workspace_id: nth(1) }),
+      )
+    })
+  })
+
+  describe('two runs at once', () => {
+    it('do the work once', async () => {
+      const ports = createPorts()
+      for (let n = 0; n < 30; n++) await dieIn(ports, n)
+      ports.pass()
+      const fence = vi.spyOn(ports.documents, 'fence')
+      const reports = await Promise.all([resolve(ports), resolve(ports), resolve(ports)])
+      expect(reports.reduce((sum, { released }) => sum + released, 0)).toBe(30)
+      expect(reports.reduce((sum, { elsewhere }) => sum + elsewhere, 0)).toBe(60)
+      expect(fence).toHaveBeenCalledTimes(30)
+      for (let n = 0; n < 30; n++) expect(ports.state(nth(n))).toEqual(NOTHING)
+    })
+
+    it('leave a workspace to the one that claimed it until that is certainly over', async () => {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      ports.pass()
+      const endsAtMs = ports.clock.nowMs + 55_000
+      const dying = vi.spyOn(ports.documents, 'fence').mockImplementation(() => new Promise(() => {}))
+      const killed = resolve(ports, { maxResolutions: 100, endsAtMs })
+      await vi.waitFor(() => expect(dying).toHaveBeenCalled())
+      dying.mockRestore()
+      ports.pass(54_999)
+      expect(await resolve(ports)).toEqual(IDLE)
+      ports.pass(1)
+      expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 1, oldestMs: 55_000 })
+      expect(ports.state(nth(1))).toEqual(NOTHING)
+      expect(await Promise.race([killed, 'never ends'])).toBe('never ends')
+    })
+  })
+})
