@@ -464,6 +464,7 @@ export class History {
 const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
 
 function expectEqual(actual: unknown, expected: unknown, what: string): void {
+  if (Object.is(actual, expected)) return
   const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)]
   if (is !== shouldBe) throw new Error(`${what}: ${is} instead of ${shouldBe}`)
 }

@@ -29,8 +29,10 @@ export interface CallRecord {
   result?: unknown
 }
 
-const lost = () => new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })
-const refused = () => new ServiceError('service_unavailable', { cause: new Error('refused') })
+const LOST = new Error('lost')
+const REFUSED = new Error('refused')
+const lost = () => new ServiceError('service_unavailable', { isUnanswered: true, cause: LOST })
+const refused = () => new ServiceError('service_unavailable', { cause: REFUSED })
 
 /**
  * A process of the service under test. It stops at every call to a store until it is told what becomes of the call, so that

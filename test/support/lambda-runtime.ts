@@ -67,8 +67,7 @@ async function invoke(child: ChildProcess, event: unknown, output: () => string)
   const id = randomUUID()
   child.send({ id, event })
   const answer = await new Promise<Answer>((resolve, reject) => {
-    const onExit = (code: number | null) =>
-      reject(new Error(`the function's process ended with ${code}:\n${output()}`))
+    const onExit = (code: number | null) => reject(new Error(`the function's process ended with ${code}:\n${output()}`))
     const onMessage = (message: Answer) => {
       if (message.id !== id) return
       child.off('message', onMessage).off('exit', onExit)

@@ -88,7 +88,12 @@ describe('a completion of an upload', () => {
   const complete = 'CompleteMultipartUpload'
 
   it('that is still at work when the time is over is in doubt: S3 may take minutes', async () => {
-    await expect(copy(LARGE, { [complete]: DRIPS }, AbortSignal.timeout(400))).rejects.toMatchObject({
+    const stop = new AbortController()
+    const drips: Answer = (request, response) => {
+      DRIPS(request, response)
+      setTimeout(() => stop.abort(), 40)
+    }
+    await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject({
       reason: 'promotion_timed_out',
       isUnanswered: true,
     })
@@ -142,6 +147,13 @@ describe('a copy on a server that does not heed x-amz-copy-source-if-match', () 
     ['is gone', status(404)],
   ])('fails when other bytes were copied: the source %s', async (_, head) => {
     await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(changed)
+  })
+
+  it.each([
+    ['S3 is in trouble', s3Error(503, 'SlowDown'), { reason: 'service_unavailable' }],
+    ['it may not be read any more', status(403), { $metadata: { httpStatusCode: 403 } }],
+  ])('says why the source cannot be looked at again: %s', async (_, head, why) => {
+    await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(why)
   })
 
   it('succeeds when the source is what it was: the ETag is no MD5 there', async () => {
