@@ -1,0 +1,86 @@
+import { CHECK_SHARDS } from '../../../lib/aws/workspace-item.ts'
+import { createRandom } from '../statistics.ts'
+import { isHealed, type Leftover, plantLeftover } from './leftovers.ts'
+import { dollarsOf, type Spent } from './meter.ts'
+import type { Population } from './population.ts'
+import { groupsOf, letPassUntil, type Run, startRun, startRunAsBefore } from './runs.ts'
+import { clock, type World } from './world.ts'
+
+export interface Cost extends Spent {
+  seconds: number
+  dollars: number
+  machines: number
+}
+
+const MINUTE_MS = 60_000
+const SEED = 5
+
+/** All runs of one minute, with nothing overdue. */
+export async function idle(world: World, how: 'now' | 'before'): Promise<Cost> {
+  const runs = startMinute(world, how)
+  const ms = await letPassUntil(Promise.all(runs.map(({ ended }) => ended)))
+  return costOf(world, ms, runs.length)
+}
+
+/** That many workspaces in random places in which a promotion died, due since some moment of the last minute. */
+export async function overdue(
+  world: World,
+  { count, how }: { count: number; how: 'now' | 'before' },
+): Promise<Cost & { runs: number }> {
+  const leftovers = await plant(world, count)
+  const startedMs = clock.now()
+  for (let minutes = 1; ; minutes++) {
+    const runs = startMinute(world, how)
+    await letPassUntil(Promise.all(runs.map(({ ended }) => ended)))
+    const ms = clock.now() - startedMs
+    if (await world.prepare((dynamoDb) => isHealed(leftovers, read(dynamoDb), world.population, world.config))) {
+      return { ...costOf(world, ms, runs.length), runs: minutes }
+    }
+    await clock.runUntil(startedMs + minutes * MINUTE_MS)
+  }
+}
+
+/** Different workspaces, anywhere. */
+export function randomWorkspaces({ workspaces }: Population, count: number, seed = SEED): number[] {
+  const random = createRandom(seed)
+  const chosen = new Set<number>()
+  while (chosen.size < Math.min(count, workspaces)) chosen.add(Math.floor(random() * workspaces))
+  return [...chosen]
+}
+
+async function plant(world: World, count: number): Promise<Leftover[]> {
+  const { population, config } = world
+  const random = createRandom(SEED + 1)
+  const leftovers = randomWorkspaces(population, count).map((workspace) => ({
+    workspace,
+    document: population.documentsIn(workspace) + 1,
+    // A third of them before their reservation was open.
+    diedAfter: random() < 1 / 3 ? ('take' as const) : ('unmark' as const),
+    leaseExpiresAtMs: Math.floor(clock.now() - random() * MINUTE_MS),
+  }))
+  await world.prepare(async (dynamoDb) => {
+    for (const leftover of leftovers) await plantLeftover(leftover, read(dynamoDb), population, config)
+  })
+  // Longer than indexes are behind.
+  await clock.runUntil(clock.now() + 1000)
+  return leftovers
+}
+
+function startMinute(world: World, how: 'now' | 'before'): Run[] {
+  return how === 'before' ? [startRunAsBefore(world)] : groupsOf(CHECK_SHARDS).map((shards) => startRun(world, shards))
+}
+
+function costOf({ meter }: World, ms: number, machines: number): Cost {
+  return { ...meter.spent, seconds: ms / 1000, dollars: dollarsOf(meter.spent), machines }
+}
+
+/** As the DynamoDB that holds what was written answers. */
+export function read(dynamoDb: World['stores']['dynamoDb']) {
+  return {
+    async execute(operation: string, input: Record<string, unknown>) {
+      const { statusCode, json } = await dynamoDb.execute(operation, input)
+      if (statusCode !== 200) throw new Error(json)
+      return JSON.parse(json)
+    },
+  }
+}
