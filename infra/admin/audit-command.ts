@@ -39,6 +39,8 @@ async function auditAndTell(
       ...(workspace === undefined ? {} : { workspaceId: workspace }),
       onWorkspace: (workspaceId) => output.progress(`auditing workspace ${++number}: ${workspaceId}`),
       onFinding: (finding) => output.tell(describeFinding(finding), finding),
+      onNotAddedUp: ({ workspaceId, reason }) =>
+        output.tell(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
     },
     connected,
     signal,
@@ -88,8 +90,8 @@ function explain(finding: Finding): string {
       return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
     case 'unreadable_item':
       return finding.message
-    case 'not_added_up':
-      return 'changed all the time and could not be added up; try again when it is quieter'
+    case 'not_audited':
+      return `was not audited: ${finding.message}`
   }
 }
 

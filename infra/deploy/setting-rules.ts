@@ -65,6 +65,9 @@ export const SETTING_RULES: Readonly<Record<string, SettingRule>> = {
   minPartBytes: { environment: 'MIN_PART_BYTES' },
   downloadUrlSeconds: { environment: 'DOWNLOAD_URL_SECONDS' },
   s3ForcePathStyle: { environment: 'S3_FORCE_PATH_STYLE' },
+  auditRoundHours: { environment: 'AUDIT_ROUND_HOURS' },
+  auditShards: { environment: 'AUDIT_SHARDS' },
+  auditReadsPerSecond: { environment: 'AUDIT_READS_PER_SECOND' },
   throttleRatePerSecond: { integer: { min: 1, max: 100_000 } },
   throttleBurst: { integer: { min: 1, max: 100_000 } },
   customDomainName: {

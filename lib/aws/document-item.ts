@@ -1,5 +1,5 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
-import type { StoredDocument } from '../maintenance/ports.ts'
+import type { DocumentRow, StoredDocument } from '../maintenance/ports.ts'
 import type { WorkspaceDocument } from '../promotion/ports.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
@@ -48,6 +48,14 @@ export interface TombstoneItem extends Fenced {
 
 export function readRecord(attributes: Attributes): RecordItem {
   return readItem<RecordItem>(attributes, { record_kind: 'string' }, ['workspace_id', 'document_id'])
+}
+
+/** @throws UnreadableItemError */
+export function readRow(attributes: Attributes): DocumentRow {
+  const documentId = attributes.document_id?.S as DocumentId
+  return attributes.record_kind?.S === 'document'
+    ? { documentId, document: readStoredDocument(attributes) }
+    : { documentId }
 }
 
 /** As the audit sees it. @throws UnreadableItemError */

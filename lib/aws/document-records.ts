@@ -4,7 +4,7 @@ import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { DocumentMaintenance } from '../maintenance/ports.ts'
 import type { DocumentRecords, Reservation } from '../promotion/ports.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
-import { type RecordItem, readDocument, readRecord, readStoredDocument, toUpdate } from './document-item.ts'
+import { type RecordItem, readDocument, readRecord, readRow, readStoredDocument, toUpdate } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import { listedAt } from './listing-index.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
@@ -134,6 +134,20 @@ export function createDocumentRecords({
         }),
       })
       await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
+    },
+
+    async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+        ...(after && { ExclusiveStartKey: keyOf(workspaceId, after) }),
+      }
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
+      )
+      for await (const items of pages) yield* readItems(items, readRow, onUnreadable)
     },
 
     async *list(workspaceId, signal, onUnreadable) {

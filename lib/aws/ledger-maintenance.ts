@@ -14,6 +14,9 @@ import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
+/** A slice of the audit ends between two of them: what it reads and leaves to the next one is little. */
+const SHARE_PAGE = 100
+
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
   client,
@@ -25,12 +28,19 @@ export function createLedgerMaintenance({
   defaultQuotaBytes: number
 }): LedgerMaintenance {
   const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
+  const behind = (after: WorkspaceId) => ({ ExclusiveStartKey: keyOf(after) })
 
   return {
-    async *list(signal) {
+    async *list(signal, share) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
+      const begin = share && {
+        Limit: SHARE_PAGE,
+        Segment: share.segment,
+        TotalSegments: share.totalSegments,
+        ...(share.after && behind(share.after)),
+      }
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+        send(client, new ScanCommand({ ...scan, ...begin, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '../ids.ts'
+import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type {
   OnUnreadable,
   Release,
@@ -8,6 +8,20 @@ import type {
   WorkspaceLedgers,
 } from '../promotion/ports.ts'
 
+/** A share of a table, one of several that are read side by side, from behind a workspace on. */
+export interface TableSegment {
+  segment: number
+  totalSegments: number
+  after?: WorkspaceId | undefined
+}
+
+/** Which workspaces a table has rows of. */
+export interface TableWorkspaces {
+  /** Each once, in an order that stays as it is. It costs one read for each, however many rows it has. */
+  listWorkspaces(share: TableSegment, signal: AbortSignal): AsyncIterable<WorkspaceId>
+  hasWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
+}
+
 export interface DueWorkspace {
   workspaceId: WorkspaceId
   /** When it was to be looked at, ms since 1970. */
@@ -16,8 +30,8 @@ export interface DueWorkspace {
 
 /** What resolver and audit need beyond single promotions. */
 export interface LedgerMaintenance extends WorkspaceLedgers {
-  /** The ids of all workspaces, in no order. */
-  list(signal: AbortSignal): AsyncIterable<WorkspaceId>
+  /** The ids of all workspaces, in an order that stays as it is. @param share left out: all */
+  list(signal: AbortSignal, share?: TableSegment): AsyncIterable<WorkspaceId>
   /** All workspaces with their ledgers, in no order. @throws Error at the first that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
   /** The shards of the index of workspaces that are due: each workspace is in one of them, always the same. */
@@ -67,9 +81,24 @@ export interface StoredDocument extends WorkspaceDocument {
   isUnlisted?: true
 }
 
+/** What stands under a document id: a document, or only the tombstone of one. */
+export interface DocumentRow {
+  documentId: DocumentId
+  document?: StoredDocument
+}
+
 export interface DocumentMaintenance {
   /** All documents of a workspace by ascending id, read page by page. */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<StoredDocument>
+  /**
+   * The same with the tombstones between them.
+   * @param options.after the row to begin behind
+   */
+  listRows(
+    workspaceId: WorkspaceId,
+    signal: AbortSignal,
+    options?: { onUnreadable?: OnUnreadable; after?: DocumentId | undefined },
+  ): AsyncIterable<DocumentRow>
   /** Gives a document its place in callers' lists; does nothing when it is gone. May be repeated. */
   enlist(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
   /** Whether it was this deletion that made the document vanish. */
@@ -87,11 +116,15 @@ export interface UnfinishedUpload {
 }
 
 export interface ObjectMaintenance {
-  /** Document objects by ascending key, read page by page. */
-  listObjects(keyPrefix: string, signal: AbortSignal): AsyncIterable<StoredDocumentObject>
-  listUploads(keyPrefix: string, signal: AbortSignal): AsyncIterable<UnfinishedUpload>
-  /** What stands between the prefix and the next `/`, with both: the folders of one level. */
-  listPrefixes(keyPrefix: string, signal: AbortSignal): AsyncIterable<string>
+  /** Document objects by ascending key, read page by page. @param afterKey the key to begin behind */
+  listObjects(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<StoredDocumentObject>
+  /** By ascending key. @param afterKey the key to begin behind */
+  listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
+  /**
+   * What stands between the prefix and the next `/`, with both: the folders of one level, ascending.
+   * @param afterPrefix the folder to begin behind
+   */
+  listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
   hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
   /** Aborts the unfinished uploads of a key and leaves its object alone. */
   abortUploads(objectKey: string, signal: AbortSignal): Promise<void>

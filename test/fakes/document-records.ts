@@ -1,5 +1,7 @@
-import type { DocumentMaintenance } from '../../lib/maintenance/ports.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentMaintenance, TableWorkspaces } from '../../lib/maintenance/ports.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {
   attemptId?: string
@@ -10,7 +12,7 @@ interface Tombstone {
   isFinished: boolean
 }
 
-export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance {
+export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance, TableWorkspaces {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
   /** Keys of documents that no list shows. */
@@ -24,7 +26,10 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
   const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   const isRetiredBy = (key: string, releaseId: string) => tombstones.get(key)?.retiredBy === releaseId
+  const workspacesNow = () =>
+    [...documents.keys(), ...tombstones.keys()].map((key) => key.slice(0, key.indexOf('/')) as WorkspaceId)
   return {
+    ...createFakeTableWorkspaces(workspacesNow),
     documents,
     tombstones,
     unlisted,
@@ -75,6 +80,19 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
     },
     isRetiredBy: async ({ workspaceId, documentId, releaseId }) =>
       isRetiredBy(keyOf(workspaceId, documentId), releaseId),
+    async *listRows(workspaceId, _signal, { after = '' } = {}) {
+      const prefix = `${workspaceId}/`
+      const own = [...documents.keys(), ...tombstones.keys()].filter((key) => key.startsWith(prefix))
+      for (const documentId of own.map((key) => key.slice(prefix.length)).toSorted() as DocumentId[]) {
+        const key = keyOf(workspaceId, documentId)
+        const document = documents.get(key)
+        if (documentId <= after || !(document ?? tombstones.has(key))) continue
+        yield {
+          documentId,
+          ...(document && { document: unlisted.has(key) ? { ...document, isUnlisted: true } : document }),
+        }
+      }
+    },
     async *list(workspaceId) {
       const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
       for (const document of own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))) {

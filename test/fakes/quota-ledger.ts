@@ -8,6 +8,7 @@ import type {
   Taking,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
+import { inSegment } from './table-workspaces.ts'
 
 const STALE_MS = 10_000
 const MAX_STALE_TAKINGS = 60
@@ -109,8 +110,8 @@ export function createFakeQuotaLedger(options: {
       const workspace = workspaces.get(workspaceId)
       return workspace && usageOf(workspace)
     },
-    async *list() {
-      yield* workspaces.keys()
+    async *list(_signal, share) {
+      yield* inSegment(workspaces.keys(), share)
     },
     async *readAll() {
       for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)

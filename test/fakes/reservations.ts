@@ -1,6 +1,8 @@
+import type { TableWorkspaces } from '../../lib/maintenance/ports.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
-export interface FakeReservations extends Reservations {
+export interface FakeReservations extends Reservations, TableWorkspaces {
   /** By workspace and reservation id. */
   items: Map<string, OpenReservation>
 }
@@ -16,6 +18,7 @@ export function createFakeReservations(): FakeReservations {
     return { workspaceId, documentId, attemptId, sizeBytes, objectKey, leaseExpiresAtMs, purpose, closedBy: undefined }
   }
   return {
+    ...createFakeTableWorkspaces(() => [...items.values()].map(({ workspaceId }) => workspaceId)),
     items,
     async open(reservation) {
       const other = items.get(keyOf(reservation))

@@ -146,24 +146,33 @@ describe('what callers notice', () => {
 })
 
 describe('what is counted and kept', () => {
-  it.each([
-    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
-    ['ResolverFailing', 'resolve-reservations', 300, 1, 17],
-    ['AuditFailing', 'audit-workspaces', 86_400, 2, 1],
-  ])('%s: runs failed, or were not started', (name, functionName, seconds, periods, fewest) => {
-    const dimensions = [functionNamed(functionName)]
-    expect(mathMetrics(name)).toEqual({
+  const NONE = { ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching' }
+
+  it('the resolver: runs failed, or were not started', () => {
+    const dimensions = [functionNamed('resolve-reservations')]
+    expect(mathMetrics('ResolverFailing')).toEqual({
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
-    expect(expression(name)).toBe('runs - errors')
-    expect(alarm(name)).toMatchObject({
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: fewest,
-      EvaluationPeriods: periods,
-      TreatMissingData: 'breaching',
+    expect(expression('ResolverFailing')).toBe('runs - errors')
+    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
+    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, Threshold: 17, EvaluationPeriods: 1 })
+    for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
+  })
+
+  it('the audit: no round was completed in twice its time, one takes too long, or gave something up', () => {
+    const failing = { MetricName: 'AuditRoundsCompleted', Statistic: 'Sum', Period: 86_400, ...NONE }
+    expect(alarm('AuditFailing')).toMatchObject({
+      ...failing,
+      EvaluationPeriods: (2 * Number(THRESHOLDS.auditRoundHours)) / 24,
     })
-    for (const { MetricStat } of alarm(name).Metrics) if (MetricStat) expect(MetricStat.Period).toBe(seconds)
+    expect(existing.resource('AuditFailingAlarm').Properties).toMatchObject({ ...failing, EvaluationPeriods: 2 })
+    expect(alarm('AuditLate')).toMatchObject({ MetricName: 'AuditRoundAge', Statistic: 'Maximum', Threshold: 100 })
+    expect(alarm('AuditIncomplete')).toMatchObject({
+      MetricName: 'AuditShardsIncomplete',
+      Statistic: 'Sum',
+      Threshold: 1,
+    })
   })
 
   it('the resolver: how late it is, what it has not come to, and runs that are not through', () => {

@@ -12,6 +12,7 @@ import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createDeleteDocumentHandler } from '../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
 import { createReadContainerFilesHandler } from '../../lib/http/read-container-files.ts'
@@ -67,9 +68,20 @@ export async function startLane(standIns: StandIns) {
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger(ledgerSettings),
     ledgers: createLedgerMaintenance(ledgerSettings),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    reservations: {
+      ...createReservations({ client, tableName: config.reservationsTable }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
+    },
     admission: createAdmission({ now }),
-    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    documents: {
+      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
+    },
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
     maxFileBytes: config.maxFileBytes,

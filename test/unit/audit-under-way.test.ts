@@ -16,8 +16,17 @@ describe('audit, of what is under way', () => {
     await ports.addDocument()
     await ports.addDocument()
     expect(await runAudit(ports)).toEqual({
-      report: { workspaces: 1, documents: 2, documentBytes: 200, findings: 0, repaired: 0, isComplete: true },
+      report: {
+        workspaces: 1,
+        documents: 2,
+        documentBytes: 200,
+        findings: 0,
+        repaired: 0,
+        notAddedUp: 0,
+        isComplete: true,
+      },
       findings: [],
+      notAddedUp: [],
     })
   })
 
@@ -104,8 +113,10 @@ describe('audit, of what is under way', () => {
       const passing = await ports.run(['take'])
       await ports.ledger.release(passing, signal)
     })
-    const { findings } = await runAudit(ports, true)
-    expect(findings).toEqual([{ workspaceId: WORKSPACE, kind: 'not_added_up', isRepaired: false }])
+    const { report, findings, notAddedUp } = await runAudit(ports, true)
+    expect(findings).toEqual([])
+    expect(notAddedUp).toEqual([{ workspaceId: WORKSPACE, reason: 'restless' }])
+    expect(report.notAddedUp).toBe(1)
     expect(remaining(ports)).toBe(900)
   })
 })

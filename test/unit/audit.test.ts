@@ -202,9 +202,11 @@ describe('audit', () => {
     const every = async function* <Element>(make: (i: number) => Element) {
       for (let i = 0; i < count; i++) yield make(i)
     }
+    const documentOf = (i: number) => ({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })
     const documents = {
       ...ports.documents,
-      list: () => every((i) => ({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })),
+      list: () => every(documentOf),
+      listRows: () => every((i) => ({ documentId: documentOf(i).documentId, document: documentOf(i) })),
     }
     const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
     await ports.ledger.correct(WORKSPACE, { usedBytes: 100 * count, version: undefined }, signal)
