@@ -14,6 +14,8 @@ export const PRICES = {
   s3WriteRequest: 5e-6,
   /** Same page: GET, HEAD and all other requests. */
   s3ReadRequest: 0.4e-6,
+  /** aws.amazon.com/step-functions/pricing: one state transition of a standard workflow. */
+  stepFunctionsTransition: 25e-6,
   /** aws.amazon.com/cloudwatch/pricing: logs, standard class, ingested. */
   logByte: 0.5e-9,
   /** aws.amazon.com/xray/pricing: one trace recorded. */

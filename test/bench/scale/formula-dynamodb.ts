@@ -90,6 +90,7 @@ export function createFormulaDynamoDb(
     if (operation === 'GetItem' && TableName === tables.workspaces && id !== undefined && !writtenWorkspaces.has(id)) {
       return getLedger(id, input)
     }
+    if (operation === 'GetItem' && TableName === tables.documents) return getDocument(input)
     if (operation === 'Query' && TableName === tables.documents && input.IndexName === undefined) {
       return queryDocuments(input)
     }
@@ -139,6 +140,20 @@ export function createFormulaDynamoDb(
     const units = readUnits(itemSizeBytes(item), input.ConsistentRead === true)
     onCall({ operation: 'GetItem', table: tables.workspaces, units })
     return JSON.stringify({ ...(item && { Item: item }), ...capacity(units, input) })
+  }
+
+  function getDocument(input: ReadInput): string {
+    const { Key: { workspace_id, document_id } = {} } = input
+    const workspace = workspaceOf(workspace_id?.S ?? '', population)
+    const document = workspace === undefined ? Number.NaN : documentFrom(document_id?.S ?? '', workspace)
+    const isThere =
+      workspace !== undefined &&
+      document < population.documentsIn(workspace) &&
+      namesOf(workspace, document).documentId === document_id?.S &&
+      hasRecord(workspace, document, population)
+    onCall({ operation: 'GetItem', table: tables.documents, units: 1 })
+    const item = isThere ? `"Item":${documentJson(workspace, document, population)},` : ''
+    return `{${item}"ConsumedCapacity":{"CapacityUnits":1}}`
   }
 
   function queryDocuments(input: ReadInput): string {
@@ -197,9 +212,7 @@ export function createFormulaDynamoDb(
         document_id: { S: namesOf(workspace, document).documentId },
       }
       const bytes = documentJson(workspace, document, population).length - JSON_MARKS
-      const { workspace_id } = key
-      const item = input.ProjectionExpression === 'workspace_id' ? { workspace_id } : key
-      return page([JSON.stringify(item)], bytes, key, input, 'Scan')
+      return page([JSON.stringify(key)], bytes, key, input, 'Scan')
     }
     return page([], 0, undefined, input, 'Scan')
   }

@@ -4,6 +4,7 @@ import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../../lib/aws/table-workspaces.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
@@ -116,8 +117,19 @@ export function dependenciesOf({ dynamoDb: client, s3 }: Machine, config: Config
   return {
     ledgers: createLedgerMaintenance(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
-    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    reservations: {
+      ...createReservations({ client, tableName: config.reservationsTable }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
+    },
+    documents: {
+      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
+    },
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
     leaseMs: config.leaseMs,
