@@ -3,8 +3,8 @@ import { createRandom } from '../statistics.ts'
 import { isHealed, type Leftover, plantLeftover } from './leftovers.ts'
 import { dollarsOf, type Spent } from './meter.ts'
 import type { Population } from './population.ts'
-import { groupsOf, letPassUntil, type Run, startRun, startRunAsBefore } from './runs.ts'
-import { clock, type World } from './world.ts'
+import { groupsOf, letPassUntil, RESOLVER, type Run, startRun, startRunAsBefore } from './runs.ts'
+import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Cost extends Spent {
   seconds: number
@@ -20,6 +20,17 @@ export async function idle(world: World, how: 'now' | 'before'): Promise<Cost> {
   const runs = startMinute(world, how)
   const ms = await letPassUntil(Promise.all(runs.map(({ ended }) => ended)))
   return costOf(world, ms, runs.length)
+}
+
+/** What a resolver without an index would do each minute: read them all. */
+export async function scanAll(world: World): Promise<Cost> {
+  const { ledgers } = dependenciesOf(world.start(RESOLVER.memoryMib), world.config)
+  const scan = async () => {
+    for await (const _ of ledgers.list(new AbortController().signal));
+  }
+  const ms = await letPassUntil(scan())
+  world.meter.add({ invocations: 1, gibSeconds: (ms / 1000) * (RESOLVER.memoryMib / 1024) })
+  return costOf(world, ms, 1)
 }
 
 /** That many workspaces in random places in which a promotion died, due since some moment of the last minute. */
