@@ -73,6 +73,7 @@ export function connect(env: Environment) {
       ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
     },
     objects: createObjectStore({ ...config, client: s3 }),
+    dynamoDb: client,
     s3,
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { at, fill, put, stateMachineError } from './values.ts'
 
 /** A state machine in Amazon States Language, or what a map does with each item. */
@@ -28,10 +27,8 @@ export interface Stage {
   /** What `$$` stands for. */
   context: object
   signal: AbortSignal
-  /** Of a map, if the definition says nothing. */
-  maxConcurrency?: number
   /** Before a task is tried again. */
-  pause?(seconds: number, signal: AbortSignal): Promise<unknown>
+  pause(durationMs: number, signal: AbortSignal): Promise<unknown>
 }
 
 const FLOW = ['Type', 'Comment', 'Next', 'End']
@@ -121,7 +118,7 @@ async function work(state: State, input: unknown, stage: Stage, history: History
       stage.signal.throwIfAborted()
       const retry = retries.find(({ rule }) => applies(rule, error))
       if (retry !== undefined && retry.times < Number(retry.rule.MaxAttempts ?? 3)) {
-        await (stage.pause ?? pause)(secondsBefore(retry.rule, retry.times++), stage.signal)
+        await stage.pause(secondsBefore(retry.rule, retry.times++) * 1000, stage.signal)
         continue
       }
       const caught = ((state.Catch ?? []) as Rule[]).find((rule) => applies(rule, error))
@@ -165,7 +162,7 @@ async function mapItems(state: State, input: unknown, stage: Stage): Promise<unk
       }
     }
   }
-  await Promise.all(Array.from({ length: state.MaxConcurrency ?? stage.maxConcurrency ?? items.length }, workOff))
+  await Promise.all(Array.from({ length: state.MaxConcurrency ?? items.length }, workOff))
   return outputs.flatMap((done) => ('output' in done ? [done.output] : []))
 }
 
@@ -196,5 +193,3 @@ function secondsBefore(rule: Rule, times: number): number {
   const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = Number.POSITIVE_INFINITY } = rule
   return Math.min(Number(IntervalSeconds) * Number(BackoffRate) ** times, Number(MaxDelaySeconds))
 }
-
-const pause = (seconds: number, signal: AbortSignal) => sleep(seconds * 1000, undefined, { signal })

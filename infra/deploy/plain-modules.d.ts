@@ -38,3 +38,27 @@ declare module '*/existing-tables.mjs' {
 declare module '*/own-settings.cjs' {
   export function readOwnSettings(stage: string): Record<string, unknown>
 }
+
+declare module '*/settings.cjs' {
+  /** One entry of infra/resources/settings.yml; a value that depends on the stage is there by the stage's name, too. */
+  export interface Setting {
+    /** Without one, the setting is optional. */
+    default?: string
+    prod?: string
+    local?: string
+    variable?: string
+    kind?: string
+    integer?: { min: number; max: number }
+    isBoolean?: true
+    /** In words, where `integer` and `isBoolean` do not say it. Markdown. */
+    allowed?: string
+    meaning: string
+  }
+
+  /** By name, in the order of docs/settings.md. */
+  export const SETTINGS: Readonly<Record<string, Setting>>
+  /** Those with defaults of their own. */
+  export const STAGES: readonly ('prod' | 'local')[]
+  export function parameters(): Record<'default' | 'prod' | 'local', Record<string, string>>
+  export function environment(): Record<string, string>
+}

@@ -1,7 +1,7 @@
-import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type {
+  FormerDocument,
   OnUnreadable,
-  Release,
   StorageUsage,
   WorkspaceDocument,
   WorkspaceLedger,
@@ -42,14 +42,18 @@ export interface LedgerMaintenance extends WorkspaceLedgers {
    */
   listDue(due: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<DueWorkspace[]>
   /**
-   * Sets the used bytes, unless the ledger has changed since it was read. Makes the ledger where there is none.
-   * @returns whether it was set
+   * Changes the used bytes by as much as they were wrong at a version of the ledger, whatever has changed since; once only,
+   * however often it is sent and by however many audits. Where there was no ledger, makes it.
+   * @returns whether it is corrected; false: the ledger is another one now
    */
-  correct(
-    workspaceId: WorkspaceId,
-    correction: { usedBytes: number; version: number | undefined },
-    signal: AbortSignal,
-  ): Promise<boolean>
+  correct(workspaceId: WorkspaceId, drift: Drift, signal: AbortSignal): Promise<boolean>
+}
+
+export interface Drift {
+  usedBytes: number
+  expectedBytes: number
+  /** Versions of the ledger: at which this was so, and the last that was seen since. Not there: there was no ledger. */
+  at?: { version: number; lastVersion: number }
 }
 
 /** What platform teams do with workspaces, at any time: promotions may be under way. */
@@ -81,11 +85,32 @@ export interface StoredDocument extends WorkspaceDocument {
   isUnlisted?: true
 }
 
-/** What stands under a document id: a document, or only the tombstone of one. */
+/** What stands under a document id. */
 export interface DocumentRow {
   documentId: DocumentId
+  /** Not there: it is a tombstone. */
   document?: StoredDocument
+  /** All bytes that were counted under this id at some time of the last day. */
+  counted: CountedBytes[]
 }
+
+export interface CountedAttempt {
+  attemptId: AttemptId
+  sizeBytes: number
+  createdAtMs: number
+  /** The first version of the ledger that counts them; not known of documents of older releases of this service. */
+  countedFrom: number | undefined
+}
+
+export type CountedBytes =
+  | ({ state: 'document' } & CountedAttempt)
+  /** Being deleted: when its bytes went back, if they did, the deletion's marker tells. */
+  | ({ state: 'retired'; retiredBy: ReleaseId } & CountedAttempt)
+  | ({ state: 'former' } & FormerDocument)
+  /** Deleted by an older release of this service, which did not say what and until when. */
+  | { state: 'untold'; finishedAtMs?: number }
+  /** There may have been more, counted through versions up to this one. */
+  | { state: 'forgotten'; countedThrough: number }
 
 export interface DocumentMaintenance {
   /** All documents of a workspace by ascending id, read page by page. */
@@ -101,8 +126,6 @@ export interface DocumentMaintenance {
   ): AsyncIterable<DocumentRow>
   /** Gives a document its place in callers' lists; does nothing when it is gone. May be repeated. */
   enlist(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
-  /** Whether it was this deletion that made the document vanish. */
-  isRetiredBy(deletion: Release, signal: AbortSignal): Promise<boolean>
 }
 
 export interface StoredDocumentObject {

@@ -193,7 +193,9 @@ describe('the packaged scheduled functions', () => {
 describe('the metrics', () => {
   it('that the code knows are all emitted', () => {
     const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))
-    expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted())
+    expect([...emitted].toSorted(), 'make the functions emit each in this file').toEqual(
+      Object.keys(METRICS).toSorted(),
+    )
   })
 
   it('of every alarm are emitted, in its namespace and with its dimensions', () => {

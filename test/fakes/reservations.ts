@@ -15,7 +15,9 @@ export function createFakeReservations(): FakeReservations {
   const item = (reservation: Reservation, purpose: ReservationPurpose): OpenReservation => {
     const { workspaceId, documentId, attemptId, objectKey, leaseExpiresAtMs } = reservation
     const sizeBytes = purpose === 'promotion' ? reservation.sizeBytes : 0
-    return { workspaceId, documentId, attemptId, sizeBytes, objectKey, leaseExpiresAtMs, purpose, closedBy: undefined }
+    const counted = reservation.countedFrom === undefined ? {} : { countedFrom: reservation.countedFrom }
+    const ids = { workspaceId, documentId, attemptId, objectKey }
+    return { ...ids, sizeBytes, leaseExpiresAtMs, purpose, closedBy: undefined, ...counted }
   }
   return {
     ...createFakeTableWorkspaces(() => [...items.values()].map(({ workspaceId }) => workspaceId)),

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { describe, it, vi } from 'vitest'
+import { describe, it } from 'vitest'
+import { replaceWaits } from '../support/virtual-waits.ts'
 import { type Action, FILES, History, WORKSPACES } from './history.ts'
 import type { Fate } from './process.ts'
 import { MAX_LAG } from './timeline.ts'
 
 // Time is the history's: nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+replaceWaits()
 
 const HISTORIES = Number(process.env.HISTORIES ?? 2500)
 const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }

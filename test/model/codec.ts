@@ -1,6 +1,20 @@
-import { type Answer, entry, type Kind, MAX_LATE, MAX_RELEASES, type Watch, type World } from './world.ts'
+import {
+  type Answer,
+  entry,
+  type Kind,
+  MAX_LATE,
+  MAX_RELEASES,
+  type Process,
+  type Setup,
+  type Watch,
+  type World,
+} from './world.ts'
 
-/** Worlds as bytes: equal ones have equal bytes, whatever their release ids are called and in whichever order calls wait. */
+/**
+ * Worlds as bytes: equal ones have equal bytes, whatever their release ids are called and in whichever order calls wait; and
+ * of two processes with the same role, whichever is which. That is sound: no step, write or invariant tells them apart (they
+ * look at roles, steps and work), so from a world, and from the one with the two swapped, the same worlds are reached, swapped.
+ */
 export interface Codec {
   length: number
   encode(world: World, into: Uint8Array): void
@@ -11,41 +25,74 @@ const bit = (is: boolean, value: number): number => (is ? value : 0)
 
 export function createCodec(shape: World): Codec {
   const attempts = shape.attempts.length - 1
-  const length = 3 + attempts + MAX_RELEASES + shape.places.length * 5 + shape.processes.length * 5 + MAX_LATE * 2
-  const names = new Uint8Array(MAX_RELEASES + 1)
-  const late = new Uint16Array(MAX_LATE)
+  const places = shape.places.length
+  const processes = shape.processes.length
+  const length = 3 + attempts + MAX_RELEASES + places * 5 + processes * 5 + MAX_LATE * 2
+  const names = Array.from({ length: MAX_RELEASES + 1 }, () => 0)
+  const late: number[] = Array.from({ length: MAX_LATE }, () => 0)
   let named = 0
+  const peers = peersOf(shape.setup)
+  /** The process at each position in the bytes, and the position of each process. */
+  const order = Array.from({ length: processes }, (_, index) => index)
+  const positions = [...order]
 
-  const name = (release: number): void => {
-    if (release !== 0 && names[release] === 0) names[release] = ++named
+  /** What tells processes of one role apart, but for release ids. Equal ones stay as they are: two states then, of one kind. */
+  function rankOf({ step, about, copy, unmarked, memo, isLeaseOver, hasChanged, seenAttempts }: Process): number {
+    const work = about | (copy << 2) | (unmarked << 4) | (memo << 6)
+    return (step << 18) | (work << 10) | (seenAttempts << 2) | bit(isLeaseOver, 1) | bit(hasChanged, 2)
+  }
+
+  function orderPeers(world: World): void {
+    for (const [one, other] of peers) {
+      const isSwapped = rankOf(entry(world.processes, one)) > rankOf(entry(world.processes, other))
+      order[one] = isSwapped ? other : one
+      order[other] = isSwapped ? one : other
+      positions[one] = entry(order, one)
+      positions[other] = entry(order, other)
+    }
+  }
+
+  /** A bit mask of processes, by position. */
+  function positioned(mask: number): number {
+    if (mask === 0 || peers.length === 0) return mask
+    let result = 0
+    for (let index = 0; index < processes; index++) if (mask & (1 << index)) result |= 1 << entry(positions, index)
+    return result
   }
 
   /** Release ids are fresh names that nobody compares by order: called 1, 2, 3 here, as they are met. */
+  function name(release: number): void {
+    if (release !== 0 && names[release] === 0) names[release] = ++named
+  }
+
   function nameReleases(world: World): void {
-    names.fill(0)
+    for (let release = 1; release <= MAX_RELEASES; release++) names[release] = 0
     named = 0
-    for (const process of world.processes) name(process.release)
-    for (const { row, document } of world.places) {
+    for (let position = 0; position < processes; position++)
+      name(entry(world.processes, entry(order, position)).release)
+    for (let place = 0; place < places; place++) {
+      const { row, document } = entry(world.places, place)
       name(row.closedBy)
       name(document.retiredBy)
     }
-    for (const call of world.late) name(call.release)
+    for (let index = 0; index < world.late.length; index++) name(entry(world.late, index).release)
     for (let release = 1; release <= MAX_RELEASES; release++) {
       if (entry(world.releases, release).attempt !== 0) name(release)
     }
   }
 
+  const nameOf = (release: number): number => entry(names, release)
+
   function renamed(mask: number): number {
     let result = 0
     for (let release = 1; mask >> release !== 0; release++) {
-      if (mask & (1 << release)) result |= 1 << entry(names as unknown as number[], release)
+      if (mask & (1 << release)) result |= 1 << nameOf(release)
     }
     return result
   }
 
-  const nameOf = (release: number): number => names[release] as number
-
   function encode(world: World, into: Uint8Array): void {
+    orderPeers(world)
     nameReleases(world)
     into.fill(0)
     let at = 0
@@ -62,43 +109,49 @@ export function createCodec(shape: World): Codec {
       into[at + nameOf(id) - 1] = attempt | bit(isDeletion, 16) | bit(isLeaseOver, 32) | bit(isEmpty, 64)
     }
     at += MAX_RELEASES
-    for (const { row, document } of world.places) {
+    for (let place = 0; place < places; place++) {
+      const { row, document } = entry(world.places, place)
       into[at++] = row.attempt | bit(row.isFence, 16)
       into[at++] = nameOf(row.closedBy) | (nameOf(document.retiredBy) << 4)
       into[at++] = document.kind | (document.attempt << 2) | bit(document.isFinished, 32)
       into[at++] = document.fencedThrough
-      into[at++] = document.contemporaries
+      into[at++] = positioned(document.contemporaries)
     }
-    for (const process of world.processes) {
+    for (let position = 0; position < processes; position++) {
+      const process = entry(world.processes, entry(order, position))
       into[at++] = process.step
       into[at++] = process.about | (process.copy << 2) | (process.unmarked << 4) | (process.memo << 6)
       into[at++] = nameOf(process.release) | bit(process.isLeaseOver, 16) | bit(process.hasChanged, 32)
       into[at++] = process.seenAttempts
       into[at++] = renamed(process.seenReleases)
     }
-    late.fill(0)
-    for (let index = 0; index < world.late.length; index++) {
+    const { length: lateCount } = world.late
+    for (let index = 0; index < lateCount; index++) {
       const { write, sender, attempt, release } = entry(world.late, index)
-      late[index] = (write << 11) | (sender << 7) | (attempt << 4) | nameOf(release)
+      const call = (write << 11) | (entry(positions, sender) << 7) | (attempt << 4) | nameOf(release)
+      // By insertion: there are few.
+      let place = index
+      for (; place > 0 && entry(late, place - 1) > call; place--) late[place] = entry(late, place - 1)
+      late[place] = call
     }
-    late.sort()
-    for (const call of late) {
+    for (let index = 0; index < lateCount; index++) {
+      const call = entry(late, index)
       into[at++] = call >> 8
       into[at++] = call & 255
     }
   }
 
+  /** The bits are taken apart in place: this runs before each move, and a function for the next byte costs a third of it. */
   function decode(from: Uint8Array, offset: number, world: World): void {
     let at = offset
-    const next = (): number => from[at++] as number
-    const first = next()
+    const first = entry(from, at++)
     world.used = first & 127
     world.isDue = first > 127
-    world.drift = next() - 8
-    world.faults = next()
+    world.drift = entry(from, at++) - 8
+    world.faults = entry(from, at++)
     for (let id = 1; id <= attempts; id++) {
       const attempt = entry(world.attempts, id)
-      const bits = next()
+      const bits = entry(from, at++)
       attempt.isTaking = (bits & 1) !== 0
       attempt.hasObject = (bits & 2) !== 0
       attempt.wasRecorded = (bits & 4) !== 0
@@ -107,47 +160,60 @@ export function createCodec(shape: World): Codec {
     }
     for (let id = 1; id <= MAX_RELEASES; id++) {
       const release = entry(world.releases, id)
-      const bits = next()
+      const bits = entry(from, at++)
       release.attempt = bits & 15
       release.isDeletion = (bits & 16) !== 0
       release.isLeaseOver = (bits & 32) !== 0
       release.isEmpty = (bits & 64) !== 0
     }
-    for (const { row, document } of world.places) {
-      const head = next()
+    for (let place = 0; place < places; place++) {
+      const { row, document } = entry(world.places, place)
+      const head = entry(from, at++)
       row.attempt = head & 15
       row.isFence = (head & 16) !== 0
-      const releases = next()
+      const releases = entry(from, at++)
       row.closedBy = releases & 15
       document.retiredBy = releases >> 4
-      const bits = next()
+      const bits = entry(from, at++)
       document.kind = (bits & 3) as Kind
       document.attempt = (bits >> 2) & 7
       document.isFinished = (bits & 32) !== 0
-      document.fencedThrough = next()
-      document.contemporaries = next()
+      document.fencedThrough = entry(from, at++)
+      document.contemporaries = entry(from, at++)
     }
-    for (const process of world.processes) {
-      process.step = next()
-      const work = next()
+    for (let index = 0; index < processes; index++) {
+      const process = entry(world.processes, index)
+      process.step = entry(from, at++)
+      const work = entry(from, at++)
       process.about = work & 3
       process.copy = ((work >> 2) & 3) as Answer
       process.unmarked = ((work >> 4) & 3) as Answer
       process.memo = work >> 6
-      const bits = next()
+      const bits = entry(from, at++)
       process.release = bits & 15
       process.isLeaseOver = (bits & 16) !== 0
       process.hasChanged = (bits & 32) !== 0
-      process.seenAttempts = next()
-      process.seenReleases = next()
+      process.seenAttempts = entry(from, at++)
+      process.seenReleases = entry(from, at++)
     }
-    world.late.length = 0
+    // To set its length is slow; mostly there is nothing to take out.
+    while (world.late.length > 0) world.late.pop()
     for (let index = 0; index < MAX_LATE; index++) {
-      const call = (next() << 8) | next()
-      if (call === 0) continue
+      const call = (entry(from, at++) << 8) | entry(from, at++)
+      if (call === 0) return
       world.late.push({ write: call >> 11, sender: (call >> 7) & 15, attempt: (call >> 4) & 7, release: call & 15 })
     }
   }
 
   return { length, encode, decode }
+}
+
+/** Pairs of processes that have the same role. @throws Error when there are more than two of one */
+function peersOf({ roles }: Setup): [number, number][] {
+  const texts = roles.map((role) => JSON.stringify(role))
+  return texts.flatMap((text, index): [number, number][] => {
+    const others = texts.flatMap((other, at) => (other === text && at !== index ? [at] : []))
+    if (others.length > 1) throw new Error('the codec knows pairs of processes with one role, no more')
+    return others.filter((other) => other > index).map((other) => [index, other])
+  })
 }

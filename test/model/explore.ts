@@ -45,15 +45,17 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
     load(at)
     const invariant = brokenOf(world, INVARIANTS)
     if (invariant) return fail(invariant, at, [])
+    const mayRest = isQuiet()
     const list = moves.list(world)
     for (const move of list) {
+      // Also before the first: to list a move is to read, which changes what the process has seen.
       load(at)
       moves.apply(world, move)
       codec.encode(world, store.next)
       store.addNext(at)
     }
-    load(at)
-    if (isQuiet()) {
+    if (mayRest) {
+      load(at)
       const trace: string[] = []
       const broken = runToRest(trace)
       if (broken) return fail(broken, at, trace)

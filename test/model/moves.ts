@@ -20,7 +20,7 @@ export function createMoves(model: Model): Moves {
   const time = createTimeMoves(model, process.write)
 
   function listOf(world: World, index: number): Move[] {
-    const moves: ProcessMove[] = []
+    const moves: Move[] = []
     process.list(world, index, moves)
     return moves
   }
@@ -28,11 +28,10 @@ export function createMoves(model: Model): Moves {
   return {
     listOf,
     list(world) {
-      const processMoves: ProcessMove[] = []
-      for (let index = 0; index < world.processes.length; index++) process.list(world, index, processMoves)
-      const timeMoves: TimeMove[] = []
-      time.list(world, timeMoves)
-      return [...processMoves, ...timeMoves]
+      const moves: Move[] = []
+      for (let index = 0; index < world.processes.length; index++) process.list(world, index, moves)
+      time.list(world, moves)
+      return moves
     },
     apply: (world, move) => ('what' in move ? time.apply(world, move) : process.apply(world, move)),
     describe: (world, move) => ('what' in move ? time.describe(world, move) : process.describe(world, move)),

@@ -11,6 +11,8 @@ export interface PlantedBug {
   plant(protocol: Protocol): void
   /** Where the exploration finds it. */
   scenario: Scenario
+  /** As many as it takes, where that is fewer than the scenario has. */
+  faults?: number
   /** What it breaks first. */
   breaks: InvariantName
 }

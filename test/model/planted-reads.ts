@@ -11,6 +11,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
       protocol.doLeasesEndEarly = true
     },
     scenario: SCENARIOS.plain,
+    faults: 0,
     breaks: BYTES,
   },
   {
@@ -30,6 +31,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
     plant: (protocol) =>
       misread(protocol, 'resolver.findTaking', () => [{ label: 'does not look again', next: 'resolver.watch' }]),
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: OBJECT,
   },
   {
@@ -46,6 +48,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
       )
     },
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -55,6 +58,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
         { label: 'does not look again', next: 'resolver.removeClosed' },
       ]),
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -75,6 +79,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
       }
     },
     scenario: SCENARIOS.audit,
+    faults: 0,
     breaks: BYTES,
   },
   {
@@ -87,6 +92,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
       misread(protocol, 'audit.documents', (choices) => choices.map((choice) => ({ ...choice, next: 'audit.retired' })))
     },
     scenario: SCENARIOS.audit,
+    faults: 0,
     breaks: BYTES,
   },
   {
@@ -96,6 +102,7 @@ export const PLANTED_READS: readonly PlantedBug[] = [
         choices.map((choice) => (choice.next === 'audit.findRow' ? { ...choice, next: 'audit.findDocument' } : choice)),
       ),
     scenario: SCENARIOS.plainAudit,
+    faults: 0,
     breaks: OBJECT,
   },
 ]

@@ -27,12 +27,14 @@ export const PLANTED_STEPS: readonly PlantedBug[] = [
     name: 'an undo: bytes are released although another’s row kept the fence out',
     plant: (protocol) => redirect(protocol, 'promotion.forestall', { occupied: 'unopened.release' }),
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: BYTES,
   },
   {
     name: 'an undo: nobody watches for a copy that was not answered',
     plant: (protocol) => redirect(protocol, 'undo.fence', { fenced: 'undo.unmark' }),
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: LOOSE_OBJECT,
   },
   {
@@ -55,12 +57,14 @@ export const PLANTED_STEPS: readonly PlantedBug[] = [
       redirect(protocol, 'undo.close', { closed: 'undo.remove' })
     },
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: BYTES,
   },
   {
     name: 'an undo: the row is closed before the marker of its taking is gone',
     plant: (protocol) => redirect(protocol, 'undo.fence', { fenced: 'undo.discard' }),
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -74,6 +78,7 @@ export const PLANTED_STEPS: readonly PlantedBug[] = [
       redirect(protocol, 'takeOver.fenceBeside', { fenced: 'takeOver.unmark' })
     },
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: OBJECT,
   },
   {
@@ -83,6 +88,7 @@ export const PLANTED_STEPS: readonly PlantedBug[] = [
       redirect(protocol, 'takeOver.fenceBeside', { fenced: 'takeOver.unmark' })
     },
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: LOOSE_OBJECT,
   },
   {
@@ -102,6 +108,7 @@ export const PLANTED_STEPS: readonly PlantedBug[] = [
       redirect(protocol, 'resolveRow.fenceBeside', { fenced: 'resolveRow.unmark' })
     },
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: LOOSE_OBJECT,
   },
 ]

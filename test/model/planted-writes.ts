@@ -35,6 +35,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.mark.sent = 'afterErrors'
     },
     scenario: SCENARIOS.deletions,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -88,6 +89,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.close.where = [['IS_OWN_ROW', 'IS_PROMOTION']]
     },
     scenario: SCENARIOS.plain,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -96,6 +98,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.remove.where = [[]]
     },
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: BYTES,
   },
   {
@@ -104,6 +107,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.record.where = [['IS_FREE'], ['IS_NOT_FENCED', 'IS_NEWER']]
     },
     scenario: SCENARIOS.twins,
+    faults: 0,
     breaks: BYTES,
   },
   {
@@ -131,7 +135,8 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
         Object.assign(document, { kind: TOMBSTONE, fencedThrough: call.attempt })
       }
     },
-    scenario: SCENARIOS.twins,
+    scenario: SCENARIOS.tombstone,
+    faults: 1,
     breaks: OBJECT,
   },
   {
@@ -160,6 +165,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.reschedule.where = [[]]
     },
     scenario: SCENARIOS.twins,
+    faults: 1,
     breaks: 'at rest: no marker',
   },
   {
@@ -168,6 +174,7 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
       writes.correct.where = [[]]
     },
     scenario: SCENARIOS.negativeDrift,
+    faults: 0,
     breaks: BYTES,
   },
 ]

@@ -4,10 +4,10 @@ import type { Model, ModelStep } from './protocol.ts'
 import { type Choice, hasEnded } from './steps.ts'
 import {
   type Call,
+  clearWork,
   entry,
   MAX_LATE,
   MAX_RELEASES,
-  NO_WORK,
   PENDING,
   type Process,
   WAITING,
@@ -52,7 +52,7 @@ export function createProcessMoves(model: Model) {
     return step === WAITING ? starts[entry(world.setup.roles, index).kind] : step
   }
 
-  function list(world: World, index: number, moves: ProcessMove[]): void {
+  function list(world: World, index: number, moves: object[]): void {
     const process = entry(world.processes, index)
     const { kind } = entry(world.setup.roles, index)
     if (process.step === WAITING && kind === 'resolver' && !world.isDue) return
@@ -69,7 +69,7 @@ export function createProcessMoves(model: Model) {
     if (world.faults > 0 && process.step !== WAITING) moves.push({ index, step: KILLED, choice: 0 })
   }
 
-  function listStep(world: World, index: number, step: number, moves: ProcessMove[]): void {
+  function listStep(world: World, index: number, step: number, moves: object[]): void {
     const { write, read } = entry(model.steps, step)
     if (write === -1) {
       const { length } = read(world, entry(world.processes, index), index)
@@ -164,7 +164,7 @@ export function createProcessMoves(model: Model) {
     const process = entry(world.processes, index)
     process.step = step
     if (!entry(model.steps, step).isEnd) return
-    Object.assign(process, NO_WORK)
+    clearWork(process)
     if (step === WAITING) for (const { document } of world.places) document.contemporaries &= ~(1 << index)
   }
 

@@ -1,5 +1,5 @@
 import type { Scenario } from './explore.ts'
-import { DOCUMENT, entry, type Role, type World } from './world.ts'
+import { DOCUMENT, entry, type Role, TOMBSTONE, type World } from './world.ts'
 
 const promotion = (attempt: number): Role => ({ kind: 'promotion', attempt, hasKey: true })
 const plain = (attempt: number): Role => ({ kind: 'promotion', attempt, hasKey: false })
@@ -20,6 +20,11 @@ function withDrift(drift: number): (world: World) => void {
     world.drift = drift
     world.used += drift
   }
+}
+
+/** Attempt 1 was fenced out and given up a day ago. */
+function withOldTombstone(world: World): void {
+  Object.assign(entry(world.places, 0).document, { kind: TOMBSTONE, isFinished: true, fencedThrough: 1 })
 }
 
 /** Twins have the same document id: place 0. The first entry is that of attempt 0, which is none. */
@@ -59,6 +64,12 @@ export const SCENARIOS = {
     setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [deletion, promotion(2), resolver] },
     faults: 1,
     begin: withDocument,
+  },
+  tombstone: {
+    name: 'a promotion, a tombstone of its twin that may expire',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [promotion(2), resolver] },
+    faults: 2,
+    begin: withOldTombstone,
   },
   audit: {
     name: 'a promotion, its deletion, an audit',

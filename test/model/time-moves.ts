@@ -26,7 +26,7 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
 
   function mayLeaseEnd(world: World, index: number): boolean {
     const process = entry(world.processes, index)
-    if (kindOf(world, index) !== 'promotion' || process.isLeaseOver || process.step === WAITING) return false
+    if (process.isLeaseOver || process.step === WAITING || kindOf(world, index) !== 'promotion') return false
     const isAtWork =
       !hasEnded(process) || world.late.some(({ sender, write: sent }) => sender === index && sent !== COPY)
     return !isAtWork || model.doLeasesEndEarly
@@ -57,7 +57,7 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
     return isFinished && contemporaries === 0 && !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
   }
 
-  function list(world: World, moves: TimeMove[]): void {
+  function list(world: World, moves: object[]): void {
     for (let at = 0; at < world.late.length; at++) moves.push({ what: 'arrives', at })
     for (let at = 0; at < world.processes.length; at++) if (mayLeaseEnd(world, at)) moves.push({ what: 'lease', at })
     for (let at = 1; at < world.releases.length; at++) if (mayReleaseEnd(world, at)) moves.push({ what: 'release', at })

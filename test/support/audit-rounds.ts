@@ -40,7 +40,7 @@ export interface PlayedRound {
 }
 
 /**
- * Plays a round by the definition that is deployed. Pauses of the engine take no time.
+ * Plays a round by the definition that is deployed, one task after the other. Pauses of the engine take no time.
  * @param options.invoke around each task: may fail before, or in place of its answer
  */
 export async function playRoundOf(
@@ -65,15 +65,19 @@ export async function playRoundOf(
     isOver,
     onFinding: (finding) => void findings.push(finding),
   }
+  let before: Promise<unknown> = Promise.resolve()
   const report = await playRound({
     definition: DEFINITION,
     roundId,
     signal,
-    maxConcurrency: 1,
-    pause: async () => {},
+    longestPauseMs: 0,
     invoke: (task) => {
-      tasks.push(task)
-      return invoke(task, (changed) => performAuditTask(task, options, changed, signal))
+      const answer = before.then(() => {
+        tasks.push(task)
+        return invoke(task, (changed) => performAuditTask(task, options, changed, signal))
+      })
+      before = answer.catch(() => {})
+      return answer
     },
   })
   const ids = [...new Set(findings.map(findingId))].toSorted()

@@ -6,9 +6,9 @@ import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-// Nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+replaceWaits()
 
 const { signal } = new AbortController()
 const remove = ({ deps }: Ports, one: Parameters<typeof deleteDocument>[0]) => deleteDocument(one, deps, signal)

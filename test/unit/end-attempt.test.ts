@@ -3,9 +3,9 @@ import { ServiceError } from '../../lib/errors.ts'
 import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
 import { newDocument } from '../support/ledger-values.ts'
 import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-// Nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+replaceWaits()
 
 const { signal } = new AbortController()
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true })

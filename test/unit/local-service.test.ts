@@ -108,7 +108,7 @@ describe('readStartOptions', () => {
   const read = (args: string[], env = {}) => readStartOptions(args, { root: '/r', env })
 
   it('has defaults, and PORT as another way to say --port, which goes before it', () => {
-    expect(read([])).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local' })
+    expect(read([])).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local', watch: false })
     expect(read(['--fresh'], { PORT: '4000' })).toMatchObject({ port: 4000, fresh: true })
     expect(read(['--port', '5000'], { PORT: '4000' })).toMatchObject({ port: 5000 })
   })

@@ -14,9 +14,9 @@ import {
   WATCH_MS,
   WORKSPACE,
 } from '../support/ports.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-// Nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+replaceWaits()
 
 const { signal } = new AbortController()
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true })

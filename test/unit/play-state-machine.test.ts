@@ -16,7 +16,7 @@ function stageOf(tries: unknown[], change: Partial<Stage> = {}) {
     },
     context: { Execution: { Name: 'round-1' } },
     signal: new AbortController().signal,
-    pause: async (seconds) => void pauses.push(seconds),
+    pause: async (durationMs) => void pauses.push(durationMs / 1000),
     ...change,
   }
   return { stage, asked, pauses }
@@ -108,7 +108,7 @@ describe('a state machine that is played', () => {
         now--
       }
       const items = [1, 2, 3, 4, 5]
-      await play(map(), { items }, stageOf([], { perform, maxConcurrency: 2 }).stage)
+      await play(map({ MaxConcurrency: 2 }), { items }, stageOf([], { perform }).stage)
       expect(most).toBe(2)
       await play(map(), { items }, stageOf([], { perform }).stage)
       expect(most).toBe(5)

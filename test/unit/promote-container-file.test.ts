@@ -3,9 +3,9 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createTestApi, NOW_MS } from '../support/test-api.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-// Nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async (_ms: number, value: unknown) => value }))
+replaceWaits()
 afterEach(() => vi.restoreAllMocks())
 
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true, cause: new Error('lost') })

@@ -3,15 +3,14 @@ import { ServiceError } from '../../lib/errors.ts'
 import { completeRelease, releaseBytes } from '../../lib/promotion/release-bytes.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-const pauses = vi.hoisted((): number[] => [])
-vi.mock('node:timers/promises', () => ({
-  setTimeout: async (ms: number, value: unknown, { signal }: { signal: AbortSignal }) => {
-    pauses.push(ms)
-    if (signal.aborted) throw signal.reason
-    return value
-  },
-}))
+const pauses: number[] = []
+replaceWaits(async (ms, value, { signal }) => {
+  pauses.push(ms)
+  if (signal.aborted) throw signal.reason
+  return value
+})
 afterEach(() => void pauses.splice(0))
 
 const { signal } = new AbortController()

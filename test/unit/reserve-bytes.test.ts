@@ -3,16 +3,15 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { TakeOutcome } from '../../lib/promotion/ports.ts'
 import { takeBytes } from '../../lib/promotion/reserve-bytes.ts'
 import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../support/ports.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
-const time = vi.hoisted(() => ({ pauses: [] as number[], passes: (_ms: number) => {} }))
-vi.mock('node:timers/promises', () => ({
-  setTimeout: async (ms: number, value: unknown, { signal }: { signal: AbortSignal }) => {
-    if (signal.aborted) throw signal.reason
-    time.pauses.push(ms)
-    time.passes(ms)
-    return value
-  },
-}))
+const time = { pauses: [] as number[], passes: (_ms: number) => {} }
+replaceWaits(async (ms, value, { signal }) => {
+  if (signal.aborted) throw signal.reason
+  time.pauses.push(ms)
+  time.passes(ms)
+  return value
+})
 afterEach(() => {
   time.pauses.splice(0)
   vi.restoreAllMocks()

@@ -6,6 +6,9 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { OPENING, type SendOptions, send } from '../../lib/aws/send.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+const time = skipWaits()
 
 /** What the store does with one request. */
 type Answer = RequestListener
@@ -129,10 +132,23 @@ describe('send', () => {
 
   it('tries what is throttled for as long as its patience, and no failure before counts against that', async () => {
     const store = await startStore(FAILED, FAILED, THROTTLED)
-    const startedAtMs = performance.now()
     await expect(store.call({ opens: true, patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
-    expect(performance.now() - startedAtMs).toBeLessThan(5000)
-    expect(store.calls()).toBeGreaterThan(5)
+    expect(store.calls()).toBe(time.pausesMs.length + 1)
+    const waitedMs = time.pausesMs.reduce((sum, ms) => sum + ms, 0)
+    // Another pause, of 400 ms at most, would have been longer than that.
+    expect([waitedMs > 1000, waitedMs < 1500]).toEqual([true, true])
+  })
+
+  it.each([
+    [undefined, [30, 60, 120, 240, 400, 400]],
+    [1000, [30, 60, 120, 240, 480, 960, 1000]],
+  ])('waits longer each time, up to %s ms, by chance from half of that', async (longestPauseMs, longest) => {
+    const store = await startStore(...longest.map(() => THROTTLED), GOOD)
+    await store.call({ patienceMs: 10_000, ...(longestPauseMs && { longestPauseMs }) })
+    expect(time.pausesMs.map((ms, index) => ms >= (longest[index] ?? 0) / 2 && ms <= (longest[index] ?? 0))).toEqual(
+      longest.map(() => true),
+    )
+    expect(new Set(time.pausesMs).size).toBe(longest.length)
   })
 
   it('counts no throttling against the tries that a failing store has', async () => {
@@ -169,7 +185,7 @@ describe('send', () => {
 
   it('gives up a call that takes longer than one may', async () => {
     const store = await startStore(HANGS)
-    await expect(store.call({ opens: true, requestTimeoutMs: 50 })).rejects.toMatchObject(unavailable(true))
+    await expect(store.call({ opens: true, requestTimeoutMs: 200 })).rejects.toMatchObject(unavailable(true))
     expect(store.calls()).toBe(1)
   })
 
@@ -177,8 +193,12 @@ describe('send', () => {
     ['under way', HANGS],
     ['in the middle of its answer', ((_, response) => void response.writeHead(200).write('{')) satisfies Answer],
   ])('is told to stop with the call %s: timed out, and in doubt', async (_, answer) => {
-    const store = await startStore(answer)
-    await expect(store.call({ signal: AbortSignal.timeout(80) })).rejects.toMatchObject({
+    const stop = new AbortController()
+    const store = await startStore((request, response) => {
+      answer(request, response)
+      setTimeout(() => stop.abort(), 20)
+    })
+    await expect(store.call({ signal: stop.signal })).rejects.toMatchObject({
       reason: 'promotion_timed_out',
       isUnanswered: true,
     })
@@ -186,12 +206,11 @@ describe('send', () => {
   })
 
   it('stops at once between two tries, and is not in doubt', async () => {
+    const stop = new AbortController()
     const store = await startStore(THROTTLED)
-    const startedAtMs = performance.now()
-    await expect(
-      store.call({ opens: true, patienceMs: 10_000, signal: AbortSignal.timeout(300) }),
-    ).rejects.toMatchObject(unavailable(false))
-    expect(performance.now() - startedAtMs).toBeLessThan(5000)
+    time.beforePause = () => stop.abort()
+    await expect(store.call({ opens: true, signal: stop.signal })).rejects.toMatchObject(unavailable(false))
+    expect(store.calls()).toBe(1)
   })
 
   it('sends nothing once it is told to stop', async () => {

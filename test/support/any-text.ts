@@ -1,0 +1,19 @@
+import fc from 'fast-check'
+
+const SURROGATES = { first: 0xd800, count: 0x800 }
+
+/**
+ * Any character of Unicode but lone surrogates: what the unit 'binary' is, without the table of all of them that fast-check
+ * makes for it, which takes a second or two in each file.
+ */
+const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - SURROGATES.count }).map(
+  (number) => String.fromCodePoint(number < SURROGATES.first ? number : number + SURROGATES.count),
+  (character) => {
+    const [first = '', ...others] = String(character)
+    if (first === '' || others.length > 0) throw new Error('not one character')
+    const code = first.codePointAt(0) ?? 0
+    return code < SURROGATES.first ? code : code - SURROGATES.count
+  },
+)
+
+export const anyText = (length: { maxLength?: number } = {}) => fc.string({ unit: anyCharacter, ...length })
