@@ -28,7 +28,7 @@ interface Sizes {
 const FULL: Sizes = {
   scanned: 1e6,
   overdue: 10_000,
-  load: { perSecond: 1000, busyWorkspaces: 10_000, killedShare: 0.01, killedRunsShare: 0.1, seconds: 150 },
+  load: { perSecond: 1000, busyWorkspaces: 10_000, killedShare: 0.01, killedRunsShare: 0, seconds: 150 },
   small: { workspaces: 3000, documents: 3 },
   large: { workspaces: 16, documents: 20_000 },
   killed: { workspaces: 3000, documents: 3, findings: 1000, sliceMs: 1000, killedShare: 0.2 },
@@ -42,6 +42,13 @@ const QUICK: Sizes = {
   large: { workspaces: 8, documents: 1000 },
   killed: { workspaces: 100, documents: 3, findings: 40, sliceMs: 200, killedShare: 0.2 },
 }
+const withKilledRuns = (load: Load): Load => ({
+  ...load,
+  perSecond: load.perSecond / 10,
+  busyWorkspaces: load.busyWorkspaces / 10,
+  killedShare: load.killedShare * 10,
+  killedRunsShare: 0.1,
+})
 /** A simulation of minutes takes minutes. */
 const CALL_LIMIT_MS = 3_600_000
 
@@ -51,6 +58,8 @@ interface Found {
   idle: Record<number, Idle>
   overdue: { now: CostInRuns; before: CostInRuns }
   sustained: Lateness
+  /** A tenth of the load, and of the resolver's runs killed. */
+  ownKilled: Lateness
   rounds: Rounds
 }
 
@@ -64,7 +73,9 @@ export const scale: Bench = {
   isExact: true,
   async run(context) {
     const definition = await readServiceDefinition(ROOT, 'local')
-    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment }
+    // The local stage audits with one shard; a deployed one has the defaults.
+    const { AUDIT_SHARDS: _, ...environment } = definition.environment
+    const env = { ...lambdaEnvironment('http://unused'), ...environment }
     const simulator = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', {
       env,
       callLimitMs: CALL_LIMIT_MS,
@@ -78,6 +89,7 @@ export const scale: Bench = {
         ...idleRows(found.idle),
         ...overdueRows(sizes.overdue, found.overdue),
         lateRow(sizes.load, found.sustained),
+        lateRow(withKilledRuns(sizes.load), found.ownKilled),
         ...auditRows(found.rounds, sizes.killed.findings, WORKSPACES, settings),
       ],
       figures: { ...found },
@@ -108,6 +120,8 @@ async function simulate(
   const before = await simulator.call('overdue', { ...of, count: overdue / 10, how: 'before' })
   progress(`${load.perSecond} promotions a second`)
   const sustained = await simulator.call('sustain', { ...of, load })
+  progress('runs that are killed')
+  const ownKilled = await simulator.call('sustain', { ...of, load: withKilledRuns(load) })
   const round = (name: string, size: Partial<Sizes['killed']> & Sizes['small']) => {
     progress(`a round of the audit, ${name}`)
     const rest = { findings: 0, sliceMs: SLICE_MS, killedShare: 0, memoryMib: AUDIT_MEMORY_MIB }
@@ -116,5 +130,5 @@ async function simulate(
   const small = await round('small', sizes.small)
   const large = await round('large', sizes.large)
   const killed = await round('killed', sizes.killed)
-  return { idle, overdue: { now, before }, sustained, rounds: { small, large, killed } }
+  return { idle, overdue: { now, before }, sustained, ownKilled, rounds: { small, large, killed } }
 }

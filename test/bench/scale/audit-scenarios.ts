@@ -112,7 +112,6 @@ export async function auditRound(world: World, { memoryMib, sliceMs, killedShare
     roundId: 'round-1',
     invoke,
     signal,
-    pause: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   })
   const ms = await letPassUntil(round)
   const { user } = process.cpuUsage(cpuBefore)

@@ -86,7 +86,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
       looks += (report?.workspaces ?? 0) + (report?.elsewhere ?? 0)
     })
     // Every so many, while it is at work.
-    if (runs.length % Math.round(1 / load.killedRunsShare) === 0) {
+    if (load.killedRunsShare > 0 && runs.length % Math.round(1 / load.killedRunsShare) === 0) {
       setTimeout(() => {
         if (isOver) return
         killedRuns++
