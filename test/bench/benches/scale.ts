@@ -5,7 +5,6 @@ import { lambdaEnvironment, ROOT } from '../bundles.ts'
 import { auditRows, type Rounds } from '../scale/audit-rows.ts'
 import { type CostInRuns, type Idle, idleRows, lateRow, overdueRows } from '../scale/resolver-rows.ts'
 import type { Lateness, Load } from '../scale/sustained.ts'
-import { asCount } from '../scale/words.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { ScaleSimulatorMethods } from '../workers/scale-simulator.ts'
 
@@ -26,9 +25,9 @@ interface Sizes {
 }
 
 const FULL: Sizes = {
-  scanned: 1e6,
+  scanned: 1e5,
   overdue: 10_000,
-  load: { perSecond: 1000, busyWorkspaces: 10_000, killedShare: 0.01, killedRunsShare: 0, seconds: 150 },
+  load: { perSecond: 1000, busyWorkspaces: 5000, killedShare: 0.01, killedRunsShare: 0, seconds: 60 },
   small: { workspaces: 3000, documents: 3 },
   large: { workspaces: 16, documents: 20_000 },
   killed: { workspaces: 3000, documents: 3, findings: 1000, sliceMs: 1000, killedShare: 0.2 },
@@ -76,13 +75,13 @@ export const scale: Bench = {
     // The local stage audits with one shard; a deployed one has the defaults.
     const { AUDIT_SHARDS: _, ...environment } = definition.environment
     const env = { ...lambdaEnvironment('http://unused'), ...environment }
-    const simulator = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', {
-      env,
-      callLimitMs: CALL_LIMIT_MS,
-    })
     const sizes = context.isQuick ? QUICK : FULL
-    const found = await simulate(simulator, definition, sizes, context)
-    await simulator.stop()
+    const start = () =>
+      startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', { env, callLimitMs: CALL_LIMIT_MS })
+    // No time is measured in them, so that all processors may be busy.
+    const simulators = await Promise.all([start(), start(), start()])
+    const found = await simulateAll(simulators, definition, sizes, context)
+    await Promise.all(simulators.map((simulator) => simulator.stop()))
     const settings = { ...readConfig(env).audit, memoryMib: AUDIT_MEMORY_MIB }
     return {
       rows: [
@@ -97,38 +96,65 @@ export const scale: Bench = {
   },
 }
 
-async function simulate(
-  simulator: Simulator,
+async function simulateAll(
+  [one, other, third]: [Simulator, Simulator, Simulator],
   definition: ServiceDefinition,
-  { overdue, load, ...sizes }: Sizes,
+  sizes: Sizes,
   { progress }: BenchContext,
 ): Promise<Found> {
+  const call = (simulator: Simulator): Simulator['call'] => {
+    return (name, argument) => {
+      progress(`${name} ${JSON.stringify({ ...(argument as object), definition: undefined })}`)
+      return simulator.call(name, argument)
+    }
+  }
+  const [overdue, sustained, rounds] = await Promise.all([
+    simulateResolver(call(one), definition, sizes),
+    simulateLoad(call(other), definition, sizes),
+    simulateAudit(call(third), definition, sizes),
+  ])
+  return { ...overdue, ...sustained, rounds }
+}
+
+async function simulateResolver(
+  call: Simulator['call'],
+  definition: ServiceDefinition,
+  { scanned, overdue: count }: Sizes,
+): Promise<Pick<Found, 'idle' | 'overdue'>> {
   const idle: Found['idle'] = {}
   for (const workspaces of WORKSPACES) {
-    progress(`nothing overdue in ${asCount(workspaces)} workspaces`)
     const of = { workspaces, definition }
     idle[workspaces] = {
-      now: await simulator.call('idle', { ...of, how: 'now' }),
-      before: await simulator.call('idle', { ...of, how: 'before' }),
-      ...(workspaces <= sizes.scanned && { scan: await simulator.call('scanAll', of) }),
+      now: await call('idle', { ...of, how: 'now' }),
+      before: await call('idle', { ...of, how: 'before' }),
+      ...(workspaces <= scanned && { scan: await call('scanAll', of) }),
     }
   }
   const of = { workspaces: MOST_WORKSPACES, definition }
-  progress(`${asCount(overdue)} overdue`)
-  const now = await simulator.call('overdue', { ...of, count: overdue, how: 'now' })
-  progress(`${asCount(overdue / 10)} overdue, as before`)
-  const before = await simulator.call('overdue', { ...of, count: overdue / 10, how: 'before' })
-  progress(`${load.perSecond} promotions a second`)
-  const sustained = await simulator.call('sustain', { ...of, load })
-  progress('runs that are killed')
-  const ownKilled = await simulator.call('sustain', { ...of, load: withKilledRuns(load) })
-  const round = (name: string, size: Partial<Sizes['killed']> & Sizes['small']) => {
-    progress(`a round of the audit, ${name}`)
-    const rest = { findings: 0, sliceMs: SLICE_MS, killedShare: 0, memoryMib: AUDIT_MEMORY_MIB }
-    return simulator.call('round', { ...rest, ...size, definition })
+  const now = await call('overdue', { ...of, count, how: 'now' })
+  const before = await call('overdue', { ...of, count: count / 10, how: 'before' })
+  return { idle, overdue: { now, before } }
+}
+
+async function simulateLoad(
+  call: Simulator['call'],
+  definition: ServiceDefinition,
+  { load }: Sizes,
+): Promise<Pick<Found, 'sustained' | 'ownKilled'>> {
+  const of = { workspaces: MOST_WORKSPACES, definition }
+  const sustained = await call('sustain', { ...of, load })
+  return { sustained, ownKilled: await call('sustain', { ...of, load: withKilledRuns(load) }) }
+}
+
+async function simulateAudit(
+  call: Simulator['call'],
+  definition: ServiceDefinition,
+  { small, large, killed }: Sizes,
+): Promise<Rounds> {
+  const rest = { findings: 0, sliceMs: SLICE_MS, killedShare: 0, memoryMib: AUDIT_MEMORY_MIB, definition }
+  return {
+    killed: await call('round', { ...rest, ...killed }),
+    small: await call('round', { ...rest, ...small }),
+    large: await call('round', { ...rest, ...large }),
   }
-  const small = await round('small', sizes.small)
-  const large = await round('large', sizes.large)
-  const killed = await round('killed', sizes.killed)
-  return { idle, overdue: { now, before }, sustained, ownKilled, rounds: { small, large, killed } }
 }
