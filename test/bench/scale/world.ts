@@ -69,7 +69,7 @@ export async function createWorld(population: Population, definition: ServiceDef
     reservations: config.reservationsTable,
     documents: config.documentsTable,
   }
-  const dynamoDb = createFormulaDynamoDb(written, population, tables, count)
+  const dynamoDb = createFormulaDynamoDb(written, population, tables, count, clock.now)
   const stores: Stores = { dynamoDb, s3: createFormulaS3(population) }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads what it looks for in files when a client is first used: the virtual clock waits for no file.
