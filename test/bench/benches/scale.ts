@@ -3,13 +3,15 @@ import { readConfig } from '../../../lib/config.ts'
 import type { Bench, BenchContext } from '../bench.ts'
 import { lambdaEnvironment, ROOT } from '../bundles.ts'
 import { auditRows, type Rounds } from '../scale/audit-rows.ts'
-import { type CostInRuns, type Idle, idleRows, lateRow, overdueRows } from '../scale/resolver-rows.ts'
+import { type CostInRuns, type Idle, idleRows, lateRow, overdueRows, together } from '../scale/resolver-rows.ts'
 import type { Lateness, Load } from '../scale/sustained.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { ScaleSimulatorMethods } from '../workers/scale-simulator.ts'
 
 const WORKSPACES = [1e3, 1e4, 1e5, 1e6]
 const MOST_WORKSPACES = 1e6
+/** As many schedules as serverless.yml has. */
+const RESOLVER_GROUPS = 4
 const AUDIT_MEMORY_MIB = 512
 const SLICE_MS = 240_000
 
@@ -27,10 +29,10 @@ interface Sizes {
 const FULL: Sizes = {
   scanned: 1e5,
   overdue: 10_000,
-  load: { perSecond: 1000, busyWorkspaces: 5000, killedShare: 0.01, killedRunsShare: 0, seconds: 60 },
-  small: { workspaces: 3000, documents: 3 },
-  large: { workspaces: 16, documents: 20_000 },
-  killed: { workspaces: 3000, documents: 3, findings: 1000, sliceMs: 1000, killedShare: 0.2 },
+  load: { perSecond: 1000, busyWorkspaces: 2000, killedShare: 0.01, killedRunsShare: 0, seconds: 40 },
+  small: { workspaces: 1000, documents: 3 },
+  large: { workspaces: 8, documents: 10_000 },
+  killed: { workspaces: 1200, documents: 3, findings: 1000, sliceMs: 1000, killedShare: 0.2 },
 }
 /** Enough to show that it works. */
 const QUICK: Sizes = {
@@ -79,7 +81,7 @@ export const scale: Bench = {
     const start = () =>
       startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', { env, callLimitMs: CALL_LIMIT_MS })
     // No time is measured in them, so that all processors may be busy.
-    const simulators = await Promise.all([start(), start(), start()])
+    const simulators = await Promise.all(Array.from({ length: RESOLVER_GROUPS + 2 }, start))
     const found = await simulateAll(simulators, definition, sizes, context)
     await Promise.all(simulators.map((simulator) => simulator.stop()))
     const settings = { ...readConfig(env).audit, memoryMib: AUDIT_MEMORY_MIB }
@@ -97,30 +99,31 @@ export const scale: Bench = {
 }
 
 async function simulateAll(
-  [one, other, third]: [Simulator, Simulator, Simulator],
+  simulators: Simulator[],
   definition: ServiceDefinition,
   sizes: Sizes,
   { progress }: BenchContext,
 ): Promise<Found> {
-  const call = (simulator: Simulator): Simulator['call'] => {
-    return (name, argument) => {
-      progress(`${name} ${JSON.stringify({ ...(argument as object), definition: undefined })}`)
-      return simulator.call(name, argument)
-    }
-  }
-  const [overdue, sustained, rounds] = await Promise.all([
-    simulateResolver(call(one), definition, sizes),
-    simulateLoad(call(other), definition, sizes),
-    simulateAudit(call(third), definition, sizes),
+  const calls = simulators.map((simulator): Simulator['call'] => (name, argument) => {
+    progress(`${name} ${JSON.stringify({ ...(argument as object), definition: undefined })}`)
+    return simulator.call(name, argument)
+  })
+  const [ofLoad, ofAudit, ...ofResolver] = calls as [Simulator['call'], Simulator['call'], ...Simulator['call'][]]
+  const [resolver, load, rounds] = await Promise.all([
+    simulateResolver(ofResolver, definition, sizes),
+    simulateLoad(ofLoad, definition, sizes),
+    simulateAudit(ofAudit, definition, sizes),
   ])
-  return { ...overdue, ...sustained, rounds }
+  return { ...resolver, ...load, rounds }
 }
 
+/** @param calls one for each of its machines */
 async function simulateResolver(
-  call: Simulator['call'],
+  calls: Simulator['call'][],
   definition: ServiceDefinition,
   { scanned, overdue: count }: Sizes,
 ): Promise<Pick<Found, 'idle' | 'overdue'>> {
+  const [call] = calls as [Simulator['call']]
   const idle: Found['idle'] = {}
   for (const workspaces of WORKSPACES) {
     const of = { workspaces, definition }
@@ -131,7 +134,8 @@ async function simulateResolver(
     }
   }
   const of = { workspaces: MOST_WORKSPACES, definition }
-  const now = await call('overdue', { ...of, count, how: 'now' })
+  const parts = calls.map((each, group) => each('overdue', { ...of, count, how: 'now', group }))
+  const now = together(await Promise.all(parts))
   const before = await call('overdue', { ...of, count: count / 10, how: 'before' })
   return { idle, overdue: { now, before } }
 }

@@ -57,9 +57,12 @@ export function overdueRows(count: number, { now, before }: { now: CostInRuns; b
   ]
 }
 
-export function lateRow({ perSecond, busyWorkspaces, killedShare, killedRunsShare }: Load, late: Lateness): Row {
+export function lateRow(
+  { perSecond, busyWorkspaces, killedShare, killedRunsShare, seconds }: Load,
+  late: Lateness,
+): Row {
   const { killed, left, p50, p99, most, runs, killedRuns, longestRunSeconds, looksPerMinute } = late
-  const load = `${asCount(perSecond)} promotions a second in ${asCount(busyWorkspaces)} workspaces, ${asPercent(killedShare)} killed`
+  const load = `${asCount(perSecond)} promotions a second for ${seconds} s in ${asCount(busyWorkspaces)} workspaces, ${asPercent(killedShare)} killed`
   const details =
     `p50 ${asSeconds(p50)}, p99 ${asSeconds(p99)}, of ${asCount(killed)} killed, ${left} left; ` +
     `${runs} runs, ${killedRuns} of them killed, the longest ${asSeconds(longestRunSeconds)}, ${asCount(Math.round(looksPerMinute))} looks a minute`
@@ -73,6 +76,16 @@ export function lateRow({ perSecond, busyWorkspaces, killedShare, killedRunsShar
     measured,
     isMet: most <= LATE_SECONDS && left === 0 && killed > 0,
   }
+}
+
+/** Of machines that worked at the same time. */
+export function together(parts: readonly CostInRuns[]): CostInRuns {
+  const sum = { ...parts[0] } as CostInRuns
+  for (const part of parts.slice(1)) {
+    for (const [name, value] of Object.entries(part)) sum[name as keyof Cost] += value
+  }
+  const most = (of: (part: CostInRuns) => number) => Math.max(...parts.map(of))
+  return { ...sum, seconds: most(({ seconds }) => seconds), runs: most(({ runs }) => runs) }
 }
 
 const describe = ({ dynamoDbCalls, s3Lists, readUnits, writeUnits, seconds, dollars, machines }: Cost) =>

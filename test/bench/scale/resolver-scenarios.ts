@@ -1,8 +1,8 @@
-import { CHECK_SHARDS } from '../../../lib/aws/workspace-item.ts'
+import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/workspace-item.ts'
 import { createRandom } from '../statistics.ts'
 import { isHealed, type Leftover, plantLeftover } from './leftovers.ts'
 import { dollarsOf, type Spent } from './meter.ts'
-import type { Population } from './population.ts'
+import { type Population, workspaceIdOf } from './population.ts'
 import { groupsOf, letPassUntil, RESOLVER, type Run, startRun, startRunAsBefore } from './runs.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
@@ -33,15 +33,19 @@ export async function scanAll(world: World): Promise<Cost> {
   return costOf(world, ms, 1)
 }
 
-/** That many workspaces in random places in which a promotion died, due since some moment of the last minute. */
+/**
+ * That many workspaces in random places in which a promotion died, due since some moment of the last minute.
+ * @param group looks at those of one schedule alone: what the machines work on has nothing in common, neither workspaces nor
+ *   shards of the index, so that each may be simulated by itself
+ */
 export async function overdue(
   world: World,
-  { count, how }: { count: number; how: 'now' | 'before' },
+  { count, how, group }: { count: number; how: 'now' | 'before'; group?: number },
 ): Promise<Cost & { runs: number }> {
-  const leftovers = await plant(world, count)
+  const leftovers = await plant(world, count, group)
   const startedMs = clock.now()
   for (let minutes = 1; ; minutes++) {
-    const runs = startMinute(world, how)
+    const runs = startMinute(world, how, group)
     await letPassUntil(Promise.all(runs.map(({ ended }) => ended)))
     const ms = clock.now() - startedMs
     if (await world.prepare((dynamoDb) => isHealed(leftovers, read(dynamoDb), world.population, world.config))) {
@@ -59,7 +63,7 @@ export function randomWorkspaces({ workspaces }: Population, count: number, seed
   return [...chosen]
 }
 
-async function plant(world: World, count: number): Promise<Leftover[]> {
+async function plant(world: World, count: number, group: number | undefined): Promise<Leftover[]> {
   const { population, config } = world
   const random = createRandom(SEED + 1)
   const leftovers = randomWorkspaces(population, count).map((workspace) => ({
@@ -69,16 +73,20 @@ async function plant(world: World, count: number): Promise<Leftover[]> {
     diedAfter: random() < 1 / 3 ? ('take' as const) : ('unmark' as const),
     leaseExpiresAtMs: Math.floor(clock.now() - random() * MINUTE_MS),
   }))
+  const shards = group === undefined ? CHECK_SHARDS : groupsOf(CHECK_SHARDS)[group]
+  const own = leftovers.filter(({ workspace }) => shards?.includes(Number(checkShardOf(workspaceIdOf(workspace)))))
   await world.prepare(async (dynamoDb) => {
-    for (const leftover of leftovers) await plantLeftover(leftover, read(dynamoDb), population, config)
+    for (const leftover of own) await plantLeftover(leftover, read(dynamoDb), population, config)
   })
   // Longer than indexes are behind.
   await clock.runUntil(clock.now() + 1000)
-  return leftovers
+  return own
 }
 
-function startMinute(world: World, how: 'now' | 'before'): Run[] {
-  return how === 'before' ? [startRunAsBefore(world)] : groupsOf(CHECK_SHARDS).map((shards) => startRun(world, shards))
+function startMinute(world: World, how: 'now' | 'before', group?: number): Run[] {
+  if (how === 'before') return [startRunAsBefore(world)]
+  const groups = groupsOf(CHECK_SHARDS).filter((_, index) => group === undefined || index === group)
+  return groups.map((shards) => startRun(world, shards))
 }
 
 function costOf({ meter }: World, ms: number, machines: number): Cost {

@@ -20,8 +20,13 @@ const methods = {
   async scanAll(of: Of<object>): Promise<Cost> {
     return scanAll(await worldOf(of))
   },
-  async overdue({ how, count, ...of }: Of<{ how: How; count: number }>): Promise<Cost & { runs: number }> {
-    return overdue(await worldOf(of), { count, how })
+  async overdue({
+    how,
+    count,
+    group,
+    ...of
+  }: Of<{ how: How; count: number; group?: number }>): Promise<Cost & { runs: number }> {
+    return overdue(await worldOf(of), { count, how, ...(group !== undefined && { group }) })
   },
   async sustain({ load, ...of }: Of<{ load: Load }>): Promise<Lateness> {
     return sustain(await worldOf(of), load)
