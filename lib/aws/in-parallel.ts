@@ -38,7 +38,8 @@ export async function inParallel<Result>(
 
   const takeNumber = () => refused.pop() ?? (next <= count ? next++ : undefined)
   const spawn = () => {
-    while (working < limit.current() && (refused.length > 0 || next <= count)) {
+    // A task may succeed after another has failed: a worker that begins then ends at once, and would be begun for ever.
+    while (!anySignal.aborted && working < limit.current() && (refused.length > 0 || next <= count)) {
       working++
       workers.push(workUntilDone())
     }
