@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /** No bundle, no framework process, no server but small ones of their own: these start at once. */
 const FAST = [
+  'test/docs/**/*.test.ts',
   'test/unit/**/*.test.ts',
   'test/http/**/*.test.ts',
   'test/contract/fakes.test.ts',

@@ -1,22 +1,18 @@
-const { readFileSync } = require('node:fs')
-const { join } = require('node:path')
-const { parse } = require('yaml')
 const { ownSettings, refuse, stageOf } = require('./own-settings.cjs')
-
-const FILE = join(__dirname, '../resources/parameters.yml')
+const { parameters } = require('./settings.cjs')
 
 /** What serverless.yml has as `params`; --param still comes before all of it. */
 module.exports = ({ options }) => {
   const stage = stageOf(options)
   const problems = [...problemsInStage(stage), ...problemsInOptions(options)]
   if (problems.length > 0) refuse(problems)
-  const parameters = parse(readFileSync(FILE, 'utf8'))
+  const defaults = parameters()
   const { region, ...own } = ownSettings(stage)
   const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
-  return { ...parameters, [stage]: { ...parameters[stage], ...Object.fromEntries(texts) } }
+  return { ...defaults, [stage]: { ...defaults[stage], ...Object.fromEntries(texts) } }
 }
 
-/** What the framework itself would stop at; problems-in-deployment.ts knows what else is asked of a stage. */
+/** Stages that the framework itself would refuse; problems-in-deployment.ts has the other rules. */
 function problemsInStage(stage) {
   return /^[A-Za-z0-9-]+$/.test(stage)
     ? []

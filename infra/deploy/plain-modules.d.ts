@@ -18,7 +18,7 @@ declare module '*/account-rules.mjs' {
 declare module '*/existing-tables.mjs' {
   type Settings = Readonly<Record<string, unknown>>
 
-  /** `parameter` brings one along, `existing`, instead of the one of the stack. */
+  /** `parameter` can name an existing table, `existing`, to be used instead of the stack's. */
   interface Table {
     id: string
     parameter: string
@@ -37,4 +37,28 @@ declare module '*/existing-tables.mjs' {
 
 declare module '*/own-settings.cjs' {
   export function readOwnSettings(stage: string): Record<string, unknown>
+}
+
+declare module '*/settings.cjs' {
+  /** One entry of infra/resources/settings.yml; a value that depends on the stage is there by the stage's name, too. */
+  export interface Setting {
+    /** Without one, the setting is optional. */
+    default?: string
+    prod?: string
+    local?: string
+    variable?: string
+    kind?: string
+    integer?: { min: number; max: number }
+    isBoolean?: true
+    /** In words, where `integer` and `isBoolean` do not say it. Markdown. */
+    allowed?: string
+    meaning: string
+  }
+
+  /** By name, in the order of docs/settings.md. */
+  export const SETTINGS: Readonly<Record<string, Setting>>
+  /** Those with defaults of their own. */
+  export const STAGES: readonly ('prod' | 'local')[]
+  export function parameters(): Record<'default' | 'prod' | 'local', Record<string, string>>
+  export function environment(): Record<string, string>
 }

@@ -66,7 +66,7 @@ export async function inParallel<Result>(
     working--
   }
   spawn()
-  // The list grows while it is gone through.
+  // Refused tasks are added to the list while it is worked through.
   for (const worker of workers) await worker
   if (firstFailure !== undefined) throw firstFailure.error
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })

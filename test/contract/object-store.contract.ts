@@ -3,6 +3,7 @@ import { newAttemptId } from '../../lib/ids.ts'
 import type { ObjectMaintenance } from '../../lib/maintenance/ports.ts'
 import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
+import { patternBytes } from '../support/pattern-bytes.ts'
 
 const MIB = 1024 * 1024
 export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
@@ -16,13 +17,6 @@ export interface ObjectStoreHarness {
   readDocument(key: string): Promise<StoredObject | undefined>
   /** Keys of objects and of unfinished uploads. */
   documentKeys(): Promise<string[]>
-}
-
-/** Every byte differs from its neighbours and every 5 MiB from the next: a misplaced part shows. */
-export function patternBytes(sizeBytes: number): Buffer {
-  const words = new Uint32Array(Math.ceil(sizeBytes / 4))
-  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 2_654_435_761)
-  return Buffer.from(words.buffer).subarray(0, sizeBytes)
 }
 
 export const HARD_NAMES = [

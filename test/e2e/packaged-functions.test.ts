@@ -6,6 +6,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { METRICS } from '../../lib/metrics.ts'
+import { createWorkspaces, type TestWorkspace } from '../support/faults/workspaces.ts'
 import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
 import { expectDocumented } from '../support/openapi.ts'
@@ -13,14 +14,13 @@ import { type Packaged, packagedService } from '../support/packages.ts'
 import { restEvent, routeEvent } from '../support/rest-event.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { unzipFunction } from '../support/unzipped-function.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'
 
 let directory: string
 let service: Packaged
 let standIns: StandIns
-let world: ReturnType<typeof createWorld>
+let world: ReturnType<typeof createWorkspaces>
 const runtimes: LambdaRuntime[] = []
 /** Everything that any of the functions wrote in this file. */
 const lines: Record<string, unknown>[] = []
@@ -33,7 +33,7 @@ beforeAll(async () => {
     environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
     tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
   })
-  world = createWorld(standIns)
+  world = createWorkspaces(standIns)
   promotion = await start('promoteContainerFile')
 }, 60_000)
 afterAll(async () => {
@@ -193,7 +193,9 @@ describe('the packaged scheduled functions', () => {
 describe('the metrics', () => {
   it('that the code knows are all emitted', () => {
     const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))
-    expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted())
+    expect([...emitted].toSorted(), 'make the functions emit each in this file').toEqual(
+      Object.keys(METRICS).toSorted(),
+    )
   })
 
   it('of every alarm are emitted, in its namespace and with its dimensions', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
+import { expectDocumentedNames } from '../docs/pages.ts'
 import { NAMESPACE } from '../support/metric-names.ts'
 import {
   API_FUNCTIONS,
@@ -46,7 +47,7 @@ describe('alarms', () => {
       const slug = /Runbook: docs\/operations\.md#([a-z-]+)$/.exec(Properties.AlarmDescription)?.[1]
       expect(Properties.AlarmName).toMatch(new RegExp(`^container-file-promotion-prod-${slug}(-[a-z-]+)?$`))
       const heading = RUNBOOK.split('\n').find((line) => /^#+ /.test(line) && slugOf(line) === slug)
-      expect(heading, slug).toBeDefined()
+      expect(heading, `add to docs/operations.md, Alarms: ### ${slug}, with Means, Look at and Do`).toBeDefined()
     }
   })
 
@@ -62,8 +63,11 @@ describe('alarms', () => {
         .map(({ Properties }) => /#([a-z-]+)$/.exec(Properties.AlarmDescription)?.[1] ?? '')
     const [pages, tickets] = alarmsOfRunbook()
     expect(pages.length).toBeGreaterThan(5)
-    expect([...new Set(told('AlarmTopic'))].toSorted()).toEqual(pages.toSorted())
-    expect([...new Set(told('TicketTopic'))].toSorted()).toEqual(tickets.toSorted())
+    const line = (slug: string) => `a link [${slug.replaceAll('-', ' ')}](#${slug})`
+    const page = 'docs/operations.md, What to promise'
+    expectDocumentedNames(`${page}, Alarms that page`, { documented: pages, expected: told('AlarmTopic'), line })
+    const morning = `${page}, Alarms that wait for the morning`
+    expectDocumentedNames(morning, { documented: tickets, expected: told('TicketTopic'), line })
   })
 
   it('each reach the address that was given, those for the morning too', () => {

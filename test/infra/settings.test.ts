@@ -6,24 +6,24 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
+import { environment, parameters } from '../../infra/deploy/settings.cjs'
 import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/packages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const { provider, functions, ...rest } = parse(read('serverless.yml'))
-const params = parse(read('infra/resources/parameters.yml'))
-const DEFAULTS: Record<string, string> = params.default
+const params = parameters()
 
 /** Of the parameters, as the framework hands them to the plugin. */
 function deployment(
   changes: Record<string, string> = {},
   options: Partial<Pick<Deployment, 'stage' | 'region' | 'given' | 'written'>> = {},
 ): Deployment {
-  const settings: Record<string, string> = { ...DEFAULTS, ...changes }
+  const settings: Record<string, string> = { ...params.default, ...changes }
   const inEnvironment = Object.entries(SETTING_RULES).flatMap(([name, { environment }]) =>
     environment ? [[environment, settings[name]]] : [],
   )
-  const tables = Object.entries(provider.environment).filter(([name]) => name.endsWith('_TABLE'))
+  const tables = Object.entries(environment()).filter(([name]) => name.endsWith('_TABLE'))
   const bucket = (name: string | undefined) => ({ 'Fn::If': ['Creates…Bucket', { Ref: '…Bucket' }, name] })
   return {
     stage: 'prod',
@@ -40,46 +40,7 @@ function deployment(
   }
 }
 
-describe('docs/settings.md', () => {
-  const rows = read('docs/settings.md')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => line.slice(2, -2).split(' | '))
-  const code = (text = '') => [...text.matchAll(/`([^`]*)`/g)].map(([, inner]) => inner ?? '')
-
-  it('lists every parameter of serverless.yml in its order, as do the rules and the plugin', () => {
-    const names = Object.keys(DEFAULTS)
-    expect(rows.map(([name]) => code(name)[0])).toEqual(names)
-    expect(Object.keys(SETTING_RULES)).toEqual(names)
-    const settings = parse(read('infra/resources/settings.yml'))
-    expect(settings).toEqual(Object.fromEntries(names.map((name) => [name, `\${param:${name}}`])))
-    for (const stage of ['prod', 'local']) expect(names).toEqual(expect.arrayContaining(Object.keys(params[stage])))
-  })
-
-  it.each(rows.map(([name = '', defaults = '', variable = '']) => ({ name, defaults, variable })))(
-    'tells the defaults and the variable of $name',
-    ({ name, defaults, variable }) => {
-      const [parameter = ''] = code(name)
-      const expected = ['prod', 'local'].flatMap((stage) => {
-        const value = params[stage][parameter]
-        const text = value?.replace(/^\$\{env:\w+, '(.*)'\}$/, '$1')
-        return text === undefined ? [] : [`${stage} ${text === '' ? 'none' : `\`${text}\``}`]
-      })
-      const byStage = expected.length > 0 ? ` (${expected.join(', ')})` : ''
-      expect(defaults).toBe(`${DEFAULTS[parameter] === '' ? 'none' : `\`${DEFAULTS[parameter]}\``}${byStage}`)
-      expect(code(variable)[0]).toBe(SETTING_RULES[parameter]?.environment)
-    },
-  )
-})
-
 describe('serverless.yml', () => {
-  it('hands each parameter to its variable', () => {
-    for (const [name, { environment }] of Object.entries(SETTING_RULES)) {
-      if (environment === undefined || /^(sandbox|documents)Bucket$/.test(name)) continue
-      expect(provider.environment[environment], name).toBe(`\${param:${name}}`)
-    }
-  })
-
   it('uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
     const topLevel = ['service', 'frameworkVersion', 'plugins', 'params', 'custom', 'package', 'resources']
     expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())

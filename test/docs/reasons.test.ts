@@ -1,47 +1,45 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { REASONS } from '../../lib/errors.ts'
+import { type ErrorStatus, REASONS, type Reason } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI } from '../support/openapi.ts'
+import { expectDocumentedNames, tableRows } from './pages.ts'
 
 const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store' }
-const read = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
-const tableRows = (file: string) =>
-  read(file)
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
-    .map((line) => line.slice(2, -2).split(' | '))
-
-describe('docs/conformance.md', () => {
-  const rows = tableRows('docs/conformance.md').filter(([rule]) => rule !== 'Rule' && rule !== 'Decision')
-
-  it('covers every section of the interface', () => {
-    const sections = new Set(rows.flatMap(([rule]) => /^§(\d)/.exec(rule ?? '')?.[1] ?? []))
-    expect([...sections].toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
-  })
-
-  it.each(rows.map(([rule = '', test = '']) => ({ rule, test })))('names a test that exists for: $rule', ({ test }) => {
-    const [file = '', title = ''] = test.split(' › ')
-    expect(file).toMatch(/^test\/.*\.ts$/)
-    expect(title).not.toBe('')
-    // Titles stand in quotes of any kind; an apostrophe in one may be escaped.
-    expect(read(file).replaceAll("\\'", "'")).toContain(title)
-  })
-})
+/** Of what only API Gateway answers. */
+const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
+  route_not_found: 404,
+  method_not_allowed: 404,
+  request_too_large: 413,
+  invalid_request: 400,
+  request_blocked: 403,
+}
+const ALL = [...Object.keys(REASONS), ...Object.keys(OF_THE_GATEWAY)]
+const statusOf = (reason: string) => OF_THE_GATEWAY[reason] ?? REASONS[reason as Reason].status
 
 describe('docs/errors.md', () => {
-  const rows = tableRows('docs/errors.md').map(
-    ([status, reason]) => [reason?.replaceAll('`', ''), Number(status)] as const,
-  )
+  const rows = tableRows('docs/errors.md').filter(([status]) => status !== 'Status')
+  const documented = new Map(rows.map(([status, reason]) => [reason?.replaceAll('`', '') ?? '', Number(status)]))
 
-  it('explains every reason of the API description, with its status', () => {
-    const documented = new Map(rows.filter(([reason]) => reason !== 'reason' && reason !== undefined))
-    expect(new Set(documented.keys())).toEqual(new Set(DOCUMENTED_REASONS))
-    for (const [reason, { status }] of Object.entries(REASONS)) expect(documented.get(reason), reason).toBe(status)
+  it('explains every reason, with its status', () => {
+    expectDocumentedNames('docs/errors.md', {
+      documented: documented.keys(),
+      expected: ALL,
+      line: (reason) => `| ${statusOf(reason)} | \`${reason}\` | what happened | what to do |`,
+    })
+    for (const reason of ALL)
+      expect(documented.get(reason), `the status of ${reason} in docs/errors.md`).toBe(statusOf(reason))
   })
 })
 
 describe('docs/openapi.yaml', () => {
+  it('has every reason in one of its …Metadata schemas', () => {
+    expectDocumentedNames('docs/openapi.yaml', {
+      documented: DOCUMENTED_REASONS,
+      expected: ALL,
+      line: (reason) =>
+        `${reason}, to the enum \`reason\` of components.schemas.PlainMetadata, or of the schema with its facts`,
+    })
+  })
+
   it('types the facts of an error by its reason, so that generated clients can narrow by it', () => {
     const schemas: Record<string, { required?: string[]; properties?: Record<string, object> }> =
       OPENAPI.components.schemas
@@ -70,7 +68,11 @@ describe('docs/openapi.yaml', () => {
       shown.add(body.error.metadata.reason)
     }
     const reasons = Object.entries(REASONS).filter(([, row]) => row.status === Number(status))
-    for (const [reason] of reasons) expect(shown).toContain(reason)
+    expectDocumentedNames('docs/openapi.yaml', {
+      documented: reasons.flatMap(([reason]) => (shown.has(reason) ? [reason] : [])),
+      expected: reasons.map(([reason]) => reason),
+      line: (reason) => `an example of ${reason}, a body with it, to an operation's ${status}`,
+    })
   })
 })
 

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { FINDING_KINDS } from '../../lib/maintenance/findings.ts'
+import { METRICS } from '../../lib/metrics.ts'
+import { OPENAPI } from '../support/openapi.ts'
+import { OPERATIONS } from '../support/operations.ts'
+import { expectDocumentedNames, read, tableRows } from './pages.ts'
+
+const firstCells = (page: string, heading: string) =>
+  tableRows(page, heading).flatMap(([cell]) => /^`([\w:]+)`$/.exec(cell ?? '')?.[1] ?? [])
+
+interface Entry {
+  events?: { http?: { method: string; path: string } }[]
+}
+
+describe('every name has its line', () => {
+  it('metrics in docs/operations.md', () => {
+    expectDocumentedNames('docs/operations.md, Metrics', {
+      documented: firstCells('docs/operations.md', '## Metrics'),
+      expected: Object.keys(METRICS),
+      line: (name) => `| \`${name}\` | what it counts or measures |`,
+    })
+  })
+
+  it('metrics on the dashboard', () => {
+    const dashboard = read('infra/resources/dashboard.yml')
+    expectDocumentedNames('infra/resources/dashboard.yml', {
+      documented: Object.keys(METRICS).filter((name) => new RegExp(`\\b${name}\\b`).test(dashboard)),
+      expected: Object.keys(METRICS),
+      line: (name) =>
+        `- [ContainerFilePromotion, ${name}, service, '\${self:provider.environment.SERVICE_NAME}', { stat: Sum }] to a widget`,
+    })
+  })
+
+  it('findings of the audit in docs/administration.md', () => {
+    expectDocumentedNames('docs/administration.md, Audit and repair', {
+      documented: firstCells('docs/administration.md', '## Audit and repair'),
+      expected: FINDING_KINDS,
+      line: (kind) => `| \`${kind}\` | what it means | what --repair does |`,
+    })
+  })
+
+  it('permissions in docs/security.md', () => {
+    expectDocumentedNames('docs/security.md, What a stolen key can do', {
+      documented: firstCells('docs/security.md', '## What a stolen key can do'),
+      expected: PERMISSIONS,
+      line: (name) => `| \`${name}\` | what a thief can do with it |`,
+    })
+  })
+
+  it('routes in docs/openapi.yaml', () => {
+    const { functions } = parse(read('serverless.yml'))
+    const routes = Object.values<Entry>(functions).flatMap(({ events = [] }) =>
+      events.flatMap(({ http }) => (http ? [`${http.method} /${http.path}`] : [])),
+    )
+    expect(routes.length).toBeGreaterThan(5)
+    expectDocumentedNames('docs/openapi.yaml', {
+      documented: Object.entries<object>(OPENAPI.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method} /v1${path}`),
+      ),
+      expected: routes,
+      line: (route) => `${route}, below paths`,
+    })
+    const tested = Object.values(OPERATIONS).map(({ method, path }) => `${method} /v1${path}`)
+    expectDocumentedNames('test/support/operations.ts', {
+      documented: [...tested, 'post /v1/containers/{container_id}/files/{file_id}/promote'],
+      expected: routes,
+      line: (route) => route,
+    })
+  })
+})
+
+it('the version is the same in CHANGELOG.md, package.json, package-lock.json and docs/openapi.yaml', () => {
+  const [, newest] = /^## (\d+\.\d+\.\d+) /m.exec(read('CHANGELOG.md')) ?? []
+  const { version } = JSON.parse(read('package.json'))
+  const lock = JSON.parse(read('package-lock.json'))
+  expect([newest, lock.version, lock.packages[''].version, OPENAPI.info.version]).toEqual(Array(4).fill(version))
+})
