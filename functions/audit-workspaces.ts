@@ -15,7 +15,7 @@ export async function handler(_event: unknown, context: Context): Promise<AuditR
     log.warn('audit finding', { kind, workspace_id: workspaceId, finding })
   }
   const report = await audit({ repair: false, deleteLostDocuments: false, onFinding }, dependencies, signal)
-  // Zeros, too: they let an alarm end.
+  // Also zeros: they end an alarm.
   for (const [kind, count] of found) metrics.publish({ AuditFindings: count }, { kind })
   metrics.publish({ AuditsIncomplete: report.isComplete ? 0 : 1, ItemsUnreadable: found.get('unreadable_item') ?? 0 })
   log.info('workspaces audited', { ...report })

@@ -49,7 +49,7 @@ export function joinParts(store: Store): void {
     const md5 = `${hash.digest('hex')}-${files.length}`
     const key = await readFile(join(directory, 'key'), 'utf8')
     const metadata = JSON.parse(await readFile(join(directory, 'metadata'), 'utf8'))
-    // The parts stay as they are until the object is there: the same completion may come again meanwhile.
+    // The parts stay until the object is there: the same completion may arrive again.
     const whole = join(directory, `whole-${randomUUID()}`)
     await concatenate(files, whole)
     const size = (await stat(whole)).size
@@ -62,7 +62,7 @@ export function joinParts(store: Store): void {
   }
 }
 
-/** Through one buffer: a stream would allocate, and then have collected, as many bytes as it moves. */
+/** Through one buffer: a stream would allocate as many bytes as it moves. */
 async function concatenate(sources: readonly string[], target: string): Promise<void> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   await using to = await open(target, 'w')

@@ -38,6 +38,19 @@ describe('readConfig', () => {
     })
   })
 
+  it.each([
+    ['S3_FORCE_PATH_STYLE', 'true', { s3ForcePathStyle: true }],
+    ['S3_FORCE_PATH_STYLE', 'false', { s3ForcePathStyle: false }],
+    ['MAX_FILE_BYTES', '1', { maxFileBytes: 1 }],
+    ['LEASE_MS', '60000', { leaseMs: 60_000 }],
+    ['MIN_PART_BYTES', String(5 * 1024 ** 2), { minPartBytes: 5 * 1024 ** 2 }],
+    ['MIN_PART_BYTES', String(1024 ** 3), { minPartBytes: 1024 ** 3 }],
+    ['DOWNLOAD_URL_SECONDS', '60', { downloadUrlSeconds: 60 }],
+    ['DOWNLOAD_URL_SECONDS', '300', { downloadUrlSeconds: 300 }],
+  ])('takes %s=%s', (name, text, value) => {
+    expect(readConfig({ ...REQUIRED, [name]: text })).toMatchObject(value)
+  })
+
   it('takes origins with commas between them, as browsers send them', () => {
     const read = (text: string) => readConfig({ ...REQUIRED, RESERVATIONS_TABLE: 'r', CORS_ALLOWED_ORIGINS: text })
     expect(read('https://a.example, http://localhost:5173').corsAllowedOrigins).toEqual([
