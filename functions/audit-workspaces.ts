@@ -1,23 +1,62 @@
 import type { Context } from 'aws-lambda'
+import { createReadPace, paceReads } from '../lib/aws/read-pace.ts'
+import { countItemsRoughly } from '../lib/aws/table-size.ts'
 import { createDeadline } from '../lib/deadline.ts'
-import { audit } from '../lib/maintenance/audit.ts'
-import { type AuditReport, FINDING_KINDS, type Finding, type FindingKind } from '../lib/maintenance/findings.ts'
+import { ServiceError } from '../lib/errors.ts'
+import {
+  type AuditTask,
+  performAuditTask,
+  type RoundDependencies,
+  type TaskOptions,
+} from '../lib/maintenance/audit-round.ts'
+import { type Finding, findingId } from '../lib/maintenance/findings.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
-const { dependencies, log, metrics } = wireMaintenance('audit-workspaces')
+/** What a kill may cost, at most, to do again. */
+const SLICE_MS = 4 * 60 * 1000
 
-/** Invoked by the schedule of serverless.yml; the event says nothing. Repairs nothing: its role can only read. */
-export async function handler(_event: unknown, context: Context): Promise<AuditReport> {
+const { config, clients, dependencies, log, metrics } = wireMaintenance('audit-workspaces')
+const { roundHours, shards, readsPerSecond } = config.audit
+const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
+paceReads(clients, pace)
+const deps: RoundDependencies = {
+  ...dependencies,
+  metrics,
+  totalShards: shards,
+  roundMs: roundHours * 60 * 60 * 1000,
+  countWorkspaces: (signal) =>
+    countItemsRoughly({ client: clients.dynamoDb, tableName: config.workspacesTable }, signal),
+  spentUnits: () => pace.spentUnits,
+}
+
+/** Invoked by the tasks of the state machine audit-round. Repairs nothing: its role can only read. */
+export async function handler(event: AuditTask, context: Context) {
   const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
-  const found = new Map<FindingKind, number>(FINDING_KINDS.map((kind) => [kind, 0]))
-  const onFinding = ({ kind, workspaceId, ...finding }: Finding) => {
-    found.set(kind, (found.get(kind) ?? 0) + 1)
-    log.warn('audit finding', { kind, workspace_id: workspaceId, finding })
+  const endAtMs = performance.now() + SLICE_MS
+  const options: TaskOptions = {
+    repair: false,
+    deleteLostDocuments: false,
+    isOver: () => performance.now() >= endAtMs,
+    onFinding({ kind, workspaceId, ...facts }, roundId) {
+      const id = findingId({ kind, workspaceId, ...facts } as Finding)
+      log.warn('audit finding', { kind, workspace_id: workspaceId, finding: facts, finding_id: id, round_id: roundId })
+    },
+    onNotAddedUp({ workspaceId, reason }) {
+      log.info('workspace not added up', { workspace_id: workspaceId, reason })
+    },
   }
-  const report = await audit({ repair: false, deleteLostDocuments: false, onFinding }, dependencies, signal)
-  // Also zeros: they end an alarm.
-  for (const [kind, count] of found) metrics.publish({ AuditFindings: count }, { kind })
-  metrics.publish({ AuditsIncomplete: report.isComplete ? 0 : 1, ItemsUnreadable: found.get('unreadable_item') ?? 0 })
-  log.info('workspaces audited', { ...report })
-  return report
+  try {
+    return await performAuditTask(event, options, deps, signal)
+  } catch (error) {
+    throw error instanceof ServiceError && error.status === 503 ? new StoresUnavailable(error) : error
+  }
+}
+
+/** By this name, the state machine knows that to wait may help. */
+class StoresUnavailable extends Error {
+  override readonly name = 'StoresUnavailable'
+
+  constructor(cause: ServiceError) {
+    super(cause.message, { cause })
+  }
 }

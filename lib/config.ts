@@ -3,6 +3,8 @@ import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
+/** The engine hands the answers of all shards on, in 256 KB. */
+export const MAX_SHARDS = 200
 /** As browsers send it: lower case, no path, no default port. */
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 
@@ -26,6 +28,14 @@ export interface Config {
   /** How long a download URL works. */
   downloadUrlSeconds: number
   s3ForcePathStyle: boolean
+  audit: {
+    /** Within this time, a round goes through all workspaces. */
+    roundHours: number
+    /** So many parts of a round are worked on at once. */
+    shards: number
+    /** Of a round: DynamoDB's read units, and one for each request to S3. */
+    readsPerSecond: number
+  }
   /** Whose pages may read the API's answers. */
   corsAllowedOrigins: readonly string[]
 }
@@ -79,6 +89,11 @@ export function readConfig(env: Environment): Config {
     minPartBytes: read.integer('MIN_PART_BYTES', { default: 32 * MIB, min: 5 * MIB, max: GIB }),
     downloadUrlSeconds: read.integer('DOWNLOAD_URL_SECONDS', { default: 120, min: 60, max: 300 }),
     s3ForcePathStyle: read.boolean('S3_FORCE_PATH_STYLE', false),
+    audit: {
+      roundHours: read.integer('AUDIT_ROUND_HOURS', { default: 24, min: 2, max: 72 }),
+      shards: read.integer('AUDIT_SHARDS', { default: 8, min: 1, max: MAX_SHARDS }),
+      readsPerSecond: read.integer('AUDIT_READS_PER_SECOND', { default: 2000, min: 200, max: 1_000_000 }),
+    },
     corsAllowedOrigins: read.origins('CORS_ALLOWED_ORIGINS'),
   }
   const templateProblems = problemsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)

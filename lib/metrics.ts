@@ -39,9 +39,21 @@ export const METRICS = {
   AuditFindings: 'Count',
   /** Stored items in a form that this service does not write, skipped. */
   ItemsUnreadable: 'Count',
-  /** Audits that ran out of time. */
-  AuditsIncomplete: 'Count',
-} as const satisfies Record<string, 'Count' | 'Bytes' | 'Seconds' | 'Milliseconds'>
+  AuditedWorkspaces: 'Count',
+  AuditedDocuments: 'Count',
+  /** Read units: DynamoDB's, and one for each request to S3. */
+  AuditReads: 'Count',
+  /** How far a shard of the audit's round has come. */
+  AuditProgress: 'Percent',
+  /** Since the round began, in percent of the time that one may take. */
+  AuditRoundAge: 'Percent',
+  AuditRoundTime: 'Milliseconds',
+  AuditRoundsCompleted: 'Count',
+  /** Shards of a round that were given up. */
+  AuditShardsIncomplete: 'Count',
+  /** Workspaces whose bytes the audit could not add up. */
+  WorkspacesNotAddedUp: 'Count',
+} as const satisfies Record<string, 'Count' | 'Bytes' | 'Seconds' | 'Milliseconds' | 'Percent'>
 
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>

@@ -28,6 +28,8 @@ export interface ObjectKeys {
   readonly workspacesPrefix: string
   /** The workspace whose prefix this is, if it is one. */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
+  /** The workspace whose prefix a key has, whatever comes after it. */
+  workspaceIdIn(objectKey: string): WorkspaceId | undefined
   /** The document and the attempt whose object this is, if it is named as documents are. */
   idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
@@ -57,6 +59,10 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     workspacesPrefix,
     workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
     workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
+    workspaceIdIn(key) {
+      const prefix = key.split('/').slice(0, workspaceTemplate.split('/').length - 1)
+      return match(workspaceTemplate, `${prefix.join('/')}/`)?.workspace_id as WorkspaceId | undefined
+    },
     idsOf(key) {
       const ids = match(templates.document, key)
       return ids && { documentId: ids.document_id as DocumentId, attemptId: ids.attempt_id as AttemptId }

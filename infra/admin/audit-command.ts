@@ -1,8 +1,9 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { audit } from '../../lib/maintenance/audit.ts'
 import { auditKeys, explainKeyFinding } from '../../lib/maintenance/audit-keys.ts'
-import type { Finding } from '../../lib/maintenance/findings.ts'
+import type { AuditOptions } from '../../lib/maintenance/audit-workspace.ts'
+import type { AuditReport, Finding } from '../../lib/maintenance/findings.ts'
 import { parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
@@ -10,6 +11,7 @@ interface AuditCommandOptions {
   repair: boolean
   deleteLostDocuments: boolean
   workspace?: WorkspaceId
+  continue: boolean
 }
 
 export function addAuditCommand(command: Command, run: Run): void {
@@ -20,6 +22,9 @@ export function addAuditCommand(command: Command, run: Run): void {
     .option('--repair', 'repair what is found', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
+    .addOption(
+      new Option('--continue', 'go on where the last audit was interrupted').default(false).conflicts('workspace'),
+    )
     .addHelpText(
       'after',
       '\nEnds with 0 when nothing is wrong or all of it was repaired, with 1 when something is left.',
@@ -27,22 +32,21 @@ export function addAuditCommand(command: Command, run: Run): void {
     .action((options: AuditCommandOptions) => run((session) => auditAndTell(options, session)))
 }
 
-async function auditAndTell(
-  { workspace, ...options }: AuditCommandOptions,
-  { output, signal, stores }: Session,
-): Promise<ExitCode> {
-  let number = 0
+async function auditAndTell(options: AuditCommandOptions, session: Session): Promise<ExitCode> {
+  const { output, signal, stores } = session
+  const { workspace, repair, deleteLostDocuments } = options
+  const auditOptions: AuditOptions = {
+    repair,
+    deleteLostDocuments,
+    onFinding: (finding) => output.tell(describeFinding(finding), finding),
+    onNotAddedUp: ({ workspaceId, reason }) =>
+      output.tell(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
+  }
   const connected = await stores()
-  const report = await audit(
-    {
-      ...options,
-      ...(workspace === undefined ? {} : { workspaceId: workspace }),
-      onWorkspace: (workspaceId) => output.progress(`auditing workspace ${++number}: ${workspaceId}`),
-      onFinding: (finding) => output.tell(describeFinding(finding), finding),
-    },
-    connected,
-    signal,
-  )
+  const report =
+    workspace === undefined
+      ? await auditEach(auditOptions, options.continue, session)
+      : await audit({ ...auditOptions, workspaceId: workspace }, connected, signal)
   output.progress('auditing the API keys')
   const keyReport = await auditKeys(
     {
@@ -60,10 +64,17 @@ async function auditAndTell(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
       (report.findings === 0
         ? 'nothing is wrong.'
-        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.`),
+        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.`) +
+      (report.isComplete ? '' : ' Some workspaces were not audited.'),
     { kind: 'report', ...report },
   )
-  return left === 0 ? 0 : 1
+  return left === 0 && report.isComplete ? 0 : 1
+}
+
+/** Loaded only now: help and usage errors need no SDK. */
+async function auditEach(...args: Parameters<typeof import('./audit-all.ts').auditAll>): Promise<AuditReport> {
+  const { auditAll } = await import('./audit-all.ts')
+  return auditAll(...args)
 }
 
 export function describeFinding(finding: Finding): string {
@@ -88,8 +99,8 @@ function explain(finding: Finding): string {
       return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
     case 'unreadable_item':
       return finding.message
-    case 'not_added_up':
-      return 'changed all the time and could not be added up; try again when it is quieter'
+    case 'not_audited':
+      return `was not audited: ${finding.message}`
   }
 }
 

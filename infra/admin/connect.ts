@@ -7,6 +7,7 @@ import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
@@ -58,9 +59,21 @@ export function connect(env: Environment) {
     workspaces: createWorkspaceAdministration(ledgerSettings),
     workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
-    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    reservations: {
+      ...createReservations({ client, tableName: config.reservationsTable }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
+    },
+    documents: {
+      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
+    },
     objects: createObjectStore({ ...config, client: s3 }),
+    dynamoDb: client,
     s3,
   }
 }

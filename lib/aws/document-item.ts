@@ -1,18 +1,21 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { StoredDocument } from '../maintenance/ports.ts'
 import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { FormerItem } from './former-documents.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
 /** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
 
-interface Fenced {
+interface Remembered {
   /** No attempt up to this one may record a document here any more: attempt ids sort by time. */
   fenced_through?: string
+  /** Documents that stood here before, or do no more: a record over a tombstone leaves them. */
+  former?: Record<string, FormerItem>
 }
 
-export interface DocumentItem extends Fenced {
+export interface DocumentItem extends Remembered {
   record_kind: 'document'
   workspace_id: string
   document_id: string
@@ -25,11 +28,13 @@ export interface DocumentItem extends Fenced {
   created_at: string
   container_id: string
   created_by: string
+  /** The first version of the ledger that counts its bytes. Documents of older releases lack it. */
+  counted_from?: number
   /** Its place in the listing index: see listedAt. Documents of before the index lack it. */
   listed_at?: string
 }
 
-export interface TombstoneItem extends Fenced {
+export interface TombstoneItem extends Remembered {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
@@ -37,8 +42,10 @@ export interface TombstoneItem extends Fenced {
   attempt_id?: string
   object_key?: string
   retired_by?: string
-  /** Of the document it was: its place in the list, for whoever goes on from there. */
+  /** Of the document it was: its place in the list, for whoever goes on from there; and how it was counted. */
   created_at?: string
+  size_bytes?: number
+  counted_from?: number
   /**
    * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Not there as long as a deletion has bytes to
    * give back: the tombstone is the proof that they are its own.
@@ -46,8 +53,17 @@ export interface TombstoneItem extends Fenced {
   expires_at?: number
 }
 
+/** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
+const TOMBSTONE_SECONDS = 24 * 60 * 60
+
+/** When a tombstone expires that is made now, as DynamoDB's TTL wants it. */
+export const tombstoneExpiresAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
+
+export const tombstoneMadeAtMs = (expiresAt: number): number => (expiresAt - TOMBSTONE_SECONDS) * 1000
+
+/** @throws UnreadableItemError */
 export function readRecord(attributes: Attributes): RecordItem {
-  return readItem<RecordItem>(attributes, { record_kind: 'string' }, ['workspace_id', 'document_id'])
+  return readItem<RecordItem>(attributes, { record_kind: 'string' }, KEYS)
 }
 
 /** As the audit sees it. @throws UnreadableItemError */
@@ -58,8 +74,10 @@ export function readStoredDocument(attributes: Attributes): StoredDocument {
 
 /** @throws UnreadableItemError */
 export function readDocument(attributes: Attributes): WorkspaceDocument {
-  return toDocument(readItem<DocumentItem>(attributes, REQUIRED, ['workspace_id', 'document_id']))
+  return toDocument(readItem<DocumentItem>(attributes, REQUIRED, KEYS))
 }
+
+const KEYS = ['workspace_id', 'document_id']
 
 const REQUIRED = {
   attempt_id: 'string',
@@ -96,6 +114,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
     created_by: document.createdBy,
+    ...(document.countedFrom !== undefined && { counted_from: document.countedFrom }),
     listed_at: listedAt(document),
   }
 }
@@ -112,5 +131,6 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     createdAt: new Date(item.created_at),
     containerId: item.container_id as ContainerId,
     createdBy: item.created_by,
+    ...(item.counted_from !== undefined && { countedFrom: item.counted_from }),
   }
 }

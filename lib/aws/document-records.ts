@@ -2,16 +2,23 @@ import { type DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } 
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { DocumentMaintenance } from '../maintenance/ports.ts'
-import type { DocumentRecords, Reservation } from '../promotion/ports.ts'
+import type { DeletionEnd, DocumentRecords, Reservation, RetiredDocument } from '../promotion/ports.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
-import { type RecordItem, readDocument, readRecord, readStoredDocument, toUpdate } from './document-item.ts'
+import {
+  type RecordItem,
+  readDocument,
+  readRecord,
+  readStoredDocument,
+  tombstoneExpiresAt,
+  toUpdate,
+} from './document-item.ts'
+import { howItWasCounted, readDocumentRow } from './document-row.ts'
+import { type FormerItem, formerItemsWith, readFormer } from './former-documents.ts'
 import { listPages } from './list-pages.ts'
 import { listedAt } from './listing-index.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
 import { readItems } from './stored-item.ts'
 
-/** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
-const TOMBSTONE_SECONDS = 24 * 60 * 60
 /** As long as the request lives. */
 const CLOSING_PATIENCE_MS = 60_000
 
@@ -40,8 +47,6 @@ export function createDocumentRecords({
   tableName: string
   now(): number
 }): DocumentRecords & DocumentMaintenance {
-  const inADay = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
-
   return {
     async record(document, signal) {
       const { assignments, values } = toUpdate(document)
@@ -64,7 +69,7 @@ export function createDocumentRecords({
       const inTheWay = await update(attempt, closing, {
         UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
         ConditionExpression: IS_RECORDABLE,
-        values: { ...fenced, ...TOMBSTONE, ':expires_at': inADay() },
+        values: { ...fenced, ...TOMBSTONE, ':expires_at': tombstoneExpiresAt(now()) },
       })
       if (inTheWay === undefined) return 'fenced'
       // Another attempt's document, or one that is being deleted: it keeps this one out only as long as it is there.
@@ -88,7 +93,7 @@ export function createDocumentRecords({
         Key: keyOf(workspaceId, documentId),
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :release_id ' +
-          'REMOVE filename, mime_type, size_bytes, listed_at, container_id, created_by',
+          'REMOVE filename, mime_type, listed_at, container_id, created_by',
         ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_RETIRED_BY}`,
         ExpressionAttributeValues: marshall({
           ...TOMBSTONE,
@@ -101,24 +106,23 @@ export function createDocumentRecords({
       const write = await conditionally(
         send(client, command, { name: 'documents.retire', signal, patienceMs: CLOSING_PATIENCE_MS }),
       )
-      return write.held ? { objectKey: write.output.Attributes?.object_key?.S ?? '' } : undefined
+      return write.held ? toRetired(readRecord(write.output.Attributes ?? {})) : undefined
     },
 
-    async finish({ workspaceId, documentId, releaseId }, signal) {
+    async finish({ workspaceId, documentId, releaseId }, signal, ended) {
+      const former = ended && formerOf(ended, now())
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId, documentId),
-        UpdateExpression: 'SET expires_at = :expires_at',
+        UpdateExpression: `SET expires_at = :expires_at${former ? ', former = :former' : ''}`,
         ConditionExpression: IS_RETIRED_BY,
-        ExpressionAttributeValues: marshall({ ':release_id': releaseId, ':expires_at': inADay() }),
+        ExpressionAttributeValues: marshall({
+          ':release_id': releaseId,
+          ':expires_at': tombstoneExpiresAt(now()),
+          ...(former && { ':former': former }),
+        }),
       })
       await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
-    },
-
-    async isRetiredBy({ workspaceId, documentId, releaseId }, signal) {
-      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { name: 'documents.find', signal })
-      return Item?.retired_by?.S === releaseId
     },
 
     async enlist(document, signal) {
@@ -149,6 +153,20 @@ export function createDocumentRecords({
       )
       for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
     },
+
+    async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+        ...(after && { ExclusiveStartKey: keyOf(workspaceId, after) }),
+      }
+      const pages = listPages((start) =>
+        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
+      )
+      for await (const items of pages) yield* readItems(items, readDocumentRow, onUnreadable)
+    },
   }
 
   /** @returns what stood in the way; undefined when the write was done */
@@ -167,6 +185,18 @@ export function createDocumentRecords({
     const write = await conditionally(send(client, command, options))
     return write.held ? undefined : readRecord(write.item ?? {})
   }
+}
+
+function toRetired(item: RecordItem): RetiredDocument {
+  return { objectKey: item.object_key ?? '', counted: howItWasCounted(item), former: readFormer(item.former) }
+}
+
+/** @returns undefined when an older release has retired the document, and did not say how it was counted */
+function formerOf(
+  { retired: { counted, former }, countedThrough }: DeletionEnd,
+  finishedAtMs: number,
+): Record<string, FormerItem> | undefined {
+  return counted && formerItemsWith(former, { ...counted, countedThrough, finishedAtMs })
 }
 
 const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>

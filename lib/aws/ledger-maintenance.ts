@@ -14,6 +14,16 @@ import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
+/** The item may be the hottest there is. */
+const PATIENCE_MS = 60_000
+/** Of ten minutes. One that was made anew begins with the clock's milliseconds: see newWorkspaceItem. */
+const MAX_CHANGES = 600_000
+const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
+const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
+
+/** A slice of the audit ends between two of them: what it reads and leaves to the next one is little. */
+const SHARE_PAGE = 100
+
 /** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
   client,
@@ -27,10 +37,16 @@ export function createLedgerMaintenance({
   const keyOf = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId })
 
   return {
-    async *list(signal) {
+    async *list(signal, share) {
       const scan = { TableName, ConsistentRead: true, ProjectionExpression: 'workspace_id' }
+      const begin = share && {
+        Limit: SHARE_PAGE,
+        Segment: share.segment,
+        TotalSegments: share.totalSegments,
+        ...(share.after && { ExclusiveStartKey: keyOf(share.after) }),
+      }
       const pages = listPages((start) =>
-        send(client, new ScanCommand({ ...scan, ...start }), { name: 'ledger.list', signal }),
+        send(client, new ScanCommand({ ...scan, ...begin, ...start }), { name: 'ledger.list', signal }),
       )
       for await (const items of pages) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
@@ -108,29 +124,34 @@ export function createLedgerMaintenance({
       await conditionHeld(send(client, command, { name: 'ledger.reschedule', signal }))
     },
 
-    async correct(workspaceId, { usedBytes, version }, signal) {
-      if (version === undefined) {
+    async correct(workspaceId, { usedBytes, expectedBytes, at }, signal) {
+      if (at === undefined) {
         const command = new PutItemCommand({
           TableName,
-          Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, usedBytes)),
+          Item: marshall(newWorkspaceItem(workspaceId, defaultQuotaBytes, expectedBytes)),
           ConditionExpression: 'attribute_not_exists(workspace_id)',
         })
         return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
-      const ledger = await this.read(workspaceId, signal)
-      if (ledger?.version !== version) return false
+      // Each says in which version it found the ledger: a second one of the same drift comes too late.
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId),
-        UpdateExpression: 'SET remaining_bytes = :remaining_bytes ADD version :one',
-        ConditionExpression: 'version = :version',
+        UpdateExpression:
+          'SET remaining_bytes = remaining_bytes + :excess, corrected_in = version, version = version + :one',
+        ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED}`,
         ExpressionAttributeValues: marshall({
-          ':remaining_bytes': ledger.quotaBytes - usedBytes,
-          ':version': version,
+          ':excess': usedBytes - expectedBytes,
+          ':version': at.version,
+          ':last': at.lastVersion + MAX_CHANGES,
           ':one': 1,
         }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      return conditionHeld(send(client, command, { name: 'ledger.correct', signal, ...OPENING }))
+      const write = await conditionally(
+        send(client, command, { name: 'ledger.correct', signal, patienceMs: PATIENCE_MS }),
+      )
+      return write.held || Number(write.item?.corrected_in?.N) >= at.version
     },
   }
 }

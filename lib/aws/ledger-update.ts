@@ -13,14 +13,22 @@ export const IS_MARKED = 'attribute_exists(#markers.#marker)'
 // The amount comes out of the marker itself, so that it can only ever be what was taken.
 export const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
 export const MARK = '#markers.#marker = :marker'
-export const EMPTY_MARKER = '#markers.#marker.n = :no_bytes'
+/** All values are of the item as it was: the version that is kept is the last that counts the bytes. A repetition leaves it. */
+export const EMPTY_MARKER =
+  '#markers.#marker.n = :no_bytes, #markers.#marker.c = if_not_exists(#markers.#marker.c, version)'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
 const COUNT_CHANGE = 'ADD version :one'
+/** Behind other assignments: of an update that needs the version that it ends. */
+export const COUNT_BY_SET = ', version = version + :one'
+/** The change is the end of an open reservation that is undone. */
+export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string
+  /** How it counts as a change; left out: as any other. */
+  count?: string
   ConditionExpression: string
   values?: Record<string, unknown>
   ReturnValues?: 'ALL_NEW'
@@ -32,13 +40,13 @@ export function updateLedger(
   { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
   { workspaceId, attemptId, releaseId }: MarkerId,
   options: SendOptions,
-  { values = {}, ...expressions }: LedgerUpdate,
+  { values = {}, count = COUNT_CHANGE, ...expressions }: LedgerUpdate,
 ): Promise<UpdateItemCommandOutput> {
   const command = new UpdateItemCommand({
     TableName,
     Key: marshall({ workspace_id: workspaceId }),
     ...expressions,
-    UpdateExpression: `${expressions.UpdateExpression} ${COUNT_CHANGE}`,
+    UpdateExpression: `${expressions.UpdateExpression} ${count}`,
     ExpressionAttributeNames: {
       '#markers': releaseId === undefined ? 'takings' : 'releases',
       '#marker': releaseId ?? attemptId,

@@ -16,6 +16,12 @@ import { send } from './send.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
 
+interface Listing {
+  Prefix: string
+  Delimiter?: string
+  StartAfter?: string | undefined
+}
+
 interface UploadMarkers {
   KeyMarker?: string | undefined
   UploadIdMarker?: string | undefined
@@ -49,14 +55,15 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
       )
     },
 
-    async *listObjects(keyPrefix, signal) {
-      for await (const { Contents = [] } of pages({ Prefix: keyPrefix }, signal)) {
+    async *listObjects(keyPrefix, signal, afterKey) {
+      for await (const { Contents = [] } of pages({ Prefix: keyPrefix, StartAfter: afterKey }, signal)) {
         for (const { Key, Size } of Contents) if (Key !== undefined) yield { objectKey: Key, sizeBytes: Size ?? 0 }
       }
     },
 
-    async *listPrefixes(keyPrefix, signal) {
-      for await (const { CommonPrefixes = [] } of pages({ Prefix: keyPrefix, Delimiter: '/' }, signal)) {
+    async *listPrefixes(keyPrefix, signal, afterPrefix) {
+      const query = { Prefix: keyPrefix, Delimiter: '/', StartAfter: afterPrefix && behindFolder(afterPrefix) }
+      for await (const { CommonPrefixes = [] } of pages(query, signal)) {
         for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix
       }
     },
@@ -70,7 +77,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
   }
 
   /** A listing of the documents bucket. */
-  async function* pages(query: { Prefix: string; Delimiter?: string }, signal: AbortSignal) {
+  async function* pages(query: Listing, signal: AbortSignal) {
     let ContinuationToken: string | undefined
     do {
       const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
@@ -86,8 +93,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     }
   }
 
-  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
-    let markers: UploadMarkers | undefined = {}
+  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string) {
+    let markers: UploadMarkers | undefined = { KeyMarker: afterKey }
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
       const command = new ListMultipartUploadsCommand(query)
@@ -114,3 +121,6 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     }
   }
 }
+
+/** What comes right behind all keys of a folder: the character after `/` is `0`. */
+const behindFolder = (prefix: string) => prefix.replace(/\/$/, '0')

@@ -5,6 +5,8 @@ import type { MarkerId, QuotaLedger, Release, Reservation, TakeOutcome } from '.
 import { type ConditionalOutcome, conditionally, conditionHeld } from './conditional-write.ts'
 import {
   BE_CHECKED,
+  COUNT_BY_SET,
+  COUNT_UNDONE,
   checkValues,
   EMPTY_MARKER,
   GIVE_BACK,
@@ -52,6 +54,13 @@ const CLOSING = { patienceMs: 60_000, longestPauseMs: 10 }
 /** The caller tries again, by rules of its own. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
+const GIVE_BACK_AND_REMOVE = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}` }
+const GIVE_BACK_AND_KEEP = {
+  UpdateExpression: `SET ${GIVE_BACK}, ${EMPTY_MARKER}`,
+  count: COUNT_BY_SET,
+  values: { ':no_bytes': 0 },
+}
+
 /** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
 export function createQuotaLedger({ client, tableName: TableName, ...settings }: QuotaLedgerSettings): QuotaLedger {
   const update = (marker: MarkerId, options: SendOptions, changes: LedgerUpdate) =>
@@ -98,14 +107,16 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
           marker,
           { name: 'ledger.release', signal, ...CLOSING },
           {
-            UpdateExpression: `SET ${GIVE_BACK}${keepsMarker ? `, ${EMPTY_MARKER}` : ` ${REMOVE_MARKER}`}`,
+            ...(keepsMarker ? GIVE_BACK_AND_KEEP : GIVE_BACK_AND_REMOVE),
+            ...(!keepsMarker && marker.releaseId !== undefined && { count: COUNT_UNDONE }),
             ConditionExpression: IS_MARKED,
-            ...(keepsMarker && { values: { ':no_bytes': 0 } }),
             ReturnValues: 'ALL_NEW',
           },
         ),
       )
-      return write.held ? usageOf(readWorkspaceItem(write.output.Attributes ?? {})) : undefined
+      if (!write.held) return undefined
+      const item = readWorkspaceItem(write.output.Attributes ?? {})
+      return { usage: usageOf(item), countedThrough: item.releases?.[marker.releaseId ?? '']?.c }
     },
 
     async usage(workspaceId, signal) {
@@ -144,7 +155,10 @@ export function createQuotaLedger({ client, tableName: TableName, ...settings }:
       ),
     )
     if (write === 'throttled') return { outcome: 'crowded' }
-    if (write.held) return { outcome: 'taken', usage: usageOf(readWorkspaceItem(write.output.Attributes ?? {})) }
+    if (write.held) {
+      const item = readWorkspaceItem(write.output.Attributes ?? {})
+      return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
+    }
 
     const item = write.item && readWorkspaceItem(write.item)
     if (item?.takings === undefined) return 'unprepared'

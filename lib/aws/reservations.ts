@@ -28,6 +28,7 @@ interface ReservationItem {
   lease_expires_at: number
   /** The release that gives its bytes back. */
   closed_by?: string
+  counted_from?: number
 }
 
 const IS_FREE_ROW = 'attribute_not_exists(reservation_id)'
@@ -153,6 +154,7 @@ function toItem(reservation: Reservation, purpose: ReservationPurpose): Reservat
     size_bytes: reservation.sizeBytes,
     object_key: reservation.objectKey,
     lease_expires_at: reservation.leaseExpiresAtMs,
+    ...(reservation.countedFrom !== undefined && { counted_from: reservation.countedFrom }),
   }
 }
 
@@ -178,5 +180,6 @@ function toReservation(attributes: Attributes): OpenReservation {
     leaseExpiresAtMs: item.lease_expires_at,
     purpose: item.purpose,
     closedBy: item.closed_by as ReleaseId | undefined,
+    ...(item.counted_from !== undefined && { countedFrom: item.counted_from }),
   }
 }

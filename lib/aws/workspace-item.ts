@@ -15,6 +15,10 @@ export interface WorkspaceItem {
   releases: Record<string, ReleaseItem>
   /** Counts the changes. */
   version: number
+  /** Counts the open reservations that were undone; not there: none was. A short name: the item is to stay below 1 KB. */
+  undos?: number
+  /** The version before the last correction by an audit. */
+  corrected_in?: number
   /** The index of workspaces with reservations: when to look at them, ms since 1970. Not there when there are none. */
   check_due_at?: number
   check_shard?: string
@@ -32,6 +36,8 @@ export interface ReleaseItem extends TakingItem {
   purpose: Release['purpose']
   document_id: string
   attempt_id: string
+  /** When its bytes have gone back: the last version that counts them. */
+  c?: number
 }
 
 export const CHECK_INDEX = 'checks'
@@ -49,6 +55,10 @@ export function readWorkspaceItem(attributes: Attributes): WorkspaceItem {
   return readItem<WorkspaceItem>(attributes, { quota_bytes: 'number', remaining_bytes: 'number' }, ['workspace_id'])
 }
 
+/**
+ * Its versions begin with the clock, in ms: there are fewer than 1,000 writes of an item a second, so those of a workspace that
+ * is made again are later than all that its former documents tell of.
+ */
 export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, usedBytes = 0): WorkspaceItem {
   return {
     workspace_id: workspaceId,
@@ -56,7 +66,7 @@ export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, u
     remaining_bytes: quotaBytes - usedBytes,
     takings: {},
     releases: {},
-    version: 0,
+    version: Date.now(),
   }
 }
 
@@ -103,6 +113,7 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
       leaseExpiresAtMs: release.l,
     })),
     version: item.version,
+    undone: item.undos ?? 0,
     checkDueAtMs: item.check_due_at,
   }
 }

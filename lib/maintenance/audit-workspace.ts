@@ -1,15 +1,18 @@
 import { UnreadableItemError } from '../errors.ts'
-import type { DocumentId, WorkspaceId } from '../ids.ts'
-import { deleteDocument } from '../promotion/delete-document.ts'
-import type { OpenReservation, WorkspaceDocument, WorkspaceLedger } from '../promotion/ports.ts'
-import { type ResolverDependencies, resolveWorkspace } from '../promotion/resolve-workspace.ts'
-import type { AuditReport, Finding } from './findings.ts'
+import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
+import type { ResolverDependencies } from '../promotion/resolve-workspace.ts'
+import { auditPair } from './audit-documents.ts'
+import { auditLeftovers } from './audit-leftovers.ts'
+import { beginUsage, endUsage, type NotAddedUpReason, type UsageState, usageSum } from './audit-usage.ts'
+import type { AuditCounters, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
-import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, StoredDocumentObject } from './ports.ts'
+import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, TableWorkspaces } from './ports.ts'
+import { reportFinding } from './report-finding.ts'
 
 export interface AuditDependencies extends ResolverDependencies {
   ledgers: LedgerMaintenance
-  documents: ResolverDependencies['documents'] & DocumentMaintenance
+  reservations: ResolverDependencies['reservations'] & TableWorkspaces
+  documents: ResolverDependencies['documents'] & DocumentMaintenance & TableWorkspaces
   objects: ResolverDependencies['objects'] & ObjectMaintenance
 }
 
@@ -23,236 +26,159 @@ export interface AuditOptions {
   deleteLostDocuments: boolean
   /** Called with each finding as it is made: there may be more than memory holds. */
   onFinding(finding: Finding): void
+  /** Called for a workspace whose bytes could not be added up: its drift is not known. No finding. */
+  onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
+  /** Called before each workspace, for showing progress. */
+  onWorkspace?(workspaceId: WorkspaceId): void
 }
 
-interface Audit {
-  workspaceId: WorkspaceId
+export interface AuditContext {
   options: AuditOptions
-  report: AuditReport
+  /** Added to. */
+  counters: AuditCounters
   deps: AuditDependencies
   signal: AbortSignal
 }
 
-/** Uploads of a live promotion are minutes old; these are nobody's. */
-const OLD_UPLOAD_MS = 60 * 60 * 1000
-const MAX_ADDING_UP = 3
-/** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */
-const OVERDUE_MS = 10 * 60 * 1000
+export interface WorkspaceAudit extends AuditContext {
+  workspaceId: WorkspaceId
+}
+
+/** How far a workspace was audited. Plain JSON: it goes from slice to slice. */
+export interface WorkspacePosition {
+  workspaceId: WorkspaceId
+  /** Of the way that it is written. */
+  format: typeof FORMAT
+  /** Rows and objects up to these were looked at. */
+  afterDocumentId?: DocumentId
+  afterObjectKey?: string
+  /** Rows and objects were compared; the rows alone are read once more, to be added up. */
+  isJoined: boolean
+  isReadable: boolean
+  usage: UsageState
+}
+
+/** Another version's position is not gone on with: the workspace begins anew. */
+const FORMAT = 1
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is looked at
  * again, fresh, before it is called a finding: a promotion or deletion under way is none. Listings are streamed.
  *
- * @param report added to
+ * A ledger or reservation that cannot be read is a finding, and no reason to leave other workspaces out.
+ * @param place its `workspace` is where to go on, and changes with every step; undefined: from the beginning, and when it is done
+ * @param isOver asked after each step, whether to stop there
  */
 export async function auditWorkspace(
   workspaceId: WorkspaceId,
-  options: AuditOptions,
-  report: AuditReport,
-  deps: AuditDependencies,
-  signal: AbortSignal,
+  place: { workspace?: WorkspacePosition },
+  isOver: () => boolean,
+  context: AuditContext,
 ): Promise<void> {
-  const audit: Audit = { workspaceId, options, report, deps, signal }
-  report.workspaces++
+  const audit: WorkspaceAudit = { ...context, workspaceId }
+  try {
+    if (place.workspace?.format !== FORMAT) place.workspace = await begin(audit)
+    if (await lookThrough(place.workspace, isOver, audit)) delete place.workspace
+  } catch (error) {
+    if (!(error instanceof UnreadableItemError)) throw error
+    reportUnreadable(error, audit)
+    delete place.workspace
+  }
+}
+
+async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
+  const { workspaceId, options, counters, deps, signal } = audit
+  options.onWorkspace?.(workspaceId)
+  counters.workspaces++
   await auditLeftovers(audit)
-  await auditUploads(audit)
-  const isReadable = await auditDocuments(audit)
-  if (isReadable) await auditUsage(audit)
+  const usage = await beginUsage(workspaceId, deps, signal)
+  return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }
 }
 
-async function auditLeftovers({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
-  const ledger = await deps.ledgers.read(workspaceId, signal)
-  const reservations = await readReservations({ workspaceId, deps, signal, ...audit })
-  const all = [
-    ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
-    ...(ledger?.releases ?? []),
-    ...reservations,
-  ]
-  const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
-  let isResolved: Promise<boolean> | undefined
-  const resolve = () => {
-    // All at once, and once: they hang together.
-    isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
-      // Without a ledger, nothing can be given back: first it is made (auditUsage).
-      ({ failed }) => failed === 0 && ledger !== undefined,
-    )
-    return isResolved
-  }
-  for (const { attemptId, purpose, sizeBytes, leaseExpiresAtMs } of overdue) {
-    const overdueMs = deps.now() - leaseExpiresAtMs
-    await found({ workspaceId, kind: 'expired_reservation', attemptId, purpose, sizeBytes, overdueMs }, audit, resolve)
-  }
-}
-
-async function readReservations({ workspaceId, deps, signal }: Audit): Promise<OpenReservation[]> {
-  const all: OpenReservation[] = []
-  for await (const reservation of deps.reservations.list(workspaceId, signal)) all.push(reservation)
-  return all
-}
-
-async function auditUploads({ workspaceId, deps, signal, ...audit }: Audit): Promise<void> {
-  for await (const { objectKey, startedAtMs } of deps.objects.listUploads(
-    deps.objectKeys.workspacePrefix(workspaceId),
-    signal,
-  )) {
-    const ageMs = deps.now() - startedAtMs
-    if (ageMs < OLD_UPLOAD_MS) continue
-    // Only the upload: the object of the same key may be a document's.
-    await found({ workspaceId, kind: 'old_upload', objectKey, ageMs }, audit, () =>
-      deps.objects.abortUploads(objectKey, signal),
-    )
+/** @returns false when it stopped on the way */
+async function lookThrough(
+  position: WorkspacePosition,
+  isOver: () => boolean,
+  audit: WorkspaceAudit,
+): Promise<boolean> {
+  const { workspaceId, options, deps, signal } = audit
+  for (;;) {
+    const isAtEnd = await (position.isJoined ? addRows : joinWithObjects)(position, isOver, audit)
+    if (!isAtEnd) return false
+    const result = position.isReadable
+      ? await endUsage(position.usage, deps, signal)
+      : ({ outcome: 'not_added_up', reason: 'unreadable' } as const)
+    if (result.outcome === 'again') {
+      position.usage = result.state
+      position.isJoined = true
+      delete position.afterDocumentId
+      if (isOver()) return false
+      continue
+    }
+    if (result.outcome === 'drift') {
+      const { usedBytes, expectedBytes, correct } = result
+      await reportFinding({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, correct)
+    }
+    if (result.outcome === 'not_added_up') {
+      audit.counters.notAddedUp++
+      options.onNotAddedUp?.({ workspaceId, reason: result.reason })
+    }
+    return true
   }
 }
 
-/** @returns whether all documents could be read */
-async function auditDocuments(audit: Audit): Promise<boolean> {
-  const { workspaceId, options, report, deps, signal } = audit
-  let isReadable = true
-  const onUnreadable = ({ message }: Error) => {
-    isReadable = false
-    report.findings++
-    options.onFinding({ workspaceId, kind: 'unreadable_item', message, isRepaired: false })
+async function joinWithObjects(
+  position: WorkspacePosition,
+  isOver: () => boolean,
+  audit: WorkspaceAudit,
+): Promise<boolean> {
+  const { workspaceId, counters, deps, signal } = audit
+  const { objectKeys, documents, objects } = deps
+  const sum = usageSum(position.usage)
+  const onUnreadable = (error: Error) => {
+    position.isReadable = false
+    reportUnreadable(error, audit)
   }
   const pairs = joinSorted(
-    deps.documents.list(workspaceId, signal, onUnreadable),
-    deps.objects.listObjects(deps.objectKeys.workspacePrefix(workspaceId), signal),
-    { left: (document) => document.objectKey, right: (object) => object.objectKey },
+    documents.listRows(workspaceId, signal, { onUnreadable, after: position.afterDocumentId }),
+    objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, position.afterObjectKey),
+    {
+      // Rows without a document stand where its objects would.
+      left: ({ documentId, document }) =>
+        document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
+      right: ({ objectKey }) => objectKey,
+    },
   )
-  for await (const { left: document, right: object } of pairs) {
-    if (document) {
-      report.documents++
-      report.documentBytes += document.sizeBytes
+  for await (const { left: row, right: object } of pairs) {
+    const document = row?.document
+    if (document || object) await auditPair({ document, object }, audit)
+    // At once, without waiting in between: what is counted is what the position says.
+    if (row) {
+      sum.add(row)
+      position.afterDocumentId = row.documentId
     }
-    if (document?.isUnlisted) await auditUnlisted(document, audit)
-    if (document && object) await auditSize(document, object, audit)
-    else if (document) await auditLostDocument(document, audit)
-    else if (object) await auditLooseObject(object, audit)
+    if (document) {
+      counters.documents++
+      counters.documentBytes += document.sizeBytes
+    }
+    if (object) position.afterObjectKey = object.objectKey
+    if (isOver()) return false
   }
-  return isReadable
+  return true
 }
 
-async function auditUnlisted(document: WorkspaceDocument, { deps, signal, ...audit }: Audit): Promise<void> {
-  const { workspaceId, documentId } = document
-  await found({ workspaceId, kind: 'unlisted_document', documentId }, audit, () =>
-    deps.documents.enlist(document, signal),
-  )
-}
-
-async function auditSize(
-  document: WorkspaceDocument,
-  object: StoredDocumentObject,
-  { options, report }: Audit,
-): Promise<void> {
-  if (document.sizeBytes === object.sizeBytes) return
-  const { workspaceId, documentId, objectKey, sizeBytes } = document
-  const finding = {
-    workspaceId,
-    kind: 'wrong_size',
-    documentId,
-    objectKey,
-    sizeBytes,
-    objectBytes: object.sizeBytes,
-  } as const
-  await found(finding, { options, report }, undefined)
-}
-
-async function auditLostDocument(document: WorkspaceDocument, { deps, signal, ...audit }: Audit): Promise<void> {
-  const { workspaceId, documentId, objectKey, sizeBytes } = document
-  const ledger = await deps.ledgers.read(workspaceId, signal)
-  const isBeingDeleted = ledger?.releases.some(
-    (release) => release.documentId === documentId && release.purpose === 'deletion',
-  )
-  const current = await deps.documents.find(workspaceId, documentId, signal)
-  if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
-  const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
-  const repair = () => deleteDocument({ workspaceId, documentId, objectKey }, deps, signal)
-  await found(finding, audit, audit.options.deleteLostDocuments ? repair : undefined)
-}
-
-async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: Audit): Promise<void> {
-  const { workspaceId, deps, signal } = audit
-  const ids = deps.objectKeys.idsOf(objectKey)
-  // In the order in which an attempt goes from one to the next: none that is under way is missed.
-  const ledger = await deps.ledgers.read(workspaceId, signal)
-  const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
-  if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
-  if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
-  const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
-  if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
-  // What is not named as we name objects is not ours to remove.
-  const repair = ids && (() => deps.objects.discard(objectKey, signal))
-  await found({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
-}
-
-/** Of a document that cannot be read, too, as far as anybody knows: that was reported when the documents were listed. */
-async function isObjectOf(
-  documentId: DocumentId,
-  objectKey: string,
-  { workspaceId, deps, signal }: Audit,
-): Promise<boolean> {
-  try {
-    return (await deps.documents.find(workspaceId, documentId, signal))?.objectKey === objectKey
-  } catch (error) {
-    if (error instanceof UnreadableItemError) return true
-    throw error
+async function addRows(position: WorkspacePosition, isOver: () => boolean, audit: WorkspaceAudit): Promise<boolean> {
+  const sum = usageSum(position.usage)
+  const after = position.afterDocumentId
+  for await (const row of audit.deps.documents.listRows(audit.workspaceId, audit.signal, { after })) {
+    sum.add(row)
+    position.afterDocumentId = row.documentId
+    if (isOver()) return false
   }
+  return true
 }
 
-/** Adds the documents up again, until nothing changes meanwhile, and compares the sum with what is counted. */
-async function auditUsage(audit: Audit): Promise<void> {
-  const { workspaceId, deps, signal } = audit
-  for (let tries = 0; tries < MAX_ADDING_UP; tries++) {
-    const before = await deps.ledgers.read(workspaceId, signal)
-    const expectedBytes = await addUp(before, audit)
-    const after = await deps.ledgers.read(workspaceId, signal)
-    if (before?.version !== after?.version) continue
-    const usedBytes = after?.usedBytes ?? 0
-    if (usedBytes === expectedBytes) return
-    await found({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, () =>
-      deps.ledgers.correct(workspaceId, { usedBytes: expectedBytes, version: after?.version }, signal),
-    )
-    return
-  }
-  await found({ workspaceId, kind: 'not_added_up' }, audit, undefined)
-}
-
-/**
- * The bytes of all attempts that hold some, each once (docs/reliability.md, "Who holds the bytes"). Reservations are read
- * before documents: an attempt goes from one to the other without a change of the ledger.
- */
-async function addUp(ledger: WorkspaceLedger | undefined, audit: Audit): Promise<number> {
-  const { workspaceId, deps, signal } = audit
-  const { takings = [], releases = [] } = ledger ?? {}
-  const held = new Map(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
-  for (const { attemptId, sizeBytes, closedBy } of await readReservations(audit)) {
-    const isReleased = closedBy && !releases.some(({ releaseId }) => releaseId === closedBy)
-    if (!isReleased && sizeBytes > 0) held.set(attemptId, sizeBytes)
-  }
-  let documentBytes = 0
-  const recorded = new Set<string>()
-  for await (const { attemptId, sizeBytes } of deps.documents.list(workspaceId, signal)) {
-    documentBytes += sizeBytes
-    held.delete(attemptId)
-    recorded.add(attemptId)
-  }
-  for (const release of releases) {
-    const mayHold = release.purpose === 'deletion' && !recorded.has(release.attemptId)
-    if (mayHold && (await deps.documents.isRetiredBy(release, signal))) held.set(release.attemptId, release.sizeBytes)
-  }
-  return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, documentBytes)
-}
-
-type FoundContext = Pick<Audit, 'options' | 'report'>
-type WithoutRepair<Type> = Type extends unknown ? Omit<Type, 'isRepaired'> : never
-
-/** @param repair resolves to false when it could not be done now */
-async function found(
-  finding: WithoutRepair<Finding>,
-  { options, report }: FoundContext,
-  repair: (() => Promise<unknown>) | undefined,
-): Promise<void> {
-  const isRepaired = options.repair && repair !== undefined && (await repair()) !== false
-  report.findings++
-  if (isRepaired) report.repaired++
-  options.onFinding({ ...finding, isRepaired } as Finding)
+function reportUnreadable({ message }: Error, { workspaceId, counters, options }: WorkspaceAudit): void {
+  counters.findings++
+  options.onFinding({ workspaceId, kind: 'unreadable_item', message, isRepaired: false })
 }

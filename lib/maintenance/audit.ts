@@ -1,69 +1,37 @@
-import { UnreadableItemError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import { type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
+import { auditUpload } from './audit-leftovers.ts'
+import { newShard } from './audit-shard.ts'
+import { advance } from './audit-slice.ts'
+import { type AuditContext, type AuditDependencies, type AuditOptions, auditWorkspace } from './audit-workspace.ts'
 import type { AuditReport } from './findings.ts'
 
+const never = () => false
+
 /**
- * Audits one workspace, or all: those with a ledger, and those that have objects but no ledger (any more).
+ * Audits one workspace, or all, in one go: a round of one shard in one slice (audit-slice.ts).
  * When the signal aborts, it ends with what it has looked at so far.
- * @param options.onWorkspace called before each workspace, for showing progress
  */
 export async function audit(
-  options: AuditOptions & { workspaceId?: WorkspaceId; onWorkspace?(workspaceId: WorkspaceId): void },
+  options: AuditOptions & { workspaceId?: WorkspaceId },
   deps: AuditDependencies,
   signal: AbortSignal,
 ): Promise<AuditReport> {
-  const report: AuditReport = {
-    workspaces: 0,
-    documents: 0,
-    documentBytes: 0,
-    findings: 0,
-    repaired: 0,
-    isComplete: true,
-  }
-  const workspaceIds = options.workspaceId === undefined ? allWorkspaces(deps, signal) : [options.workspaceId]
+  const all = { roundId: 'audit', startedAtMs: deps.now(), shard: 0, totalShards: 1, expectedWorkspaces: 0 }
+  const shard = newShard(all)
+  const { counters } = shard
   try {
-    for await (const workspaceId of workspaceIds) {
-      options.onWorkspace?.(workspaceId)
-      await auditReadable(workspaceId, options, report, deps, signal)
-    }
+    if (options.workspaceId === undefined) await advance(shard, { ...options, isOver: never }, deps, signal)
+    else await auditOne(options.workspaceId, { options, counters, deps, signal })
   } catch (error) {
     if (!signal.aborted) throw error
-    report.isComplete = false
+    return { ...counters, isComplete: false }
   }
-  return report
+  return { ...counters, isComplete: true }
 }
 
-/** A ledger that cannot be read is a finding, and no reason to leave the other workspaces out. */
-async function auditReadable(
-  workspaceId: WorkspaceId,
-  options: AuditOptions,
-  report: AuditReport,
-  deps: AuditDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await auditWorkspace(workspaceId, options, report, deps, signal)
-  } catch (error) {
-    if (!(error instanceof UnreadableItemError)) throw error
-    report.findings++
-    options.onFinding({ workspaceId, kind: 'unreadable_item', message: error.message, isRepaired: false })
-  }
-}
-
-async function* allWorkspaces({ ledgers, objects, objectKeys }: AuditDependencies, signal: AbortSignal) {
-  for await (const workspaceId of ledgers.list(signal)) yield workspaceId
-  for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal)) {
-    const workspaceId = objectKeys.workspaceIdOf(prefix)
-    if (workspaceId && !(await hasLedger(workspaceId))) yield workspaceId
-  }
-
-  async function hasLedger(workspaceId: WorkspaceId): Promise<boolean> {
-    try {
-      return (await ledgers.read(workspaceId, signal)) !== undefined
-    } catch (error) {
-      if (error instanceof UnreadableItemError) return true
-      throw error
-    }
-  }
+async function auditOne(workspaceId: WorkspaceId, context: AuditContext): Promise<void> {
+  const { objects, objectKeys } = context.deps
+  await auditWorkspace(workspaceId, {}, never, context)
+  const uploads = objects.listUploads(objectKeys.workspacePrefix(workspaceId), context.signal)
+  for await (const upload of uploads) await auditUpload(workspaceId, upload, context)
 }

@@ -22,8 +22,8 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'old_upload'; objectKey: string; ageMs: number }
   /** An item that is not as this service writes it; with one among them, a workspace cannot be added up. */
   | { kind: 'unreadable_item'; message: string }
-  /** The workspace was changed under every attempt to add it up; its drift is not known. */
-  | { kind: 'not_added_up' }
+  /** Auditing the workspace failed again and again, so that it was left out. */
+  | { kind: 'not_audited'; message: string }
 )
 
 export type FindingKind = Finding['kind']
@@ -37,15 +37,38 @@ export const FINDING_KINDS = Object.keys({
   unlisted_document: true,
   old_upload: true,
   unreadable_item: true,
-  not_added_up: true,
+  not_audited: true,
 } satisfies Record<FindingKind, true>) as FindingKind[]
 
-export interface AuditReport {
+export interface AuditCounters {
   workspaces: number
   documents: number
   documentBytes: number
   findings: number
   repaired: number
+  /** Workspaces whose bytes could not be added up. */
+  notAddedUp: number
+}
+
+export interface AuditReport extends AuditCounters {
   /** Whether all was looked at: false when the time was used up. */
   isComplete: boolean
+}
+
+export const NOTHING_AUDITED: Readonly<AuditCounters> = {
+  workspaces: 0,
+  documents: 0,
+  documentBytes: 0,
+  findings: 0,
+  repaired: 0,
+  notAddedUp: 0,
+}
+
+/**
+ * The same for the same finding, in every slice and round: a slice that is repeated, because its process was killed, reports
+ * again what it had reported.
+ */
+export function findingId({ kind, workspaceId, ...facts }: Finding): string {
+  const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
+  return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')
 }

@@ -10,7 +10,7 @@ export async function* joinSorted<Left, Right>(
   const left = lefts[Symbol.asyncIterator]()
   const right = rights[Symbol.asyncIterator]()
   try {
-    let [l, r] = [await left.next(), await right.next()]
+    let [l, r] = await Promise.all([left.next(), right.next()])
     while (!l.done || !r.done) {
       const order = l.done ? 1 : r.done ? -1 : compareBytes(keyOf.left(l.value), keyOf.right(r.value))
       if (order === 0) yield { left: l.value, right: r.value }

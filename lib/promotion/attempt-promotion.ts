@@ -28,7 +28,7 @@ export async function attemptPromotion(
 ): Promise<Promotion> {
   const { workspaceId, documentId, containerId, path } = target
   const ids = { workspaceId, documentId, attemptId: target.attemptId }
-  const reservation: Reservation = {
+  const wanted: Reservation = {
     ...ids,
     sizeBytes: file.sizeBytes,
     objectKey: deps.objectKeys.documentObject(ids),
@@ -37,12 +37,14 @@ export async function attemptPromotion(
   request.telemetry.annotate({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
 
   const typing = typeOf(file, path, request, deps)
-  const usage = await takeBytes(reservation, request, deps)
+  const { usage, countedFrom } = await takeBytes(wanted, request, deps)
 
+  const reservation = { ...wanted, countedFrom }
   const document: WorkspaceDocument = {
     ...ids,
     sizeBytes: file.sizeBytes,
     objectKey: reservation.objectKey,
+    countedFrom,
     filename: path,
     mimeType: await typing,
     createdAt: new Date(deps.now()),

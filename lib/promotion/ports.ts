@@ -27,6 +27,8 @@ export interface WorkspaceDocument {
   containerId: ContainerId
   /** Id of the API key that promoted it. */
   createdBy: string
+  /** As of its reservation. */
+  countedFrom?: number
 }
 
 /** Bytes taken out of a workspace's quota for a document that is being made. */
@@ -38,6 +40,8 @@ export interface Reservation {
   objectKey: string
   /** From then on (ms since 1970) nobody works on it any more and anybody may resolve it. */
   leaseExpiresAtMs: number
+  /** The first version of the ledger that counts the bytes; not known of attempts of older releases of this service. */
+  countedFrom?: number
 }
 
 /** Bytes about to be given back: those of an attempt that is undone, or of a document that is deleted. */
@@ -71,9 +75,16 @@ export interface StorageUsage {
   usedBytes: number
 }
 
+export interface GivenBack {
+  /** After it. */
+  usage: StorageUsage
+  /** With a marker that is kept: the last version of the ledger that counts the bytes. */
+  countedThrough: number | undefined
+}
+
 /** `isDue`: reservations whose lease ran out may be all that stands in the way. */
 export type TakeOutcome =
-  | { outcome: 'taken'; usage: StorageUsage }
+  | { outcome: 'taken'; usage: StorageUsage; countedFrom: number }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
   /** The item has as many takings as it may hold, or more writes than DynamoDB lets through: try again. */
   | { outcome: 'crowded' }
@@ -95,9 +106,9 @@ export interface QuotaLedger {
   /**
    * The marker goes and its bytes are given back. Nothing there is fine: then that was done before.
    * @param options.keepsMarker the marker stays, without bytes: it is still needed to find what is left to do
-   * @returns the usage after it; undefined when there was nothing to do
+   * @returns undefined when there was nothing to do
    */
-  release(marker: MarkerId, signal: AbortSignal, options?: { keepsMarker?: boolean }): Promise<StorageUsage | undefined>
+  release(marker: MarkerId, signal: AbortSignal, options?: { keepsMarker?: boolean }): Promise<GivenBack | undefined>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }
 
@@ -155,6 +166,8 @@ export interface WorkspaceLedger extends StorageUsage {
   releases: Release[]
   /** Grows with every change: two reads with the same version had nothing happen in between. */
   version: number
+  /** Grows with every open reservation that is undone: such an attempt leaves nothing else behind. */
+  undone: number
   /** When the resolver is to look at its reservations; undefined: there are none. */
   checkDueAtMs: number | undefined
 }
@@ -202,11 +215,38 @@ export interface DocumentRecords {
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
   /**
    * Makes the document of a deletion vanish, its attempt's and no other's.
-   * @returns its object, when this very deletion did it, now or before; undefined when there is nothing (left) for it to do
+   * @returns what it was, when this very deletion did it, now or before; undefined when there is nothing (left) for it to do
    */
-  retire(deletion: Release, signal: AbortSignal): Promise<{ objectKey: string } | undefined>
-  /** The bytes of the deletion are given back: what is left of the document may be forgotten in a day. */
-  finish(deletion: Release, signal: AbortSignal): Promise<void>
+  retire(deletion: Release, signal: AbortSignal): Promise<RetiredDocument | undefined>
+  /**
+   * The bytes of the deletion are given back: what is left of the document may be forgotten in a day.
+   * @param ended left out: somebody else has said it before
+   */
+  finish(deletion: Release, signal: AbortSignal, ended?: DeletionEnd): Promise<void>
+}
+
+export interface DeletionEnd {
+  retired: RetiredDocument
+  countedThrough: number
+}
+
+export interface RetiredDocument {
+  objectKey: string
+  /** How it was counted; not known of documents that an older release of this service retired. */
+  counted: Omit<FormerDocument, 'countedThrough' | 'finishedAtMs'> | undefined
+  /** Others of this id that were deleted before, in the last day. */
+  former: FormerDocument[]
+}
+
+/** A deleted document, as long as an audit that began before may have to count it. */
+export interface FormerDocument {
+  attemptId: AttemptId
+  sizeBytes: number
+  createdAtMs: number
+  /** The versions of the ledger that count its bytes, both included. */
+  countedFrom: number | undefined
+  countedThrough: number
+  finishedAtMs: number
 }
 
 export interface CopyRequest {

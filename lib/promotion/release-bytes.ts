@@ -79,9 +79,9 @@ async function completeUndo(release: Release, { ledger, reservations }: ReleaseD
     await ledger.unmark(release, signal)
     return undefined
   }
-  const usage = await ledger.release(release, signal)
+  const given = await ledger.release(release, signal)
   await reservations.remove(reservation, signal)
-  return { usage }
+  return { usage: given?.usage }
 }
 
 async function completeDeletion(
@@ -96,8 +96,9 @@ async function completeDeletion(
   }
   await objects.discard(retired.objectKey, signal)
   // The marker stays until what it proves is no longer needed, so that somebody finds what is left to do.
-  const usage = await ledger.release(release, signal, { keepsMarker: true })
-  await documents.finish(release, signal)
+  const given = await ledger.release(release, signal, { keepsMarker: true })
+  const countedThrough = given?.countedThrough
+  await documents.finish(release, signal, countedThrough === undefined ? undefined : { retired, countedThrough })
   await ledger.unmark(release, signal)
-  return { usage }
+  return { usage: given?.usage }
 }

@@ -3,10 +3,12 @@ import { ServiceError } from '../errors.ts'
 import type { RequestScope } from '../request-scope.ts'
 import type { Admission } from './admission.ts'
 import { undoOrLeave } from './end-attempt.ts'
-import type { Reservation, StorageUsage, TakeOutcome } from './ports.ts'
+import type { Reservation, TakeOutcome } from './ports.ts'
 import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
 
 export type ReserveDependencies = ResolverDependencies & { admission: Admission }
+
+type Taken = Extract<TakeOutcome, { outcome: 'taken' }>
 
 /** Of the time a request has; a promotion that does not get through to the ledger in this time is refused. */
 const PATIENCE_MS = 6000
@@ -25,16 +27,16 @@ export async function takeBytes(
   reservation: Reservation,
   scope: RequestScope,
   deps: ReserveDependencies,
-): Promise<StorageUsage> {
+): Promise<Taken> {
   const first = await takePatiently(reservation, scope, deps)
-  if (first.outcome === 'taken') return first.usage
+  if (first.outcome === 'taken') return first
 
   // A crowd has nothing to do with leases: who died in it takes no place.
   if (first.outcome === 'crowded' || !first.isDue) throw refusal(first, reservation, deps)
 
   await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, scope.deadline.signal)
   const second = await tryToTake(reservation, scope, deps)
-  if (second.outcome === 'taken') return second.usage
+  if (second.outcome === 'taken') return second
   throw refusal(second, reservation, deps)
 }
 

@@ -10,7 +10,9 @@ import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import { newDocument, newReservation } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
@@ -23,6 +25,7 @@ import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts
 import { describeRateLimiter } from './rate-limiter.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
 import { containerFilesOn, objectStoreOn } from './s3-harnesses.ts'
+import { describeShares } from './shares.contract.ts'
 import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
@@ -43,6 +46,44 @@ const openLedger = () => {
 describeQuotaLedger('DynamoDB', openLedger)
 describeLedgerMaintenance('DynamoDB', openLedger)
 describeWorkspaceAdministration('DynamoDB', openLedger)
+
+const once = AbortSignal.timeout(600_000)
+describeShares('Workspaces', () => {
+  const ledger = openLedger()
+  return {
+    list: (share, signal) => ledger.list(signal, share),
+    add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, once)),
+  }
+})
+describeShares('Documents', () => {
+  const table = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable }
+  const records = createDocumentRecords({ ...table, now: Date.now })
+  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({
+    ...table,
+    sortKey: 'document_id',
+    name: 'documents',
+  })
+  return {
+    list: listWorkspaces,
+    has: hasWorkspace,
+    add: async (workspaceId) => {
+      for (let row = 0; row < 3; row++) await records.record(newDocument(newReservation({ workspaceId })), once)
+    },
+  }
+})
+describeShares('Reservations', () => {
+  const table = { client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }
+  const reservations = createReservations(table)
+  const sortKey = 'reservation_id'
+  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({ ...table, sortKey, name: 'reservations' })
+  return {
+    list: listWorkspaces,
+    has: hasWorkspace,
+    add: async (workspaceId) => {
+      for (let row = 0; row < 3; row++) await reservations.open(newReservation({ workspaceId }), once)
+    },
+  }
+})
 
 describeReservations('DynamoDB', () =>
   createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),

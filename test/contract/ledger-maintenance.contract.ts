@@ -53,7 +53,8 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         usedBytes: 100,
         takings: [{ workspaceId, attemptId, sizeBytes: 100, leaseExpiresAtMs: DUE_MS }],
         releases: [],
-        version: 1,
+        version: expect.any(Number),
+        undone: 0,
         checkDueAtMs: DUE_MS,
       } satisfies WorkspaceLedger)
     })
@@ -127,13 +128,14 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
 
       it('is claimed by one alone, until the time it says', async () => {
         await take()
+        const { version } = await read()
         const untilMs = DUE_MS + 10
         const claims = await Promise.all(
           [1, 2, 3].map(() => ledger.claim(workspaceId, { seenMs: DUE_MS, untilMs }, signal)),
         )
         const held = claims.filter((claim) => claim !== undefined)
         expect(held).toEqual([await read()])
-        expect(held).toMatchObject([{ checkDueAtMs: untilMs, version: 1 }])
+        expect(held).toMatchObject([{ checkDueAtMs: untilMs, version }])
         expect(await due(untilMs - 1)).toEqual([])
         expect(await due(untilMs)).toEqual([{ workspaceId, checkDueAtMs: untilMs }])
         await ledger.reschedule(workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 5 }, signal)
@@ -205,20 +207,74 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
     })
 
     describe('correct', () => {
-      it('sets the used bytes, unless something has changed since', async () => {
+      const correct = (
+        expectedBytes: number,
+        version: number | undefined,
+        usedBytes = 100,
+        lastVersion = version ?? 0,
+      ) =>
+        ledger.correct(
+          workspaceId,
+          { usedBytes, expectedBytes, ...(version !== undefined && { at: { version, lastVersion } }) },
+          signal,
+        )
+
+      it.each([
+        ['up', 700],
+        ['down', 40],
+      ])('changes the used bytes by the drift, %s, and nothing else', async (_, expectedBytes) => {
         await take()
         const before = await read()
-        const { version } = before
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version }, signal)).toBe(true)
-        expect(await read()).toEqual({ ...before, usedBytes: 700, version: version + 1 })
-        expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
-        expect(await ledger.correct(workspaceId, { usedBytes: 1, version: undefined }, signal)).toBe(false)
-        expect((await read()).usedBytes).toBe(700)
+        expect(await correct(expectedBytes, before.version)).toBe(true)
+        expect(await read()).toEqual({ ...before, usedBytes: expectedBytes, version: before.version + 1 })
+      })
+
+      it('keeps what has changed since the drift was seen', async () => {
+        const one = await take()
+        const { version } = await read()
+        await take({ sizeBytes: 300 })
+        await ledger.release(one, signal)
+        expect(await correct(170, version)).toBe(true)
+        expect((await read()).usedBytes).toBe(370)
+      })
+
+      it('does so once, however often, and by however many who have seen the same', async () => {
+        await take()
+        const { version: first } = await read()
+        await take()
+        const { version: second } = await read()
+        await take()
+        const done = await Promise.all([
+          ...Array.from({ length: 5 }, () => correct(40, first)),
+          ...Array.from({ length: 5 }, () => correct(140, second, 200)),
+        ])
+        expect(done).toEqual(Array(10).fill(true))
+        expect((await read()).usedBytes).toBe(240)
+      })
+
+      it('does so again for a drift that was seen after the last correction', async () => {
+        await take()
+        expect(await correct(40, (await read()).version)).toBe(true)
+        const { version } = await read()
+        await take()
+        expect(await correct(35, version, 40)).toBe(true)
+        expect((await read()).usedBytes).toBe(135)
+      })
+
+      it('leaves a ledger alone that was made since', async () => {
+        await take()
+        const { version } = await read()
+        expect(await correct(700, undefined)).toBe(false)
+        expect(await correct(700, version + 1)).toBe(false)
+        expect(await correct(700, version - 700_000, 100, version - 600_001)).toBe(false)
+        expect((await read()).usedBytes).toBe(100)
+        expect(await correct(700, version - 700_000, 100, version - 600_000)).toBe(true)
       })
 
       it('makes the ledger of a workspace that has lost it', async () => {
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: 1 }, signal)).toBe(false)
-        expect(await ledger.correct(workspaceId, { usedBytes: 700, version: undefined }, signal)).toBe(true)
+        expect(await correct(700, 1)).toBe(false)
+        expect(await correct(700, undefined)).toBe(true)
+        expect(await correct(700, undefined)).toBe(false)
         expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 1000, usedBytes: 700 })
         expect(await ledger.take(reservation({ sizeBytes: 301 }), signal)).toMatchObject({ outcome: 'quota_exceeded' })
         await take({ sizeBytes: 300 })

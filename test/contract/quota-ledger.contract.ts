@@ -44,6 +44,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         expect(await take(reservation(400))).toEqual({
           outcome: 'taken',
           usage: { quotaBytes: 1000, usedBytes: 400 },
+          countedFrom: (await read())?.version,
         })
         expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 400 })
       })
@@ -52,9 +53,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         await take(reservation(400))
         const [some, full] = [400, 1000].map((usedBytes) => ({ quotaBytes: 1000, usedBytes }))
         expect(await take(reservation(601))).toEqual({ outcome: 'quota_exceeded', usage: some, isDue: false })
-        expect(await take(reservation(600))).toEqual({ outcome: 'taken', usage: full })
+        expect(await take(reservation(600))).toMatchObject({ outcome: 'taken', usage: full })
         expect(await take(reservation(1))).toEqual({ outcome: 'quota_exceeded', usage: full, isDue: false })
-        expect(await take(reservation(0))).toEqual({ outcome: 'taken', usage: full })
+        expect(await take(reservation(0))).toMatchObject({ outcome: 'taken', usage: full })
       })
 
       it('marks what it took, to the byte and with its lease', async () => {
@@ -204,9 +205,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         await count(300)
         const one = reservation(500)
         await take(one)
-        expect(await ledger.release(one, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+        expect(await ledger.release(one, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 300 } })
         expect(await ledger.release(one, signal)).toBeUndefined()
-        expect(await read()).toMatchObject({ usedBytes: 300, takings: [] })
+        expect(await read()).toMatchObject({ usedBytes: 300, takings: [], undone: 0 })
       })
 
       it('gives back what the marker says, whatever the caller says it was', async () => {
@@ -225,18 +226,19 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       it('gives back what was marked, once, for the one release that it is', async () => {
         const one = await count(300)
         const [release, other] = [await mark(one), await mark(one)]
-        expect(await ledger.release(release, signal)).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+        expect(await ledger.release(release, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 0 } })
         expect(await ledger.release(release, signal)).toBeUndefined()
-        expect(await read()).toMatchObject({ usedBytes: 0, releases: [other] })
+        expect(await read()).toMatchObject({ usedBytes: 0, releases: [other], undone: 1 })
       })
 
       it('can keep the marker, without bytes: repeated, it gives nothing more', async () => {
         await count(400)
         const release = await mark(await count(300), 'deletion')
+        const countedThrough = (await read())?.version
         for (let times = 0; times < 2; times++) {
           const after = await ledger.release(release, signal, { keepsMarker: true })
-          expect(after).toEqual({ quotaBytes: 1000, usedBytes: 400 })
-          expect((await read())?.releases).toEqual([{ ...release, sizeBytes: 0 }])
+          expect(after).toEqual({ usage: { quotaBytes: 1000, usedBytes: 400 }, countedThrough })
+          expect(await read()).toMatchObject({ releases: [{ ...release, sizeBytes: 0 }], undone: 0 })
         }
         await ledger.unmark(release, signal)
         expect(await ledger.release(release, signal, { keepsMarker: true })).toBeUndefined()
@@ -256,7 +258,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         const one = reservation(500)
         await take(one)
         const released = await Promise.all(Array.from({ length: 10 }, () => ledger.release(one, signal)))
-        expect(released.filter((after) => after !== undefined)).toEqual([{ quotaBytes: 1000, usedBytes: 300 }])
+        expect(released.filter((after) => after !== undefined)).toEqual([
+          { usage: { quotaBytes: 1000, usedBytes: 300 } },
+        ])
         expect((await usage())?.usedBytes).toBe(300)
       })
     })

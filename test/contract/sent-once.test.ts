@@ -6,6 +6,7 @@ import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import type { Drift } from '../../lib/maintenance/ports.ts'
 import type { OpenReservation, Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
 import { type BreakableDynamoDb, startBreakableDynamoDb } from '../support/faults/breakable-dynamodb.ts'
 import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
@@ -75,9 +76,12 @@ function createPorts(client: DynamoDBClient) {
 }
 
 let workspaceId: WorkspaceId
+/** Nobody has made it. */
+let unknownId: WorkspaceId
 let one: Reservation
 beforeEach(async () => {
   workspaceId = newWorkspaceId()
+  unknownId = newWorkspaceId()
   one = newReservation({ workspaceId })
   await calm.administration.create(workspaceId, 1000, signal)
   plan.splice(0)
@@ -123,9 +127,9 @@ describe('a write that opens something', () => {
       isOpen: async () => (await calm.ledger.usage(workspaceId, signal))?.quotaBytes === 5000,
       looks: true,
     }),
-    'ledgers.correct': () => ({
-      open: () => ports.ledgers.correct(workspaceId, { usedBytes: 77, version: 0 }, signal),
-      isOpen: async () => (await calm.ledger.usage(workspaceId, signal))?.usedBytes === 77,
+    'ledgers.correct, where there is no ledger': () => ({
+      open: () => ports.ledgers.correct(unknownId, { usedBytes: 0, expectedBytes: 77 }, signal),
+      isOpen: async () => (await calm.ledger.usage(unknownId, signal))?.usedBytes === 77,
     }),
   }
 
@@ -191,7 +195,8 @@ describe('a write that closes something', () => {
     return [usedBytes, takings?.length, releases?.map(({ sizeBytes }) => sizeBytes)]
   }
   const purposes = async () => (await listReservations()).map(({ purpose }) => purpose)
-  const usage = { quotaBytes: 1000, usedBytes: 0 }
+  const given = { usage: { quotaBytes: 1000, usedBytes: 0 } }
+  let drift: Drift
   let release: Release
   let document: WorkspaceDocument
   beforeEach(() => {
@@ -221,16 +226,31 @@ describe('a write that closes something', () => {
     'ledger.release of a taking': () => ({
       prepare: take,
       close: () => ports.ledger.release(one, signal),
-      answers: [usage, undefined],
+      answers: [given, undefined],
       left: ledger,
       expected: [0, 0, []],
     }),
     'ledger.release of a deletion': () => ({
       prepare: mark,
-      close: () => ports.ledger.release(release, signal, { keepsMarker: true }),
-      answers: [usage],
+      close: async () => {
+        const { usage } = (await ports.ledger.release(release, signal, { keepsMarker: true })) ?? {}
+        return { usage }
+      },
+      answers: [given],
       left: ledger,
       expected: [0, 0, [0]],
+    }),
+    'ledgers.correct': () => ({
+      prepare: async () => {
+        await take()
+        const { version = 0 } = (await calm.ledgers.read(workspaceId, signal)) ?? {}
+        drift = { usedBytes: 100, expectedBytes: 77, at: { version, lastVersion: version } }
+        await calm.ledger.unmark(one, signal)
+      },
+      close: () => ports.ledgers.correct(workspaceId, drift, signal),
+      answers: [true],
+      left: ledger,
+      expected: [77, 0, []],
     }),
     'reservations.close': () => ({
       prepare: open,
@@ -274,8 +294,8 @@ describe('a write that closes something', () => {
     }),
     'documents.retire': () => ({
       prepare: record,
-      close: () => ports.documents.retire(release, signal),
-      answers: [{ objectKey: one.objectKey }],
+      close: async () => (await ports.documents.retire(release, signal))?.objectKey,
+      answers: [one.objectKey],
       left: () => calm.documents.find(workspaceId, one.documentId, signal),
       expected: undefined,
     }),

@@ -8,9 +8,10 @@ import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import type { Attributes } from '../../lib/aws/stored-item.ts'
 import { UnreadableItemError } from '../../lib/errors.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
+import { type DocumentId, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 import type { StoredDocument } from '../../lib/maintenance/ports.ts'
 import type { Reservation } from '../../lib/promotion/ports.ts'
+import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
@@ -72,8 +73,8 @@ describe('a workspace item without takings and releases, of the version before',
       await putOld()
       const one = reservation()
       const opened = opens === 'take' ? ledger.take(one, signal) : ledger.mark(newRelease(one, 'deletion'), signal)
-      const usage = { quotaBytes: 1000, usedBytes: 500 }
-      expect(await opened).toEqual(opens === 'take' ? { outcome: 'taken', usage } : 'marked')
+      const taken = { outcome: 'taken', usage: { quotaBytes: 1000, usedBytes: 500 }, countedFrom: 8 }
+      expect(await opened).toEqual(opens === 'take' ? taken : 'marked')
       const read = await ledger.read(workspaceId, signal)
       expect([read?.takings.length, read?.releases.length]).toEqual(opens === 'take' ? [1, 0] : [0, 1])
     }
@@ -139,6 +140,45 @@ describe('a live document', () => {
       await records.finish(deletion, signal)
     }
     expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(10)
+  })
+})
+
+describe('a document id under which documents were deleted again and again', () => {
+  const HOUR_MS = 3_600_000
+  let nowMs = LEDGER_NOW_MS
+  const records = () =>
+    createDocumentRecords({
+      client: standIns.dynamoDb,
+      tableName: standIns.config.documentsTable,
+      now: () => nowMs,
+    })
+  const makeAndDelete = async (documentId: DocumentId, count: number, pauseMs: number) => {
+    for (let i = 1; i <= count; i++) {
+      const one = { ...newDocument(reservation({ documentId })), countedFrom: 10 * i }
+      expect(await records().record(one, signal)).toBe('recorded')
+      const deletion = newRelease(one, 'deletion')
+      const retired = await records().retire(deletion, signal)
+      if (!retired) throw new Error('not retired')
+      await records().finish(deletion, signal, { retired, countedThrough: 10 * i + 5 })
+      nowMs += pauseMs
+    }
+    for await (const row of records().listRows(workspaceId, signal))
+      if (row.documentId === documentId) return row.counted
+    throw new Error('no row')
+  }
+
+  it('remembers the last ten, says that there may have been more, and stays small', async () => {
+    const { documentId } = reservation()
+    const counted = await makeAndDelete(documentId, 12, 1000)
+    const through = counted.map((each) => (each.state === 'former' ? each.countedThrough : undefined))
+    expect(through).toEqual([35, 45, 55, 65, 75, 85, 95, 105, 115, 125, undefined])
+    expect(counted.at(-1)).toEqual({ state: 'forgotten', countedThrough: 35 })
+    expect(itemSizeBytes(await readRecordItem({ documentId }))).toBeLessThan(2048)
+  })
+
+  it('remembers those of the last day', async () => {
+    const counted = await makeAndDelete(reservation().documentId, 6, 9 * HOUR_MS)
+    expect(counted).toMatchObject([{ countedThrough: 45 }, { countedThrough: 55 }, { countedThrough: 65 }])
   })
 })
 

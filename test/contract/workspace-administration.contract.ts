@@ -83,11 +83,14 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       })
     })
 
-    it('counts as a change: an audit that added up before does not correct by it', async () => {
+    it('counts as a change, and leaves an audit that added up before its correction', async () => {
       await ledger.take(reservation(300), signal)
-      const version = (await ledger.read(workspaceId, signal))?.version
+      const version = (await ledger.read(workspaceId, signal))?.version ?? 0
       await ledger.setQuota(workspaceId, 400, signal)
-      expect(await ledger.correct(workspaceId, { usedBytes: 1, version }, signal)).toBe(false)
+      expect((await ledger.read(workspaceId, signal))?.version).toBe(version + 1)
+      const drift = { usedBytes: 300, expectedBytes: 250, at: { version, lastVersion: version } }
+      expect(await ledger.correct(workspaceId, drift, signal)).toBe(true)
+      expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 400, usedBytes: 250 })
     })
 
     it('stays exact while the quota goes up and down under 50 promotions, three administrators at once', async () => {

@@ -63,7 +63,14 @@ describe('the removal of a workspace', () => {
   })
 
   it.each<[string, (ledger: ReturnType<typeof open>['ledger']) => Promise<unknown>]>([
-    ['counts bytes', (ledger) => ledger.correct(workspaceId, { usedBytes: 1, version: 0 }, signal)],
+    [
+      'counts bytes',
+      async (ledger) => {
+        const counted = newReservation({ workspaceId })
+        await ledger.take(counted, signal)
+        await ledger.unmark(counted, signal)
+      },
+    ],
     ['has a taking under way', (ledger) => ledger.take(newReservation({ workspaceId }), signal)],
     [
       'has a taking under way that weighs nothing',

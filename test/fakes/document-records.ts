@@ -1,33 +1,76 @@
-import type { DocumentMaintenance } from '../../lib/maintenance/ports.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentId, ReleaseId, WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentMaintenance, DocumentRow, TableWorkspaces } from '../../lib/maintenance/ports.ts'
+import type { DocumentRecords, FormerDocument, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {
   attemptId?: string
   objectKey?: string
   /** Of the document that was there. */
   createdAt?: Date
-  retiredBy?: string
+  document?: WorkspaceDocument
+  retiredBy?: ReleaseId
   isFinished: boolean
+  finishedAtMs?: number
 }
 
-export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance {
+export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance, TableWorkspaces {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
+  /** Documents that were deleted, by their key. */
+  former: Map<string, FormerDocument[]>
   /** Keys of documents that no list shows. */
   unlisted: Set<string>
 }
 
-export function createFakeDocumentRecords(): FakeDocumentRecords {
+export function createFakeDocumentRecords(now: () => number = Date.now): FakeDocumentRecords {
   const documents: FakeDocumentRecords['documents'] = new Map()
   const tombstones: FakeDocumentRecords['tombstones'] = new Map()
   const unlisted: FakeDocumentRecords['unlisted'] = new Set()
+  const former: FakeDocumentRecords['former'] = new Map()
   const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   const isRetiredBy = (key: string, releaseId: string) => tombstones.get(key)?.retiredBy === releaseId
+  const countedOf = ({ attemptId, sizeBytes, countedFrom, createdAt }: WorkspaceDocument) => ({
+    attemptId,
+    sizeBytes,
+    countedFrom,
+    createdAtMs: createdAt.getTime(),
+  })
+  const rowOf = (key: string): DocumentRow => {
+    const document = documents.get(key)
+    const tombstone = tombstones.get(key)
+    const all = former.get(key) ?? []
+    const retired = tombstone?.isFinished ? undefined : tombstone?.document
+    const retiredBy = tombstone?.retiredBy as ReleaseId
+    const isUntold = tombstone?.document && !retired && !all.some(({ attemptId }) => attemptId === tombstone.attemptId)
+    const finishedAtMs = tombstone?.finishedAtMs ?? 0
+    return {
+      documentId: key.slice(key.indexOf('/') + 1) as DocumentId,
+      ...(document && { document: unlisted.has(key) ? { ...document, isUnlisted: true as const } : document }),
+      counted: [
+        ...(document ? [{ state: 'document' as const, ...countedOf(document) }] : []),
+        ...(retired ? [{ state: 'retired' as const, retiredBy, ...countedOf(retired) }] : []),
+        ...(isUntold ? [{ state: 'untold' as const, finishedAtMs }] : []),
+        ...all.map((each) => ({ state: 'former' as const, ...each })),
+      ],
+    }
+  }
+  const rowsOf = (workspaceId: string): DocumentRow[] => {
+    const keys = new Set([...documents.keys(), ...tombstones.keys()])
+    return [...keys]
+      .filter((key) => key.startsWith(`${workspaceId}/`))
+      .toSorted()
+      .map(rowOf)
+  }
+  const workspacesNow = () =>
+    [...documents.keys(), ...tombstones.keys()].map((key) => key.slice(0, key.indexOf('/')) as WorkspaceId)
   return {
+    ...createFakeTableWorkspaces(workspacesNow),
     documents,
     tombstones,
     unlisted,
+    former,
     async enlist({ workspaceId, documentId }) {
       unlisted.delete(keyOf(workspaceId, documentId))
     },
@@ -62,24 +105,30 @@ export function createFakeDocumentRecords(): FakeDocumentRecords {
           attemptId,
           objectKey: document.objectKey,
           createdAt: document.createdAt,
+          document,
           retiredBy: releaseId,
           isFinished: false,
         })
       }
-      return isRetiredBy(key, releaseId) ? { objectKey: tombstones.get(key)?.objectKey ?? '' } : undefined
+      const { document: retired, objectKey = '' } = tombstones.get(key) ?? {}
+      if (!isRetiredBy(key, releaseId)) return undefined
+      return { objectKey, counted: retired && countedOf(retired), former: former.get(key) ?? [] }
     },
-    async finish({ workspaceId, documentId, releaseId }) {
+    async finish({ workspaceId, documentId, releaseId }, _signal, ended) {
       const key = keyOf(workspaceId, documentId)
       const tombstone = tombstones.get(key)
-      if (tombstone && isRetiredBy(key, releaseId)) tombstone.isFinished = true
+      if (!tombstone || !isRetiredBy(key, releaseId)) return
+      Object.assign(tombstone, { isFinished: true, finishedAtMs: now() })
+      if (!ended?.retired.counted) return
+      const { retired, countedThrough } = ended
+      const last = { ...retired.counted, countedThrough, finishedAtMs: now() } as FormerDocument
+      former.set(key, [...retired.former.filter((each) => each.attemptId !== last.attemptId), last])
     },
-    isRetiredBy: async ({ workspaceId, documentId, releaseId }) =>
-      isRetiredBy(keyOf(workspaceId, documentId), releaseId),
     async *list(workspaceId) {
-      const own = [...documents.values()].filter((document) => document.workspaceId === workspaceId)
-      for (const document of own.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))) {
-        yield unlisted.has(keyOf(workspaceId, document.documentId)) ? { ...document, isUnlisted: true } : document
-      }
+      for (const { document } of rowsOf(workspaceId)) if (document) yield document
+    },
+    async *listRows(workspaceId, _signal, { after = '' } = {}) {
+      for (const row of rowsOf(workspaceId)) if (row.documentId > after) yield row
     },
   }
 }

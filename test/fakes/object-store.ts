@@ -68,20 +68,24 @@ export function createFakeObjectStore(): FakeObjectStore {
       const kept = uploads.filter(({ objectKey }) => objectKey !== targetKey)
       uploads.splice(0, uploads.length, ...kept)
     },
-    async *listPrefixes(keyPrefix) {
+    async *listPrefixes(keyPrefix, _signal, afterPrefix = '') {
       const inside = [...documents.keys()].filter(
         (key) => key.startsWith(keyPrefix) && key.includes('/', keyPrefix.length),
       )
-      yield* new Set(inside.toSorted().map((key) => key.slice(0, key.indexOf('/', keyPrefix.length) + 1)))
+      const folders = inside.map((key) => key.slice(0, key.indexOf('/', keyPrefix.length) + 1))
+      yield* [...new Set(folders)].toSorted(compareBytes).filter((folder) => compareBytes(folder, afterPrefix) > 0)
     },
-    async *listObjects(keyPrefix) {
-      for (const objectKey of [...documents.keys()].toSorted()) {
+    async *listObjects(keyPrefix, _signal, afterKey = '') {
+      for (const objectKey of [...documents.keys()].toSorted(compareBytes)) {
         const object = documents.get(objectKey)
-        if (object && objectKey.startsWith(keyPrefix)) yield { objectKey, sizeBytes: object.bytes.length }
+        const isBehind = compareBytes(objectKey, afterKey) > 0
+        if (object && isBehind && objectKey.startsWith(keyPrefix)) yield { objectKey, sizeBytes: object.bytes.length }
       }
     },
-    async *listUploads(keyPrefix) {
-      yield* uploads.filter(({ objectKey }) => objectKey.startsWith(keyPrefix))
+    async *listUploads(keyPrefix, _signal, afterKey = '') {
+      yield* uploads
+        .filter(({ objectKey }) => objectKey.startsWith(keyPrefix) && compareBytes(objectKey, afterKey) > 0)
+        .toSorted((a, b) => compareBytes(a.objectKey, b.objectKey))
     },
     hasObject: async (objectKey) => documents.has(objectKey),
   }

@@ -8,9 +8,11 @@ import type {
   Taking,
   WorkspaceLedger,
 } from '../../lib/promotion/ports.ts'
+import { inSegment } from './table-workspaces.ts'
 
 const STALE_MS = 10_000
 const MAX_STALE_TAKINGS = 60
+const MAX_CHANGES = 600_000
 const SHARDS = [0, 1]
 /** Of a listing. */
 const PAGE = 3
@@ -19,8 +21,11 @@ interface Workspace {
   quotaBytes: number
   remainingBytes: number
   takings: Map<string, Taking>
-  releases: Map<string, Release>
+  /** Those whose bytes have gone back, with the last version that counted them. */
+  releases: Map<string, Release & { countedThrough?: number }>
   version: number
+  undone: number
+  correctedIn?: number
   checkDueAtMs: number | undefined
 }
 
@@ -42,6 +47,7 @@ export function createFakeQuotaLedger(options: {
     takings: new Map(),
     releases: new Map(),
     version: 0,
+    undone: 0,
     checkDueAtMs: undefined,
   })
   const usageOf = ({ quotaBytes, remainingBytes }: Workspace): StorageUsage => ({
@@ -52,12 +58,13 @@ export function createFakeQuotaLedger(options: {
     workspaceId,
     ...usageOf(workspace),
     takings: [...workspace.takings.values()],
-    releases: [...workspace.releases.values()],
+    releases: [...workspace.releases.values()].map(({ countedThrough: _, ...release }) => release),
     version: workspace.version,
+    undone: workspace.undone,
     checkDueAtMs: workspace.checkDueAtMs,
   })
   const markersOf = (workspace: Workspace | undefined, { releaseId, attemptId }: MarkerId) => {
-    const markers: Map<string, Taking | Release> | undefined =
+    const markers: Map<string, Taking & { countedThrough?: number | undefined }> | undefined =
       releaseId === undefined ? workspace?.takings : workspace?.releases
     const id = releaseId ?? attemptId
     return { markers, id, marker: markers?.get(id) }
@@ -78,7 +85,7 @@ export function createFakeQuotaLedger(options: {
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs
       workspace.version++
-      return { outcome: 'taken', usage: usageOf(workspace) }
+      return { outcome: 'taken', usage: usageOf(workspace), countedFrom: workspace.version }
     },
     async mark(release) {
       const workspace = workspaces.get(release.workspaceId)
@@ -100,17 +107,19 @@ export function createFakeQuotaLedger(options: {
       const { markers, id, marker } = markersOf(workspace, markerId)
       if (!workspace || !markers || !marker) return undefined
       workspace.remainingBytes += marker.sizeBytes
+      const countedThrough = keepsMarker ? (workspace.releases.get(id)?.countedThrough ?? workspace.version) : undefined
       workspace.version++
-      if (keepsMarker) markers.set(id, { ...marker, sizeBytes: 0 })
+      if (keepsMarker) markers.set(id, { ...marker, sizeBytes: 0, countedThrough })
       else markers.delete(id)
-      return usageOf(workspace)
+      if (markerId.releaseId !== undefined && !keepsMarker) workspace.undone++
+      return { usage: usageOf(workspace), countedThrough }
     },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && usageOf(workspace)
     },
-    async *list() {
-      yield* workspaces.keys()
+    async *list(_signal, share) {
+      yield* inSegment(workspaces.keys(), share)
     },
     async *readAll() {
       for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)
@@ -141,14 +150,17 @@ export function createFakeQuotaLedger(options: {
       if (check.nextMs === undefined && workspace.version !== check.version) return
       workspace.checkDueAtMs = check.nextMs
     },
-    async correct(workspaceId, { usedBytes, version }) {
+    async correct(workspaceId, { usedBytes, expectedBytes, at }) {
       const workspace = workspaces.get(workspaceId)
-      if (workspace?.version !== version) return false
-      if (!workspace) workspaces.set(workspaceId, newWorkspace(usedBytes))
-      else {
-        workspace.remainingBytes = workspace.quotaBytes - usedBytes
-        workspace.version++
+      if (!workspace || !at) {
+        if (workspace || at) return false
+        workspaces.set(workspaceId, newWorkspace(expectedBytes))
+        return true
       }
+      if ((workspace.correctedIn ?? Number.NEGATIVE_INFINITY) >= at.version) return true
+      if (workspace.version < at.version || workspace.version > at.lastVersion + MAX_CHANGES) return false
+      workspace.remainingBytes += usedBytes - expectedBytes
+      workspace.correctedIn = workspace.version++
       return true
     },
     async create(workspaceId, quotaBytes) {

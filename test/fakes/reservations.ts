@@ -1,6 +1,8 @@
+import type { TableWorkspaces } from '../../lib/maintenance/ports.ts'
 import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../../lib/promotion/ports.ts'
+import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
-export interface FakeReservations extends Reservations {
+export interface FakeReservations extends Reservations, TableWorkspaces {
   /** By workspace and reservation id. */
   items: Map<string, OpenReservation>
 }
@@ -13,9 +15,12 @@ export function createFakeReservations(): FakeReservations {
   const item = (reservation: Reservation, purpose: ReservationPurpose): OpenReservation => {
     const { workspaceId, documentId, attemptId, objectKey, leaseExpiresAtMs } = reservation
     const sizeBytes = purpose === 'promotion' ? reservation.sizeBytes : 0
-    return { workspaceId, documentId, attemptId, sizeBytes, objectKey, leaseExpiresAtMs, purpose, closedBy: undefined }
+    const counted = reservation.countedFrom === undefined ? {} : { countedFrom: reservation.countedFrom }
+    const ids = { workspaceId, documentId, attemptId, objectKey }
+    return { ...ids, sizeBytes, leaseExpiresAtMs, purpose, closedBy: undefined, ...counted }
   }
   return {
+    ...createFakeTableWorkspaces(() => [...items.values()].map(({ workspaceId }) => workspaceId)),
     items,
     async open(reservation) {
       const other = items.get(keyOf(reservation))

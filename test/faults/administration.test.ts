@@ -47,25 +47,30 @@ describe('administration when the SDK repeats a write', () => {
   it.each(FAULTS)('creates a workspace once: $kind', async (fault) => {
     breakOnce(fault)
     const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
+    const read = () => createLedgerMaintenance(settings()).read(workspaceId, signal)
+    const made = await read()
     await used.broken.deliverLate()
     expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
-    expect(await createLedgerMaintenance(settings()).read(workspaceId, signal)).toMatchObject({ version: 0 })
+    expect(made).toMatchObject({ usedBytes: 0, takings: [], releases: [] })
+    expect(await read()).toEqual(made)
   })
 
   it('sets a quota whose answer was lost once, and says so', async () => {
     const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
-    await ledgers.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
+    const before = await ledgers.read(workspaceId, signal)
     breakOnce({ kind: 'lose_answer' })
     expect(await workspaces.setQuota(workspaceId, 300, signal)).toEqual({
       previousQuotaBytes: 1000,
       usage: { quotaBytes: 300, usedBytes: 600 },
     })
-    expect(await ledgers.read(workspaceId, signal)).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: 1 })
+    const after = await ledgers.read(workspaceId, signal)
+    expect(after).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: (before?.version ?? 0) + 1 })
   })
 
   it.each(FAULTS.slice(1))('does not send the setting of a quota again that may still arrive: $kind', async (fault) => {
     const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
-    await ledgers.correct(workspaceId, { usedBytes: 600, version: undefined }, signal)
+    await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
     used.broken.calls.splice(0)
     breakOnce(fault)
     await expect(workspaces.setQuota(workspaceId, 300, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })

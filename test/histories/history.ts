@@ -20,6 +20,7 @@ import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
+import { Drifts } from './drifts.ts'
 import { type Fate, type PendingCall, Process } from './process.ts'
 import { Timeline } from './timeline.ts'
 
@@ -32,6 +33,8 @@ export type Action =
   | { do: 'download'; document: number }
   | { do: 'resolve' }
   | { do: 'audit' }
+  /** Somebody changes the used bytes behind the service's back. */
+  | { do: 'drift'; workspace: number; bytes: number }
   | { do: 'step'; process: number; fate: Fate }
   | { do: 'kill'; process: number }
   | { do: 'overwrite'; workspace: number; file: number; sizeBytes: number }
@@ -44,10 +47,10 @@ export const FILES = 3
 const LEASE_MS = 120_000
 const HOUR_MS = 3_600_000
 const FUNCTION_TIMEOUT_MS = 28_000
-const READS = /find|read|list|usage|isRetiredBy|has|due/i
+const READS = /find|read|list|usage|has|due/i
 /** What a function does for a caller: its process ends with the function's time. */
 const FOR_CALLER = /^(promote|api)/
-const OPENS = /take|ledger\.mark$|\.open$|forestall|record|copy|correct|setQuota/
+const OPENS = /take|ledger\.mark$|\.open$|forestall|record|copy|setQuota/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const { signal } = new AbortController()
 const DEADLINE = { signal, undoSignal: () => signal }
@@ -71,6 +74,7 @@ export class History {
   readonly #keyOf = new Map<Process, string>()
   readonly #wasQuotaLowered = new Set<WorkspaceId>()
   readonly #timeline = new Timeline()
+  readonly #drifts = new Drifts(this.#ledger)
   #wasDeleted = false
   #nowMs = 1_800_000_000_000
   #content = 0
@@ -86,6 +90,11 @@ export class History {
     this.#observe()
     await this.#settle()
     await this.#check()
+  }
+
+  /** Audits that have looked at everything. */
+  get audits(): Drifts['audits'] {
+    return this.#drifts.audits
   }
 
   /** As many documents in each workspace, one a second, before anything happens to anybody. */
@@ -121,7 +130,9 @@ export class History {
       this.#nowMs += HOUR_MS
       await resolveExpiredReservations({ maxResolutions: 1000, timeoutEachMs: 1000 }, this.dependencies(), signal)
       await this.#check()
-      expectEqual(await this.#audit(false), [], `the audit finds nothing after run ${run} of the resolver`)
+      const drifts = this.#drifts.found()
+      expectEqual(await this.#audit(true), drifts, `the audit finds what was planted after run ${run} of the resolver`)
+      expectEqual(await this.#audit(false), [], `the audit finds nothing more after run ${run} of the resolver`)
     }
     for (const [workspaceId, workspace] of this.#ledger.workspaces) {
       const { quotaBytes, remainingBytes, takings, releases, checkDueAtMs } = workspace
@@ -163,9 +174,13 @@ export class History {
         )
         return
       case 'audit':
-        this.#start('audit', (deps) => audit({ repair: true, deleteLostDocuments: true, onFinding() {} }, deps, signal))
+        this.#start('audit', (deps) =>
+          this.#drifts.watch((options) => audit({ repair: true, deleteLostDocuments: true, ...options }, deps, signal)),
+        )
         // It removes documents whose object is gone, and there are none: but it deletes.
         return
+      case 'drift':
+        return this.#drifts.plant(workspaceOf(action.workspace), action.bytes)
       case 'step': {
         const running = this.#running()
         const process = running[action.process % Math.max(1, running.length)]
@@ -390,9 +405,9 @@ export class History {
   /** What is true at every moment, whatever has happened. */
   async #check(): Promise<void> {
     for (const [workspaceId, { quotaBytes, remainingBytes }] of this.#ledger.workspaces) {
-      const bytes = await this.#heldBytes(workspaceId)
+      const bytes = (await this.#heldBytes(workspaceId)) + this.#drifts.of(workspaceId)
       expectEqual(quotaBytes - remainingBytes, bytes, `${workspaceId} counts what is held to the byte`)
-      if (!this.#wasQuotaLowered.has(workspaceId) && remainingBytes < 0)
+      if (!this.#wasQuotaLowered.has(workspaceId) && remainingBytes < 0 && !this.#drifts.wasPlanted)
         throw new Error(`${workspaceId} is over its quota`)
     }
     for (const document of this.#documents.documents.values()) {
@@ -400,6 +415,7 @@ export class History {
       expectEqual(object?.bytes.length, document.sizeBytes, `document ${document.documentId} has its bytes`)
     }
     for (const process of this.#processes) this.#checkAnswer(process)
+    if (this.#drifts.failure) throw new Error(this.#drifts.failure)
   }
 
   /** The bytes of all attempts that hold some, each once: docs/reliability.md, "Who holds the bytes". */
@@ -416,7 +432,7 @@ export class History {
       if (owner === workspaceId && purpose === 'promotion' && !isReleased) held.set(attemptId, sizeBytes)
     }
     for (const release of releases.values()) {
-      const isRetired = await this.#documents.isRetiredBy(release, signal)
+      const isRetired = this.#documents.tombstones.get(keyOf(release))?.retiredBy === release.releaseId
       if (release.purpose === 'deletion' && isRetired) held.set(release.attemptId, release.sizeBytes)
     }
     return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
@@ -461,6 +477,8 @@ export class History {
   }
 }
 
+const keyOf = ({ workspaceId, documentId }: Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>) =>
+  `${workspaceId}/${documentId}`
 const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
 
 function expectEqual(actual: unknown, expected: unknown, what: string): void {

@@ -29,6 +29,17 @@ export interface CallRecord {
   result?: unknown
 }
 
+/** What is changed while it is listed. */
+const PAGED = /^(documents\.listRows|reservations\.list)$/
+const PAGE = 2
+
+interface Paged {
+  documentId: string
+  attemptId?: string
+  purpose?: string
+}
+const idOf = ({ documentId, attemptId, purpose }: Paged) => (purpose === 'late_copy' ? `late_${attemptId}` : documentId)
+
 const LOST = new Error('lost')
 const REFUSED = new Error('refused')
 const lost = () => new ServiceError('service_unavailable', { isUnanswered: true, cause: LOST })
@@ -72,7 +83,7 @@ export class Process {
     return !this.isKilled && this.outcome === undefined
   }
 
-  /** A store whose methods stop for this process. Listings stop once, at their beginning. */
+  /** A store whose methods stop for this process. Listings stop once, at their beginning; those of PAGED before each page. */
   gate<Store extends object>(store: Store, storeName: string): Store {
     return new Proxy(store, {
       get: (target, key) => {
@@ -81,10 +92,27 @@ export class Process {
         const name = `${storeName}.${String(key)}`
         return (...args: unknown[]) => {
           const call = () => Reflect.apply(method, target, args)
+          if (PAGED.test(name)) return this.#gatePages(name, call)
           return /\.list/.test(name) ? this.#gateListing(name, call) : this.#gateCall(name, args, call)
         }
       },
     })
+  }
+
+  /** Read as DynamoDB reads it: each page as it is when it is its turn. */
+  async *#gatePages(name: string, call: () => AsyncIterable<Paged>) {
+    let after = ''
+    for (let page: Paged[] = []; ; page = []) {
+      await this.#gateCall(name, [], async () => {
+        const all: Paged[] = []
+        for await (const element of call()) all.push(element)
+        const behind = all.filter((element) => idOf(element) > after)
+        page = behind.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1)).slice(0, PAGE)
+      })
+      yield* page
+      if (page.length < PAGE) return
+      after = idOf(page.at(-1) as Paged)
+    }
   }
 
   async *#gateListing(name: string, call: () => AsyncIterable<unknown>) {

@@ -150,24 +150,53 @@ describe('what callers notice', () => {
 })
 
 describe('what is counted and kept', () => {
-  it.each([
-    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
-    ['ResolverFailing', 'resolve-reservations', 300, 1, 17],
-    ['AuditFailing', 'audit-workspaces', 86_400, 2, 1],
-  ])('%s: runs failed, or were not started', (name, functionName, seconds, periods, fewest) => {
-    const dimensions = [functionNamed(functionName)]
-    expect(mathMetrics(name)).toEqual({
+  const NONE = { ComparisonOperator: 'LessThanThreshold', Threshold: 1, TreatMissingData: 'breaching' }
+
+  it('the resolver: runs failed, or were not started', () => {
+    const dimensions = [functionNamed('resolve-reservations')]
+    expect(mathMetrics('ResolverFailing')).toEqual({
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
-    expect(expression(name)).toBe('runs - errors')
-    expect(alarm(name)).toMatchObject({
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: fewest,
-      EvaluationPeriods: periods,
-      TreatMissingData: 'breaching',
+    expect(expression('ResolverFailing')).toBe('runs - errors')
+    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
+    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, Threshold: 17, EvaluationPeriods: 1 })
+    for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
+  })
+
+  it('the audit: no round was completed in twice its time, one takes too long, or gave something up', () => {
+    const failing = { MetricName: 'AuditRoundsCompleted', Statistic: 'Sum', Period: 86_400, ...NONE }
+    expect(alarm('AuditFailing')).toMatchObject({
+      ...failing,
+      EvaluationPeriods: (2 * Number(THRESHOLDS.auditRoundHours)) / 24,
     })
-    for (const { MetricStat } of alarm(name).Metrics) if (MetricStat) expect(MetricStat.Period).toBe(seconds)
+    expect(existing.resource('AuditFailingAlarm').Properties).toMatchObject({ ...failing, EvaluationPeriods: 2 })
+    expect(alarm('AuditLate')).toMatchObject({ MetricName: 'AuditRoundAge', Statistic: 'Maximum', Threshold: 100 })
+    expect(alarm('AuditIncomplete')).toMatchObject({
+      MetricName: 'AuditShardsIncomplete',
+      Statistic: 'Sum',
+      Threshold: 1,
+    })
+  })
+
+  it('the audit: more than a hundredth of the workspaces was not added up, two days running', () => {
+    const ofService = (MetricName: string) => ({
+      Namespace: 'ContainerFilePromotion',
+      MetricName,
+      Dimensions: [SERVICE],
+    })
+    expect(mathMetrics('NotAddedUp')).toEqual({
+      failed: ofService('WorkspacesNotAddedUp'),
+      audited: ofService('AuditedWorkspaces'),
+    })
+    expect(expression('NotAddedUp')).toBe('100 * failed / MAX([audited, 1])')
+    expect(alarm('NotAddedUp')).toMatchObject({
+      ComparisonOperator: 'GreaterThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: 2,
+      TreatMissingData: 'notBreaching',
+    })
+    for (const { MetricStat } of alarm('NotAddedUp').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(86_400)
   })
 
   it('the resolver: how late it is, what it has not come to, and runs that are not through', () => {

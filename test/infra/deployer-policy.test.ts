@@ -57,6 +57,14 @@ const NEEDED: Record<string, string[]> = {
     'PutRule DeleteRule DescribeRule PutTargets RemoveTargets ListTargetsByRule ListTagsForResource',
     TAGGING,
   ),
+  'AWS::StepFunctions::StateMachine': [
+    ...of(
+      'states',
+      'CreateStateMachine DeleteStateMachine DescribeStateMachine UpdateStateMachine ListTagsForResource',
+      TAGGING,
+    ),
+    ...of('iam', 'PassRole'),
+  ],
   'AWS::IAM::Role': of(
     'iam',
     'CreateRole DeleteRole GetRole PutRolePolicy DeleteRolePolicy GetRolePolicy ListRolePolicies ListAttachedRolePolicies AttachRolePolicy DetachRolePolicy UpdateAssumeRolePolicy PutRolePermissionsBoundary DeleteRolePermissionsBoundary TagRole UntagRole',

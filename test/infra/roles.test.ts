@@ -27,19 +27,24 @@ const statementsOf = (service: Packaged, role: string): Statement[] => {
 }
 
 const LOG_AND_TRACE = 'logs:CreateLogStream logs:PutLogEvents xray:PutTraceSegments xray:PutTelemetryRecords'
+/** What Step Functions needs to write to a log group: Step Functions developer guide, "Logging". */
+const LOG_DELIVERY =
+  'logs:CreateLogDelivery logs:GetLogDelivery logs:UpdateLogDelivery logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy logs:DescribeResourcePolicies logs:DescribeLogGroups'
 const ACTIONS = {
   PromoteContainerFileRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem dynamodb:Query s3:GetObject s3:ListBucket s3:PutObject s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   ReadDocumentsRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:BatchGetItem dynamodb:Query s3:GetObject s3:ListBucket`,
   DeleteDocumentRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
   ReadContainerFilesRole: `${LOG_AND_TRACE} dynamodb:GetItem dynamodb:UpdateItem s3:GetObject s3:ListBucket`,
   ResolveReservationsRole: `${LOG_AND_TRACE} dynamodb:Query dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem dynamodb:DeleteItem s3:DeleteObject s3:AbortMultipartUpload s3:ListBucketMultipartUploads`,
-  AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
+  AuditWorkspacesRole: `${LOG_AND_TRACE} dynamodb:Scan dynamodb:Query dynamodb:GetItem dynamodb:DescribeTable s3:ListBucket s3:ListBucketMultipartUploads s3:GetObject`,
+  AuditRoundScheduleRole: 'states:StartExecution',
+  AuditRoundRole: `lambda:InvokeFunction states:ListExecutions states:StartExecution states:DescribeExecution states:StopExecution xray:PutTraceSegments xray:PutTelemetryRecords xray:GetSamplingRules xray:GetSamplingTargets ${LOG_DELIVERY}`,
   // Those of AWSCodeDeployRoleForLambdaLimited but for its hooks.
   TrafficShiftRole:
     'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms s3:GetObject s3:GetObjectVersion',
 }
 /** What has no resource to name. */
-const ANYWHERE = ['Trace', 'AskAlarms']
+const ANYWHERE = ['Trace', 'AskAlarms', 'DeliverLogs']
 
 describe('roles', () => {
   it.each(Object.entries(ACTIONS))('grants %s no wildcard action and no resource but its own', (role, expected) => {
@@ -50,9 +55,10 @@ describe('roles', () => {
     }
   })
 
-  it('gives every function a role of its own, and has no other but those of the gateway and the traffic shift', () => {
+  it('gives every function a role of its own, and has no other but those of gateway, traffic shift and rounds', () => {
     const used = dev.ofType('AWS::Lambda::Function').map(({ Properties }) => Properties.Role['Fn::GetAtt'][0])
-    expect(new Set([...used, 'TrafficShiftRole', 'GatewayLogRole'])).toEqual(new Set(dev.idsOfType('AWS::IAM::Role')))
+    const others = ['TrafficShiftRole', 'GatewayLogRole', 'AuditRoundRole', 'AuditRoundScheduleRole']
+    expect(new Set([...used, ...others])).toEqual(new Set(dev.idsOfType('AWS::IAM::Role')))
     expect(new Set(used).size).toBe(6)
   })
 
@@ -96,7 +102,7 @@ describe('roles', () => {
     statementsOf(dev, role)
       .filter(({ Sid }) => Sid !== 'CountRequests')
       .flatMap(({ Action }) => Action)
-      .filter((action) => !/^(logs|xray):|:(Get|BatchGet|List|Query|Scan)/.test(action))
+      .filter((action) => !/^(logs|xray):|:(Get|BatchGet|List|Query|Scan|Describe)/.test(action))
 
   it.each(['AuditWorkspacesRole', 'ReadDocumentsRole', 'ReadContainerFilesRole'])('lets %s change nothing', (role) => {
     expect(changesOf(role)).toEqual([])

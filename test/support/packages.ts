@@ -34,6 +34,7 @@ export const THRESHOLDS = {
   alarmServerErrorPercent: '2',
   alarmLatencyMs: '4000',
   alarmOldestReservationMs: '300000',
+  auditRoundHours: '48',
   throttleRatePerSecond: '70',
   throttleBurst: '90',
 }

@@ -62,7 +62,10 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
   /** Does the given steps of an attempt, and no more. */
   const run = async (steps: readonly Step[], one: Reservation = begin()): Promise<Reservation> => {
     const does: Record<Step, () => unknown> = {
-      take: () => ledger.take(one, signal),
+      take: async () => {
+        const taken = await ledger.take(one, signal)
+        if (taken.outcome === 'taken') one.countedFrom = taken.countedFrom
+      },
       open: () => reservations.open(one, signal),
       unmark: () => ledger.unmark(one, signal),
       copy: () => putObject(one),

@@ -48,9 +48,10 @@ describe('fixed: audit, of what cannot be read', () => {
     const bad = await ports.addDocument()
     const lost = await ports.addDocument()
     ports.objects.documents.delete(lost.objectKey)
-    const { list, find } = ports.documents
-    vi.spyOn(ports.documents, 'list').mockImplementation(async function* (workspaceId, listSignal, onUnreadable) {
-      for await (const each of list(workspaceId, listSignal)) {
+    const { listRows, find } = ports.documents
+    vi.spyOn(ports.documents, 'listRows').mockImplementation(async function* (workspaceId, listSignal, options) {
+      const { onUnreadable } = options ?? {}
+      for await (const each of listRows(workspaceId, listSignal)) {
         if (each.documentId !== bad.documentId) yield each
         else if (onUnreadable) onUnreadable(UNREADABLE)
         else throw UNREADABLE

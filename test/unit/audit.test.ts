@@ -199,15 +199,21 @@ describe('audit', () => {
     const count = 1_000_000
     const document = newDocument(ports.begin())
     const keyOf = (i: number) => `documents/ws_1/file_${String(i).padStart(7, '0')}/a`
+    const rowOf = (each: typeof document) => {
+      const { documentId, attemptId, sizeBytes, createdAt } = each
+      const counted = { attemptId, sizeBytes, countedFrom: 1, createdAtMs: createdAt.getTime() }
+      return { documentId, document: each, counted: [{ state: 'document' as const, ...counted }] }
+    }
     const every = async function* <Element>(make: (i: number) => Element) {
       for (let i = 0; i < count; i++) yield make(i)
     }
     const documents = {
       ...ports.documents,
       list: () => every((i) => ({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })),
+      listRows: () => every((i) => rowOf({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })),
     }
     const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
-    await ports.ledger.correct(WORKSPACE, { usedBytes: 100 * count, version: undefined }, signal)
+    await ports.ledger.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
     const before = process.memoryUsage().heapUsed
     let peak = 0
     const watch = setInterval(() => {

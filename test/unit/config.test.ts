@@ -34,6 +34,7 @@ describe('readConfig', () => {
       minPartBytes: 32 * 1024 ** 2,
       downloadUrlSeconds: 120,
       s3ForcePathStyle: false,
+      audit: { roundHours: 24, shards: 8, readsPerSecond: 2000 },
       corsAllowedOrigins: [],
     })
   })

@@ -11,6 +11,7 @@ import { createObjectStore } from '../../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../../lib/aws/table-workspaces.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createDeleteDocumentHandler } from '../../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promote-container-file.ts'
@@ -59,9 +60,20 @@ export function composeFunctions({
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     ledger: createQuotaLedger(ledgerSettings),
     ledgers: createLedgerMaintenance(ledgerSettings),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    reservations: {
+      ...createReservations({ client, tableName: config.reservationsTable }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
+    },
     admission: createAdmission({ now }),
-    documents: createDocumentRecords(documents),
+    documents: {
+      ...createDocumentRecords(documents),
+      ...createTableWorkspaces({ ...documents, sortKey: 'document_id', name: 'documents' }),
+    },
     listing: createDocumentListing(documents),
     objects: createObjectStore(buckets),
     documentObjects: createDocumentObjects(buckets),

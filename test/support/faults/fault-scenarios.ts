@@ -185,8 +185,12 @@ export const SCENARIOS: Scenario[] = [
       if (!source) throw new Error('the file is not there')
       const targetKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
       await process.deps.objects.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
-      const version = (await process.deps.ledgers.read(workspaceId, signal))?.version
-      await process.deps.ledgers.correct(workspaceId, { usedBytes: 77, version }, signal)
+      const { usedBytes = 0, version = 0 } = (await process.deps.ledgers.read(workspaceId, signal)) ?? {}
+      await process.deps.ledgers.correct(
+        workspaceId,
+        { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
+        signal,
+      )
       process.setClock(HOURS_MS)
       return workspace
     },

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { isThrottled } from './send.ts'
+
+export interface ReadPace {
+  /** Resolves when the next call may go. */
+  turn(): Promise<void>
+  /** Read units that a call has cost; they are waited for before the next one. */
+  spend(units: number): void
+  /** A store has turned a call away: half as fast from now on, and slowly faster again. */
+  slowDown(): void
+  /** Read units of all calls so far. */
+  readonly spentUnits: number
+}
+
+interface Consumed {
+  ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[]
+}
+
+/** What may be spent at once after a while without calls. */
+const BURST_MS = 1000
+/** At its slowest, a pace is this part of what it should be. */
+const SLOWEST = 1 / 32
+/** From a half to all of it in 25 s. */
+const RECOVERY_PER_SECOND = 0.02
+
+/**
+ * Keeps what a process reads below a rate. What a call costs is known when it is answered, so it is the next one that waits.
+ * @param settings.unitsPerSecond read units: what DynamoDB counts, and one for each request to S3
+ */
+export function createReadPace({
+  unitsPerSecond,
+  now = () => performance.now(),
+  wait = sleep,
+}: {
+  unitsPerSecond: number
+  now?(): number
+  wait?(durationMs: number): Promise<unknown>
+}): ReadPace {
+  let share = 1
+  let seenAtMs = now()
+  let freeAtMs = seenAtMs
+  let spentUnits = 0
+  const recover = () => {
+    share = Math.min(1, share + ((now() - seenAtMs) / 1000) * RECOVERY_PER_SECOND)
+    seenAtMs = now()
+  }
+  return {
+    async turn() {
+      recover()
+      const waitMs = freeAtMs - now()
+      if (waitMs > 0) await wait(waitMs)
+    },
+    spend(units) {
+      recover()
+      spentUnits += units
+      freeAtMs = Math.max(freeAtMs, now() - BURST_MS) + (units / (unitsPerSecond * share)) * 1000
+    },
+    slowDown() {
+      recover()
+      share = Math.max(SLOWEST, share / 2)
+    },
+    get spentUnits() {
+      return spentUnits
+    },
+  }
+}
+
+/** Lets every call wait for its turn, and pay: with what DynamoDB says that it consumed, or as one request to S3. */
+export function paceReads({ dynamoDb, s3 }: { dynamoDb: DynamoDBClient; s3: S3Client }, pace: ReadPace): void {
+  const place = { step: 'initialize', name: 'readPaceMiddleware' } as const
+  dynamoDb.middlewareStack.add(
+    (next) => (args) => {
+      const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' as const }
+      return paced(pace, () => next({ ...args, input }))
+    },
+    place,
+  )
+  s3.middlewareStack.add((next) => (args) => paced(pace, () => next(args)), place)
+}
+
+async function paced<Result extends { output: object }>(pace: ReadPace, call: () => Promise<Result>): Promise<Result> {
+  await pace.turn()
+  try {
+    const result = await call()
+    pace.spend(unitsOf(result.output))
+    return result
+  } catch (error) {
+    pace.spend(1)
+    if (isThrottled(error)) pace.slowDown()
+    throw error
+  }
+}
+
+function unitsOf({ ConsumedCapacity }: Consumed): number {
+  if (ConsumedCapacity === undefined) return 1
+  return [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
+}

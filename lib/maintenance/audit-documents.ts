@@ -1,0 +1,80 @@
+import { UnreadableItemError } from '../errors.ts'
+import type { DocumentId } from '../ids.ts'
+import { deleteDocument } from '../promotion/delete-document.ts'
+import type { WorkspaceDocument } from '../promotion/ports.ts'
+import { readReservations } from './audit-leftovers.ts'
+import type { WorkspaceAudit } from './audit-workspace.ts'
+import type { StoredDocument, StoredDocumentObject } from './ports.ts'
+import { reportFinding } from './report-finding.ts'
+
+/** Looks at a document and its object; one of them may be missing. */
+export async function auditPair(
+  { document, object }: { document: StoredDocument | undefined; object: StoredDocumentObject | undefined },
+  audit: WorkspaceAudit,
+): Promise<void> {
+  if (document?.isUnlisted) await auditUnlisted(document, audit)
+  if (document && object) await auditSize(document, object, audit)
+  else if (document) await auditLostDocument(document, audit)
+  else if (object) await auditLooseObject(object, audit)
+}
+
+async function auditUnlisted(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, documentId } = document
+  await reportFinding({ workspaceId, kind: 'unlisted_document', documentId }, audit, () =>
+    audit.deps.documents.enlist(document, audit.signal),
+  )
+}
+
+async function auditSize(
+  document: WorkspaceDocument,
+  object: StoredDocumentObject,
+  audit: WorkspaceAudit,
+): Promise<void> {
+  if (document.sizeBytes === object.sizeBytes) return
+  const { workspaceId, documentId, objectKey, sizeBytes } = document
+  const sizes = { sizeBytes, objectBytes: object.sizeBytes }
+  await reportFinding({ workspaceId, kind: 'wrong_size', documentId, objectKey, ...sizes }, audit, undefined)
+}
+
+async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+  const { deps, signal, options } = audit
+  const { workspaceId, documentId, objectKey, sizeBytes } = document
+  const ledger = await deps.ledgers.read(workspaceId, signal)
+  const isBeingDeleted = ledger?.releases.some(
+    (release) => release.documentId === documentId && release.purpose === 'deletion',
+  )
+  const current = await deps.documents.find(workspaceId, documentId, signal)
+  if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
+  const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
+  const repair = () => deleteDocument({ workspaceId, documentId, objectKey }, deps, signal)
+  await reportFinding(finding, audit, options.deleteLostDocuments ? repair : undefined)
+}
+
+async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  const ids = deps.objectKeys.idsOf(objectKey)
+  // In the order in which an attempt goes from one to the next: none that is under way is missed.
+  const ledger = await deps.ledgers.read(workspaceId, signal)
+  const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
+  if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
+  if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
+  const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
+  if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
+  // What is not named as we name objects is not ours to remove.
+  const repair = ids && (() => deps.objects.discard(objectKey, signal))
+  await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
+}
+
+/** Of a document that cannot be read, too, as far as anybody knows: that was reported when the documents were listed. */
+async function isObjectOf(
+  documentId: DocumentId,
+  objectKey: string,
+  { workspaceId, deps, signal }: WorkspaceAudit,
+): Promise<boolean> {
+  try {
+    return (await deps.documents.find(workspaceId, documentId, signal))?.objectKey === objectKey
+  } catch (error) {
+    if (error instanceof UnreadableItemError) return true
+    throw error
+  }
+}

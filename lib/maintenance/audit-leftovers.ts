@@ -1,0 +1,58 @@
+import type { WorkspaceId } from '../ids.ts'
+import type { OpenReservation } from '../promotion/ports.ts'
+import { resolveWorkspace } from '../promotion/resolve-workspace.ts'
+import type { AuditContext, WorkspaceAudit } from './audit-workspace.ts'
+import type { UnfinishedUpload } from './ports.ts'
+import { reportFinding } from './report-finding.ts'
+
+/** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */
+const OVERDUE_MS = 10 * 60 * 1000
+/** Uploads of a live promotion are minutes old; these are nobody's. */
+const OLD_UPLOAD_MS = 60 * 60 * 1000
+
+/** What processes that died have left in a workspace, and nobody has resolved. */
+export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  const ledger = await deps.ledgers.read(workspaceId, signal)
+  const reservations = await readReservations(audit)
+  const all = [
+    ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
+    ...(ledger?.releases ?? []),
+    ...reservations,
+  ]
+  const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
+  let isResolved: Promise<boolean> | undefined
+  const resolve = () => {
+    // All at once, and once: they hang together.
+    isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
+      // Without a ledger, nothing can be given back: first it is made (audit-usage.ts).
+      ({ failed }) => failed === 0 && ledger !== undefined,
+    )
+    return isResolved
+  }
+  for (const { attemptId, purpose, sizeBytes, leaseExpiresAtMs } of overdue) {
+    const overdueMs = deps.now() - leaseExpiresAtMs
+    const finding = { workspaceId, kind: 'expired_reservation', attemptId, purpose, sizeBytes, overdueMs } as const
+    await reportFinding(finding, audit, resolve)
+  }
+}
+
+export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<OpenReservation[]> {
+  const all: OpenReservation[] = []
+  for await (const reservation of deps.reservations.list(workspaceId, signal)) all.push(reservation)
+  return all
+}
+
+export async function auditUpload(
+  workspaceId: WorkspaceId,
+  { objectKey, startedAtMs }: UnfinishedUpload,
+  context: AuditContext,
+): Promise<void> {
+  const { deps, signal } = context
+  const ageMs = deps.now() - startedAtMs
+  if (ageMs < OLD_UPLOAD_MS) return
+  // Only the upload: the object of the same key may be a document's.
+  await reportFinding({ workspaceId, kind: 'old_upload', objectKey, ageMs }, context, () =>
+    deps.objects.abortUploads(objectKey, signal),
+  )
+}

@@ -1,0 +1,170 @@
+import type { WorkspaceId } from '../ids.ts'
+import { type CutDependencies, cutLedger, type LedgerCut } from './ledger-cut.ts'
+import type { CountedAttempt, CountedBytes, DocumentRow } from './ports.ts'
+
+export interface UsageDependencies extends CutDependencies {
+  now(): number
+}
+
+/** Why a workspace could not be added up: no finding, but no proof either. */
+export type NotAddedUpReason =
+  /** Open reservations were undone without a pause. */
+  | 'restless'
+  | 'too_many_under_way'
+  /** An older release of this service, which does not say when bytes were counted, was at work. */
+  | 'older_release'
+  /** The sum took nearly as long as tombstones live. */
+  | 'too_slow'
+  /** The ledger was made, removed or restored from a backup meanwhile. */
+  | 'ledger_replaced'
+  /** Each sum found another drift. */
+  | 'inconsistent'
+  /** Documents cannot be read: the audit says so of each. */
+  | 'unreadable'
+
+interface UsageSum {
+  /** What was counted at the cut, and not under way. */
+  heldBytes: number
+  /** What was counted later, or nobody knows since when: as the ledger is now. */
+  otherBytes: number
+  /** Entries of which nobody knows since when, or until when, they were counted. */
+  untold: number
+  /** Those of which nobody knows how many bytes they hold. */
+  untoldDeletions: number
+  newestVersion: number
+}
+
+/** Where adding up a workspace has got to, between two slices: plain JSON. */
+export interface UsageState {
+  workspaceId: WorkspaceId
+  /** Not there: there is no cut, for the reason given. */
+  cut?: LedgerCut
+  reason?: NotAddedUpReason
+  atMs: number
+  sum: UsageSum
+  /** What earlier sums found to be counted too much, each from a cut of its own. */
+  suspectedBytes: number[]
+}
+
+export type UsageResult =
+  | { outcome: 'agrees' }
+  /** Drift, perhaps: all rows are to be added up again, from the first, with this state. */
+  | { outcome: 'again'; state: UsageState }
+  | { outcome: 'drift'; usedBytes: number; expectedBytes: number; correct(): Promise<boolean> }
+  | { outcome: 'not_added_up'; reason: NotAddedUpReason }
+
+type Untold = Extract<CountedBytes, { state: 'untold' | 'forgotten' }>
+type Told = Exclude<CountedBytes, Untold>
+
+/** Tombstones live a day, by DynamoDB's clock. */
+const MAX_AGE_MS = 20 * 60 * 60 * 1000
+/** By more than this no clock is wrong. Only what older releases have left is judged by a clock. */
+const LONG_BEFORE_MS = 60 * 60 * 1000
+const MAX_SUMS = 3
+
+/**
+ * Begins to add a workspace up, while it goes on. Then all its rows are given to {@link usageSum}, each once, in any
+ * number of slices, and {@link endUsage} compares.
+ */
+export async function beginUsage(
+  workspaceId: WorkspaceId,
+  deps: UsageDependencies,
+  signal: AbortSignal,
+  suspectedBytes: number[] = [],
+): Promise<UsageState> {
+  const atMs = deps.now()
+  const cut = await cutLedger(workspaceId, deps, signal)
+  const sum = { heldBytes: 0, otherBytes: 0, untold: 0, untoldDeletions: 0, newestVersion: 0 }
+  return { workspaceId, ...(typeof cut === 'string' ? { reason: cut } : { cut }), atMs, sum, suspectedBytes }
+}
+
+/** Adds rows up: `add` changes the state, which is to be kept together with the place in the listing. */
+export function usageSum(state: UsageState): { add(row: DocumentRow): void } {
+  const { cut, sum } = state
+  if (cut === undefined) return { add() {} }
+  // Without a ledger there is nothing but documents, and nobody counts.
+  const { version = Number.POSITIVE_INFINITY, underWay } = cut
+  const emptied = new Set(cut.emptied)
+  const ages = new Set(underWay.ages)
+  const attemptIds = new Set(underWay.attemptIds)
+  const isUnderWay = ({ attemptId, countedFrom }: CountedAttempt) =>
+    attemptIds.has(attemptId) || (countedFrom !== undefined && ages.has(version - countedFrom))
+
+  return {
+    add({ counted }) {
+      for (const bytes of counted) {
+        if (bytes.state === 'untold' || bytes.state === 'forgotten') addUntold(bytes)
+        else addCounted(bytes)
+      }
+    },
+  }
+
+  function addCounted(bytes: Told): void {
+    const { state: kind, sizeBytes, countedFrom, createdAtMs } = bytes
+    sum.newestVersion = Math.max(sum.newestVersion, countedFrom ?? 0, kind === 'former' ? bytes.countedThrough : 0)
+    if (isUnderWay(bytes) || wasGivenBack(bytes)) return
+    if (countedFrom === undefined ? wasLongBefore(createdAtMs) : countedFrom <= version) {
+      sum.heldBytes += sizeBytes
+      return
+    }
+    if (countedFrom === undefined) sum.untold++
+    if (kind !== 'former') sum.otherBytes += sizeBytes
+  }
+
+  function addUntold(bytes: Untold): void {
+    if (bytes.state === 'forgotten') sum.untold += bytes.countedThrough >= version ? 1 : 0
+    else if (bytes.finishedAtMs === undefined) sum.untoldDeletions++
+    else if (!wasLongBefore(bytes.finishedAtMs)) sum.untold++
+  }
+
+  function wasGivenBack(bytes: Told): boolean {
+    if (bytes.state === 'retired') return emptied.has(bytes.retiredBy)
+    return bytes.state === 'former' && bytes.countedThrough < version
+  }
+
+  function wasLongBefore(ms: number): boolean {
+    return ms < state.atMs - LONG_BEFORE_MS
+  }
+}
+
+/** Compares the sum of all rows with what was counted at the cut. */
+export async function endUsage(state: UsageState, deps: UsageDependencies, signal: AbortSignal): Promise<UsageResult> {
+  const { workspaceId, cut, sum, suspectedBytes } = state
+  if (cut === undefined) return { outcome: 'not_added_up', reason: state.reason ?? 'restless' }
+
+  const lastVersion = (await deps.ledgers.read(workspaceId, signal))?.version
+  const isUnchanged = lastVersion === cut.version
+  const reason = sum.untoldDeletions > 0 ? 'older_release' : isUnchanged ? undefined : whyNot(state, lastVersion, deps)
+  if (reason) return { outcome: 'not_added_up', reason }
+
+  const { usedBytes } = cut
+  // Where nothing has changed, all that is there now was there at the cut.
+  const expectedBytes = cut.underWayBytes + sum.heldBytes + (isUnchanged ? sum.otherBytes : 0)
+  const excessBytes = usedBytes - expectedBytes
+  if (excessBytes === 0) return { outcome: 'agrees' }
+  // Beside an older release, which undoes what no cut sees, a sum may be wrong; no two are by the same number.
+  if (isUnchanged || suspectedBytes.at(-1) === excessBytes) {
+    const at = { version: cut.version ?? 0, lastVersion: lastVersion ?? 0 }
+    const drift = { usedBytes, expectedBytes, ...(cut.version !== undefined && { at }) }
+    return {
+      outcome: 'drift',
+      usedBytes,
+      expectedBytes,
+      correct: () => deps.ledgers.correct(workspaceId, drift, signal),
+    }
+  }
+  if (suspectedBytes.length + 1 >= MAX_SUMS) return { outcome: 'not_added_up', reason: 'inconsistent' }
+  return { outcome: 'again', state: await beginUsage(workspaceId, deps, signal, [...suspectedBytes, excessBytes]) }
+}
+
+/** Why a sum proves nothing under which the ledger has changed. */
+function whyNot(
+  { cut, sum, atMs }: UsageState,
+  lastVersion: number | undefined,
+  { now }: UsageDependencies,
+): NotAddedUpReason | undefined {
+  if (now() - atMs > MAX_AGE_MS) return 'too_slow'
+  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion)
+    return 'ledger_replaced'
+  return sum.untold > 0 ? 'older_release' : undefined
+}

@@ -1,0 +1,16 @@
+import type { AuditOptions } from './audit-workspace.ts'
+import type { AuditCounters, Finding } from './findings.ts'
+
+type WithoutRepair<Type> = Type extends unknown ? Omit<Type, 'isRepaired'> : never
+
+/** @param repair resolves to false when it could not be done now; undefined: nobody can but people */
+export async function reportFinding(
+  finding: WithoutRepair<Finding>,
+  { options, counters }: { options: AuditOptions; counters: AuditCounters },
+  repair: (() => Promise<unknown>) | undefined,
+): Promise<void> {
+  const isRepaired = options.repair && repair !== undefined && (await repair()) !== false
+  counters.findings++
+  if (isRepaired) counters.repaired++
+  options.onFinding({ ...finding, isRepaired } as Finding)
+}
