@@ -1,4 +1,4 @@
-/** How long a request may work, and how long it may then take its work back. */
+/** How long a request may work, and how long it may then take to undo its work. */
 export interface Deadline {
   /** Aborts when it is time to stop working and to undo. */
   readonly signal: AbortSignal
@@ -6,9 +6,9 @@ export interface Deadline {
   undoSignal(): AbortSignal
 }
 
-/** Kept back from working, so that the undo and the error answer fit into what is left. */
+/** Reserved for the undo and the error answer. */
 const KEPT_FOR_UNDO_MS = 2500
-/** Kept back from undoing, so that the answer still goes out. */
+/** Reserved for the answer. */
 const KEPT_FOR_ANSWER_MS = 300
 
 /** @param remainingMs tells how many milliseconds are left, at any time */
@@ -36,7 +36,7 @@ export function createRequestDeadline(
 ): Deadline {
   const elapsedMs = receivedAtMs === undefined ? 0 : nowMs - receivedAtMs
   const waitedMs = Math.min(Math.max(0, elapsedMs), LONGEST_START_MS)
-  // From here on by a clock that nobody sets.
+  // From here on a monotonic clock counts.
   const gatewayGivesUpAtMs = performance.now() + GATEWAY_TIMEOUT_MS - waitedMs
   return createDeadline(() => Math.min(processRemainingMs(), gatewayGivesUpAtMs - performance.now()))
 }

@@ -14,11 +14,11 @@ export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
 
 interface ReasonRow {
   status: ErrorStatus
-  /** One sentence for the person who reads the answer; a throw site may give a more exact one. */
+  /** A sentence for people; a throw site may give a more exact one. */
   detail: string
-  /** Replaces the documented message where that would say the wrong thing. */
+  /** Replaces the documented message where that would be wrong. */
   message?: string
-  /** Seconds until a repetition has a chance; only for answers that are worth repeating. */
+  /** Seconds after which repeating makes sense; only for answers that are worth repeating. */
   retryAfterSeconds?: number
 }
 
@@ -172,7 +172,7 @@ interface ServiceErrorOptions {
   cause?: unknown
 }
 
-/** The one error class of the service: a reason out of the closed set, what to tell the caller, and the hidden cause. */
+/** The one error class of the service: a reason from the closed set, what the caller learns, and the hidden cause. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly reason: Reason
@@ -194,12 +194,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** Any thrown value as a ServiceError: what nobody foresaw is an internal error, its cause kept for the log. */
+/** Any thrown value as a ServiceError: an unforeseen one becomes an internal error, with its cause for the log. */
 export function toServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
 }
 
-/** A stored item that is not as this service writes it. It concerns its workspace alone: resolver and audit go on. */
+/**
+ * A stored item in a form that this service does not write. Only its workspace is affected: resolver and audit go on.
+ */
 export class UnreadableItemError extends Error {
   override readonly name = 'UnreadableItemError'
 }

@@ -20,7 +20,7 @@ export function createLog({ serviceName, functionName }: { serviceName: string; 
   return wrap(new Logger({ serviceName }), { function_name: functionName })
 }
 
-/** The facts are kept here, not in the logger: a key appended to it would stick to the requests after this one. */
+/** The facts are kept here and not in the logger: a key appended there would stay for later requests. */
 function wrap(logger: Logger, facts: LogFields): Log {
   return {
     info: (message, fields) => logger.info(message, { ...facts, ...fields }),

@@ -37,7 +37,7 @@ export const METRICS = {
   IncompleteRuns: 'Count',
   /** Also by `kind` of finding. */
   AuditFindings: 'Count',
-  /** Stored items that are not as this service writes them, passed by. */
+  /** Stored items in a form that this service does not write, skipped. */
   ItemsUnreadable: 'Count',
   AuditedWorkspaces: 'Count',
   AuditedDocuments: 'Count',
@@ -57,7 +57,10 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>
-/** A second dimension: the values are published with it and without it. Few values only, each is billed as a metric. */
+/**
+ * A second dimension: values are published with it and without it. Few different values only: each is billed as a
+ * metric.
+ */
 export type MetricDetail = { reason: string } | { kind: string } | { operation: string }
 
 export interface Metrics {
@@ -71,7 +74,7 @@ export interface Metrics {
 export function createMetrics(serviceName: string): Metrics {
   const metrics = new PowertoolsMetrics({ namespace: 'ContainerFilePromotion', serviceName })
   return {
-    // From the first value to the line without an await: requests that run side by side cannot mix.
+    // No await between the first value and the line, so that parallel requests cannot mix.
     publish(values, detail) {
       for (const [name, value] of Object.entries(values)) metrics.addMetric(name, METRICS[name as MetricName], value)
       if (detail) metrics.addDimensions({}).addDimensions(detail)

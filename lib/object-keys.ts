@@ -15,7 +15,7 @@ export interface ObjectKeyTemplates {
   document: string
 }
 
-/** The one place where object keys are made, from ids that were checked before. */
+/** The one place that makes object keys, from validated ids. */
 export interface ObjectKeys {
   /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
   sandboxFile(ids: { workspaceId: WorkspaceId; containerId: ContainerId; path: FilePath }): string

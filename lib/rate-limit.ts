@@ -27,7 +27,7 @@ export interface RateLimiter {
   take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision>
 }
 
-/** A day, whatever the policy: what DynamoDB removes, it must write anew. */
+/** A day, whatever the policy: DynamoDB's removals have to be written again. */
 const LEAST_STATE_SECONDS = 24 * 60 * 60
 
 export function emissionIntervalMs(policy: RateLimitPolicy): number {
@@ -44,7 +44,7 @@ export function stateSeconds(policy: RateLimitPolicy): number {
   return Math.max(LEAST_STATE_SECONDS, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
 }
 
-/** What a TAT means for the caller, as of now. */
+/** The state of the limit for the caller, as of now. */
 export function describeDecision(
   policy: RateLimitPolicy,
   isAllowed: boolean,

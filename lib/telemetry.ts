@@ -3,14 +3,14 @@ import type { LogFields } from './logging.ts'
 /** The steps of a promotion that are timed, by the names that log and metrics have for them. */
 export type TimedStep = 'authenticate' | 'look_up' | 'reserve' | 'copy' | 'record' | 'settle' | 'undo'
 
-/** What is learnt about one request on its way, for its one log line and its metrics. */
+/** What is known about one request, for its log line and its metrics. */
 export interface Telemetry {
   readonly facts: LogFields
-  /** Milliseconds; a step that was done twice has both times added up. */
+  /** Milliseconds; the times of a repeated step are added up. */
   readonly stepsMs: Readonly<Partial<Record<TimedStep, number>>>
   /** Never a token, a header block, a whole event or a file's content. */
   annotate(facts: LogFields): void
-  /** Does the step and notes how long it took, also when it fails. */
+  /** Runs the step and records its duration, also when it fails. */
   time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
 }
 

@@ -8,8 +8,8 @@ import { createMetrics } from '../../lib/metrics.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 
 /**
- * What all functions behind the gateway share: the configuration, clients that name the function in their user agent, and
- * what each request needs before its operation.
+ * Shared by all functions behind the gateway: the configuration, clients that name the function in their user agent,
+ * and the dependencies of every request.
  */
 export function wireApi(functionName: string) {
   const config = readConfig(process.env)

@@ -57,7 +57,7 @@ async function auditAndTell(options: AuditCommandOptions, session: Session): Pro
     signal,
   )
   report.findings += keyReport.findings
-  // What was not looked at is not all right.
+  // Anything not looked at is not known to be right.
   signal.throwIfAborted()
   const left = report.findings - report.repaired
   output.tell(

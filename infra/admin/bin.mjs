@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node.js that cannot read TypeScript is told in one line what is needed.
+// Plain JavaScript, so that a Node.js that cannot read TypeScript gets one line that says what is needed.
 if (!process.features.typescript) {
   console.error(
     `This needs Node.js 22.18 or newer, and this is ${process.version}: npx finds the one that npm ci brought.`,

@@ -4,7 +4,7 @@ import { describeFailure } from './describe-failure.ts'
 /**
  * Does some work, and removes what was made for it, also when it fails.
  * @param clear removes what there is, and goes on when something cannot be removed; returns what is left, one line each
- * @throws CommandError that names what is left, when the work failed and not everything could be removed either
+ * @throws CommandError naming what is left, when the work failed and not everything could be removed
  */
 export async function clearingUp<Result extends object>(
   work: () => Promise<Result>,

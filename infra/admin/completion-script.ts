@@ -34,8 +34,8 @@ function wordsOf(command: Command, path: string[], inherited: string[]): Words[]
   ]
 }
 
-// All three go through the words before the cursor and keep those that lead to a command: what else is there are options
-// and their values. Where nothing fits, bash and zsh offer files.
+// All three walk through the words before the cursor and keep those that lead to a command: the others are options and
+// their values. Where nothing fits, bash and zsh offer files.
 
 function bashScript(all: Words[]): string {
   return `_promotion_admin() {

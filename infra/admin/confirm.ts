@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { CommandError } from './command-error.ts'
 
 /**
- * Asks before something that cannot be taken back, or is rarely meant.
+ * Asks before something that cannot be undone or is rarely intended.
  * @throws CommandError when the answer is no, or there is nobody to ask
  */
 export async function confirm(question: string, isConfirmed: boolean, signal: AbortSignal): Promise<void> {
@@ -13,7 +13,7 @@ export async function confirm(question: string, isConfirmed: boolean, signal: Ab
     })
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // While it asks, Ctrl-C is the terminal's to tell.
+  // While it asks, the terminal handles Ctrl-C.
   terminal.once('SIGINT', () => process.emit('SIGINT'))
   try {
     const answer = await terminal.question(`${question} [y/N] `, { signal })

@@ -26,7 +26,7 @@ export interface Target {
   region?: string
 }
 
-/** What the command line has to say it says itself. */
+/** The command line prints its own messages. */
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
 export type Stores = ReturnType<typeof connect>
@@ -99,7 +99,7 @@ export async function useLocalService(directory: string): Promise<Environment> {
   if (!demo.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
     throw notRunning(`${file} is not there or not of this version`)
   }
-  // What a stopped service leaves names addresses at which nobody is any more.
+  // A stopped service leaves addresses at which nobody listens any more.
   await fetch(demo.dynamodb_endpoint).catch(() => {
     throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
   })

@@ -37,10 +37,10 @@ export async function deleteWorkspace(
   for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
   const ids = documents.map(({ documentId }) => documentId)
   await deleteDocuments(workspaceId, ids, session)
-  // In this order: whatever opens a reservation changes the counter before.
+  // In this order, because whatever opens a reservation changes the counter first.
   const version = (await stores.ledgers.read(workspaceId, signal))?.version
   const reservations = await all(stores.reservations.list(workspaceId, signal))
-  // One of no bytes is not counted; it may have been recorded by a promotion that was under way.
+  // An empty document is not counted; a promotion under way may have recorded it.
   const left = await all(stores.documents.list(workspaceId, signal))
   if (reservations.length + left.length > 0 || !(await stores.workspaceRemoval.remove(workspaceId, version, signal))) {
     const why = 'something is still under way in it. Say it again in some minutes'

@@ -5,7 +5,7 @@ import { CommandError } from './command-error.ts'
 
 const REQUEST_TIMEOUT_MS = 5000
 
-/** The environment of a deployed function: the very settings that the service runs with. */
+/** The environment of a deployed function: the settings that the service runs with. */
 export async function readDeployedEnvironment(stage: string, signal: AbortSignal): Promise<Environment> {
   // The name that serverless.yml gives it.
   const FunctionName = `container-file-promotion-${stage}-promote-container-file`

@@ -105,7 +105,7 @@ export function describeFailure(thrown: unknown): Failure {
   return { reason: 'failed', message: oneLine(error.message) || error.name, exitCode: 2 }
 }
 
-/** The SDK's error behind ours, and the network's behind several tries of it. */
+/** The SDK's error behind ours, and the network's behind several attempts. */
 function rootOf(thrown: unknown): AnyError {
   if (thrown instanceof ServiceError && thrown.cause instanceof Error) return rootOf(thrown.cause)
   if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return rootOf(thrown.errors[0])
@@ -118,7 +118,7 @@ function placeOf({ hostname, address, port }: AnyError): string {
   return port === undefined ? host : `${host}:${port}`
 }
 
-/** The problems of a configuration come as a list; and no answer of a server may make two lines of one error. */
+/** Configuration problems come as a list; and no answer of a server may break an error into two lines. */
 function oneLine(text: string): string {
   return text
     .trim()

@@ -11,7 +11,7 @@ import { bytes, exactBytes, table } from './output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from './parse-values.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
-/** For one deletion, which is not broken off once it has begun. */
+/** Time for one deletion, which is not interrupted once it has begun. */
 const DELETION_TIMEOUT_MS = 30_000
 
 export function addDocumentsCommands(group: Command, run: Run): void {

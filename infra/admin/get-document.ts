@@ -14,7 +14,7 @@ import type { ExitCode, Session } from './session.ts'
 
 const BAR_WIDTH = 30
 
-/** Fetches the content of a document. A file appears under its name only when it is whole. */
+/** Downloads the content of a document. The file appears under its name only when it is complete. */
 export async function getDocument(
   { workspaceId, documentId, target }: { workspaceId: WorkspaceId; documentId: DocumentId; target: string | undefined },
   session: Session,
@@ -36,7 +36,7 @@ export async function getDocument(
   const part = `${file}.${documentId}.part`
   try {
     await pipeline(content, counted, createWriteStream(part), { signal })
-    // Unlike a rename, a link never replaces what somebody else has put there meanwhile.
+    // Unlike a rename, a link never replaces a file that appeared meanwhile.
     await link(part, file)
   } finally {
     await rm(part, { force: true })
@@ -67,7 +67,7 @@ async function open(document: WorkspaceDocument, { s3, config }: Stores, signal:
   throw new Error('S3 answered without a content')
 }
 
-/** Passes the bytes on, tells how far they are, and fails when they are not as many as the record says. */
+/** Passes the bytes on, reports progress, and fails when their number differs from the record. */
 function countBytes({ sizeBytes }: WorkspaceDocument, tell: (text: string) => void): Transform {
   let seen = 0
   return new Transform({

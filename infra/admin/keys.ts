@@ -46,7 +46,7 @@ export async function createKey(options: NewKey, session: Session): Promise<Exit
   return 0
 }
 
-/** Stores a new key. Its token exists in what this returns, and nowhere else. */
+/** Stores a new key. Its token exists only in the return value. */
 export async function addKey(
   grant: ApiKeyGrant,
   apiKeys: ApiKeyAdministration,
@@ -64,7 +64,7 @@ export async function addKey(
   return { key, token }
 }
 
-/** The only line that ever shows a token; it is alone on the standard output. */
+/** The only line that shows a token; it is alone on standard output. */
 export function tellToken(key: ApiKeyRecord, token: string, { output }: Session): void {
   output.tell(token, { ...keyJson(key), token })
   output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
@@ -104,7 +104,7 @@ export async function showKey(keyId: string, session: Session): Promise<ExitCode
   return 0
 }
 
-/** @param isConfirmed when not, a change that shuts somebody out is asked for */
+/** @param isConfirmed if not, asks before a change that locks somebody out */
 export async function changeKey(
   keyId: string,
   change: ApiKeyChange,
@@ -176,7 +176,7 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
 }
 
-/** Without the hash: it is nobody's business. */
+/** Without the hash, which is nobody's business. */
 function keyJson(key: ApiKeyRecord) {
   const { keyId, workspaceId, kind, permissions, userId, expiresAtMs, createdAt } = key
   return {

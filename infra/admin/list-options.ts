@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 export interface ListOptions {
-  /** At most so many rows. */
+  /** Maximum number of rows. */
   limit?: number
   /** Heading of a column, in lower case; the order is turned round by `isDescending`. */
   sort?: { column: string; isDescending: boolean }
@@ -29,7 +29,7 @@ function parseLimit(text: string): number {
   return Number(text)
 }
 
-/** The rows that were asked for, in the order that was asked for. Sorting holds all of them in memory. */
+/** The requested rows, in the requested order. Sorting holds all of them in memory. */
 export async function* choose<Row>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   { limit = Number.POSITIVE_INFINITY, sort }: ListOptions,

@@ -31,9 +31,9 @@ Exit code: 0 it is done, or was so already; 1 something is not as it should be: 
 wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
 one line on the error output. What deletes or shuts out asks first: --yes answers, and without a terminal it is needed.`
 
-// Read by hand: a usage error comes before the options are known.
+// Read directly from the arguments, since a usage error comes before the options are parsed.
 const output = createOutput({ isJson: process.argv.includes('--json') })
-// A reader that has seen enough, as in "… | head".
+// The reader of a pipe has closed it, as in "… | head".
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
 
 const program = new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
@@ -52,7 +52,7 @@ const program = new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm r
   .configureHelp({ showGlobalOptions: true })
   .addHelpText('after', ENDPOINTS)
   .addHelpText('afterAll', EXIT_CODES)
-  // Errors are thrown, and told in one place below.
+  // Errors are thrown, and reported in one place below.
   .configureOutput({ outputError() {} })
   .exitOverride()
 
@@ -99,7 +99,7 @@ try {
   }
 }
 
-/** The stage may be remembered in the environment; what is said in the command goes before it. */
+/** The stage may come from the environment; the command line takes precedence. */
 function targetOf(target: Target): Target {
   const remembered = process.env.PROMOTION_STAGE
   if (target.local || target.stage !== undefined || !remembered) return target

@@ -12,39 +12,39 @@ type Columns<Row> = Record<string, (row: Row) => Cell>
 
 interface Listing<Row> extends ListOptions {
   columns: Columns<Row>
-  /** By the heading, for columns whose text does not sort as what it stands for. */
+  /** By heading, for columns whose text does not sort like its value. */
   sortBy?: Record<string, (row: Row) => string | number>
-  /** What a program gets of a row. Keys become snake_case. */
+  /** The fields of a row for programs. Keys become snake_case. */
   toJson(row: Row): object
-  /** Said to people when there is nothing to list. */
+  /** Shown when there is nothing to list. */
   none: string
-  /** What is counted while people wait. */
+  /** Progress in a command's own units. */
   noun: string
 }
 
 /**
- * How a command speaks: what was asked for on the standard output, all else on the error output. People get sentences and
+ * The output of a command: results on standard output, everything else on standard error. People get sentences and
  * tables, programs (`--json`) one object per line.
  */
 export interface Output {
   readonly isJson: boolean
-  /** What was asked for. */
+  /** The result. */
   tell(text: string, object: object): void
-  /** What was done: for people a sentence on the error output, so that the standard output can be read by a program. */
+  /** What was done: for people a sentence on standard error, so that a program can read standard output. */
   done(text: string, object: object): void
   /** For people only. */
   note(text: string): void
   list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, options: Listing<Row>): Promise<number>
-  /** Shown while it is worked on, to people only. */
+  /** Progress, for people only. */
   progress(text: string): void
   fail(failure: Failure): void
   /** Ends the progress. */
   close(): void
 }
 
-/** So many rows are one table: a listing may be longer than memory is large. */
+/** Rows per table: a listing may be larger than memory. */
 const ROWS_PER_TABLE = 1000
-/** Nothing around the cells: to be read, and to be cut by awk. */
+/** No borders: to be read, and to be cut by awk. */
 const PLAIN = Object.fromEntries(
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
     .split(' ')

@@ -4,14 +4,14 @@ import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../lib/ids.ts'
 
-/** With a capital before it, a small b is a bit. */
+/** After a capital, a small b means bits. */
 const BITS = /[KMGTPE]i?b$/
-/** A number with its unit: the library would take a number alone for milliseconds. */
+/** A number with its unit: the library would take a bare number for milliseconds. */
 const DURATION = /^\d{1,9}(\.\d{1,3})? ?[a-z]+$/i
 const DAY_MS = 86_400_000
 /** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-/** Beyond this a date is a typing error. */
+/** Later dates are typing errors. */
 const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
 
 /** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */

@@ -11,7 +11,7 @@ const AT = 'the moment to restore, as in 2026-11-21T09:00Z'
 export function addRestoreCommands(command: Command, run: Run): void {
   command
     .command('tables')
-    .description('restore tables of a stage into new ones, and tell how to bring these along')
+    .description('restore tables of a stage into new ones, and say how to use these')
     .addOption(new Option('--at <time>', AT).argParser(parsePastMoment).makeOptionMandatory())
     .addOption(
       new Option(

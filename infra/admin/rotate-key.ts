@@ -6,8 +6,8 @@ import { time } from './output.ts'
 import type { ExitCode, Session } from './session.ts'
 
 /**
- * The new key first, so that at no moment none works; it is shown before the old one is touched, so that it is known
- * whatever happens then.
+ * The new key first, so that one always works; it is shown before the old one is touched, so that it is known whatever
+ * happens.
  */
 export async function rotateKey(
   keyId: string,
@@ -22,7 +22,7 @@ export async function rotateKey(
   const grant = { workspaceId, kind, permissions, userId, expiresAtMs }
   const { key, token } = await addKey(grant, apiKeys, session.signal)
   tellToken(key, token, session)
-  // A grace must not make an old key live longer than it would have.
+  // A grace period must not make an old key live longer than it would have.
   const oldExpiresAtMs = Math.min(Date.now() + grace, old.expiresAtMs ?? Number.POSITIVE_INFINITY)
   try {
     await apiKeys.change(old.tokenHash, { expiresAtMs: oldExpiresAtMs }, session.signal)

@@ -18,17 +18,17 @@ export interface Session {
   stores(): Promise<Stores>
 }
 
-/** Carries a command's work out; the exit code goes to the process. */
+/** Runs a command; its exit code becomes the process's. */
 export type Run = (work: (session: Session) => Promise<ExitCode>) => Promise<void>
 
 export function createSession(target: Target, output: Output): Session {
   const stopped = new AbortController()
-  // Once: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
+  // Once only: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
   }
   const { signal } = stopped
-  // Loaded only now: help and usage errors need no SDK, and come at once without it.
+  // Loaded late: help and usage errors need no SDK.
   const connecting = () => import('./connect.ts')
   const environment = async () => (await connecting()).environmentOf(target, signal)
   return {

@@ -1,7 +1,7 @@
 import { clearLine, cursorTo } from 'node:readline'
 
 const REDRAW_MS = 100
-/** Of a terminal that does not tell its width. */
+/** Width of a terminal that does not report one. */
 const DEFAULT_COLUMNS = 80
 
 export interface StatusLine {
@@ -25,7 +25,7 @@ export function createStatusLine(stream: NodeJS.WriteStream): StatusLine {
     show(text) {
       if (!stream.isTTY || Date.now() - shownAtMs < REDRAW_MS) return
       clear()
-      // A line that wraps could not be cleared any more.
+      // A wrapped line could not be cleared.
       stream.write(text.slice(0, (stream.columns || DEFAULT_COLUMNS) - 1))
       shownAtMs = Date.now()
     },

@@ -164,7 +164,7 @@ function describe(ledger: WorkspaceLedger, reservations: OpenReservation[], docu
   return `${table([], facts)}\n\n${table(['RESERVED FOR', 'PURPOSE', 'SIZE', 'UNTIL'], rows)}`
 }
 
-/** Why a quota looks like a slip of the hand, if it does. */
+/** Why a quota looks like a mistake, if it does. */
 function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined {
   if (quotaBytes < known.usedBytes) return `below the ${exactBytes(known.usedBytes)} that are used`
   return quotaBytes < known.quotaBytes && quotaBytes * 1000 <= known.quotaBytes

@@ -12,12 +12,12 @@ interface BuildRecord {
   outputs: { file: string; bytes: number }[]
 }
 
-/** They decide what is bundled, and are not among esbuild's inputs. */
+/** Inputs of the build that esbuild does not list. */
 const TOOLS = ['functions/*.ts', 'infra/bundle/*.ts', 'package.json', 'package-lock.json', 'tsconfig.json']
 
 /**
- * Bundles as `buildFunctions` does, unless outDir has the bundles of this very source. For local runs and tests; what is
- * deployed is always bundled anew.
+ * Bundles as `buildFunctions` does, unless outDir already has the bundles of this source. For local runs and tests;
+ * deployments always build.
  * @throws Error when a function is larger than its budget
  */
 export async function buildIfChanged(where: { root: string; outDir: string }): Promise<void> {
@@ -28,7 +28,7 @@ export async function buildIfChanged(where: { root: string; outDir: string }): P
   const startedAtMs = Date.now()
   const metafile = await buildFunctions(where)
   const inputs = filesBuiltFrom(where.root, metafile)
-  // Saved meanwhile: nobody knows which of the two versions was read.
+  // A source was saved during the build: it is unknown which version was read.
   if (await isAnyNewer(where.root, inputs, startedAtMs)) return
   const record: BuildRecord = {
     inputs,
@@ -44,7 +44,7 @@ async function isUpToDate(root: string, recordFile: string): Promise<boolean> {
     const sizes = await Promise.all(outputs.map(({ file }) => stat(join(root, file))))
     return outputs.every(({ bytes }, index) => sizes[index]?.size === bytes) && (await hashOf(root, inputs)) === hash
   } catch {
-    // Something of it is not there, or cannot be read.
+    // Something is missing or cannot be read.
     return false
   }
 }

@@ -55,7 +55,7 @@ export async function bundle(
   return { inputs: merge('inputs'), outputs: merge('outputs') }
 }
 
-/** Another process may be running or packaging what is there: what does not change is there at every moment. */
+/** Another process may be running or packaging these files: unchanged ones exist at every moment. */
 async function replaceFiles(folder: string, files: { path: string; contents: Uint8Array }[]): Promise<void> {
   const written = new Set(files.map(({ path }) => path))
   for (const { path, contents } of files) {

@@ -41,8 +41,8 @@ function inlineKeys(source: string): string {
 }
 
 /**
- * Lambda hands its credentials over in the environment. The SDK's default chain brings clients for SSO, STS and the
- * instance metadata service along, and what these share with ours would land in the chunks of the cold start.
+ * Lambda passes credentials in the environment. The SDK's default chain would add clients for SSO, STS and the instance
+ * metadata service, and their shared code would end up in the chunks of the cold start.
  */
 function environmentCredentials(): Plugin {
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What a deployment of the API is a snapshot of. */
+/** The contents of a deployment of the API. */
 const IN_SNAPSHOT = new Set(
   ['RestApi', 'Resource', 'Method', 'GatewayResponse', 'Model', 'RequestValidator', 'Authorizer'].map(
     (type) => `AWS::ApiGateway::${type}`,

@@ -1,9 +1,9 @@
-// What the gateway tells browsers, for the template that is deployed and for the local gateway alike.
+// CORS headers of the gateway, for the deployed template and the local gateway.
 
 /** As lib/http/cors.ts has them; a test keeps the two together. */
 const EXPOSED_HEADERS =
   'Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
-/** What callers send, the vendors' libraries among them: they tell of themselves in x-stainless-…. */
+/** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
   ...[
     'Authorization',
@@ -27,7 +27,7 @@ const REQUEST_HEADERS = [
     'Helper-Method',
   ].map((name) => `X-Stainless-${name}`),
 ].join(', ')
-/** The longest that browsers take. */
+/** The maximum that browsers accept. */
 const MAX_AGE_SECONDS = '7200'
 
 /**

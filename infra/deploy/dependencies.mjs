@@ -1,5 +1,5 @@
 /**
- * Takes out of DependsOn what is not in the template, and what a reference says already: the framework states both.
+ * Removes from DependsOn what is not in the template and what a reference implies: the framework states both.
  * @param template the whole CloudFormation template, changed in place
  */
 export function tidyDependencies(template) {

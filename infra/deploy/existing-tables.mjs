@@ -1,6 +1,6 @@
 const TABLE = 'AWS::DynamoDB::Table'
 
-/** The tables of some resources: which parameter brings one along instead, and whether it does. */
+/** The tables of some resources: which parameter can name an existing one instead, and whether it does. */
 export function tablesOf(resources, settings) {
   return Object.entries(resources)
     .filter(([, { Type }]) => Type === TABLE)
@@ -13,8 +13,8 @@ export function tablesOf(resources, settings) {
 }
 
 /**
- * Hands the functions the names of existing tables. Before the framework compiles them: a version is named
- * after its environment, and one of the same name is not published again.
+ * Gives the functions the names of existing tables. Before the framework compiles them, because a version's name
+ * depends on its environment, and one of the same name is not published again.
  * @param service the framework's, changed in place
  */
 export function nameExistingTables({ provider, resources, custom }) {
@@ -26,7 +26,7 @@ export function nameExistingTables({ provider, resources, custom }) {
 }
 
 /**
- * Tables that exist take the place of the stack's: they are taken out of the template, and whatever speaks of them speaks of
+ * Replaces the stack's tables by existing ones: they are removed from the template, and every reference to them names
  * the existing ones.
  * @param template the whole CloudFormation template, changed in place
  * @param settings every parameter with its value

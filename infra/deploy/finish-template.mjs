@@ -51,7 +51,7 @@ function takeFailedVersionsBack(ofType) {
   }
 }
 
-/** The settings of the stage once more for each method, so that none can use up what is meant for all. */
+/** The throttling of the stage again for each method, so that no method can use up what all share. */
 function throttleMethods({ Resources }, ofType) {
   const [, { Properties }] = theOnly(ofType('AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings

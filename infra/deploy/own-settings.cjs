@@ -4,7 +4,7 @@ const { parse } = require('yaml')
 
 const FOLDER = join(__dirname, '../../settings')
 
-/** What provider.stage of serverless.yml says. */
+/** The same as provider.stage of serverless.yml. */
 const stageOf = (options) => options.stage ?? 'dev'
 
 /**
@@ -38,7 +38,7 @@ function ownSettings(stage) {
   }
 }
 
-/** Ends the framework here: what it would say itself is the same sentence for every variable of serverless.yml. */
+/** Exits here: the framework would repeat the same sentence for every variable of serverless.yml. */
 function refuse(problems) {
   console.error(`\nError:\nThis cannot be deployed (docs/settings.md):\n- ${problems.join('\n- ')}`)
   process.exit(1)

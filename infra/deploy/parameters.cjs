@@ -12,7 +12,7 @@ module.exports = ({ options }) => {
   return { ...defaults, [stage]: { ...defaults[stage], ...Object.fromEntries(texts) } }
 }
 
-/** What the framework itself would stop at; problems-in-deployment.ts knows what else is asked of a stage. */
+/** Stages that the framework itself would refuse; problems-in-deployment.ts has the other rules. */
 function problemsInStage(stage) {
   return /^[A-Za-z0-9-]+$/.test(stage)
     ? []

@@ -18,7 +18,7 @@ declare module '*/account-rules.mjs' {
 declare module '*/existing-tables.mjs' {
   type Settings = Readonly<Record<string, unknown>>
 
-  /** `parameter` brings one along, `existing`, instead of the one of the stack. */
+  /** `parameter` can name an existing table, `existing`, to be used instead of the stack's. */
   interface Table {
     id: string
     parameter: string

@@ -33,7 +33,7 @@ export default class PromotionDeployment {
           given: [options.param ?? []].flat(),
           written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
         })
-        // Now: what a version is named after has the environment in it.
+        // Here, because a version's name depends on the environment.
         nameExistingTables(service)
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
@@ -46,7 +46,7 @@ export default class PromotionDeployment {
       },
       'before:deploy:deploy': async () => {
         const names = { service: service.service, stage: provider().getStage() }
-        // CloudFormation passes a stack's tags on to all of its resources that can have some.
+        // CloudFormation passes a stack's tags on to all resources that can have them.
         service.provider.stackTags = tagsOf(service.custom.settings, names)
         await run('before-deployment.ts', intentionOf(serverless))
       },
@@ -75,7 +75,7 @@ function intentionOf(serverless) {
   }
 }
 
-/** Where the framework is going to, for those who ask AWS besides it. */
+/** Region and profile of the framework, for scripts that call AWS themselves. */
 function environmentOf(provider, options) {
   const profile = options['aws-profile']
   return { ...process.env, AWS_REGION: provider.getRegion(), ...(profile ? { AWS_PROFILE: profile } : {}) }

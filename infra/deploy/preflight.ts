@@ -7,11 +7,11 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { resourcesOf, type StackResource } from './stack.ts'
 
-/** What is about to be deployed, as far as the account has a say in it. */
+/** What is about to be deployed, as far as it depends on the account. */
 export interface Intention {
   stackName: string
   createsGatewayLogRole: boolean
-  /** That the template makes, with the parameter that would bring one along. */
+  /** Those that the template creates, with the parameter that could name an existing one instead. */
   newTables: readonly { parameter: string; name: string }[]
   /** Existing tables that the parameters name, with the indexes that the service reads. */
   existingTables: readonly { parameter: string; name: string; indexes: readonly string[] }[]
@@ -20,11 +20,11 @@ export interface Intention {
 export interface Findings {
   /** The deployment would fail, half way. */
   problems: string[]
-  /** What could not be looked at. */
+  /** What could not be checked. */
   warnings: string[]
 }
 
-/** Looks at the account for what would let the deployment fail after it has begun. Changes nothing. */
+/** Looks in the account for anything that would make the deployment fail half way. Changes nothing. */
 export async function examineAccount(intention: Intention): Promise<Findings> {
   const findings: Findings = { problems: [], warnings: [] }
   const looks = [

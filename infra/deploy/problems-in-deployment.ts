@@ -1,7 +1,7 @@
 import { ConfigurationError, readConfig } from '../../lib/config.ts'
 import { SETTING_RULES, type SettingRule } from './setting-rules.ts'
 
-/** What the plugin knows before it packages. */
+/** What is known before packaging. */
 export interface Deployment {
   stage: string
   region: string
@@ -54,7 +54,7 @@ function problemsInSetting(name: string, value: string, rule: SettingRule): stri
   return allowed === undefined ? [] : [`${name} is "${value}": allowed is ${allowed}`]
 }
 
-/** @returns undefined when the value is */
+/** @returns what is allowed instead of the value; undefined when it is fine */
 function whatIsAllowed(value: string, { pattern, allowed, integer, oneOf }: SettingRule): string | undefined {
   if (pattern && !pattern.test(value)) return allowed
   if (oneOf && !oneOf.includes(value)) return oneOf.join(', ')
@@ -64,7 +64,7 @@ function whatIsAllowed(value: string, { pattern, allowed, integer, oneOf }: Sett
   return isWithin ? undefined : `an integer from ${min} to ${max}`
 }
 
-/** What the functions would refuse at start, in the words of the parameters. */
+/** What the functions would refuse at start, in terms of the parameters. */
 function problemsInEnvironment(environment: Deployment['environment'], settings: Settings): string[] {
   const names = new Map(Object.entries(SETTING_RULES).map(([name, rule]) => [rule.environment, name]))
   const withBucketNames = Object.entries(environment).map(([name, value]) => [
@@ -117,7 +117,7 @@ function problemsInCombination(settings: Settings, region: string): string[] {
   return problems
 }
 
-/** Where deletion protection makes a stage a productive one, somebody hears of every alarm, or it is said that nobody does. */
+/** With deletion protection, somebody must receive every alarm, unless the settings say that nobody does. */
 function unheardAlarms(settings: Settings): string[] {
   const { deletionProtection, alarmsWithoutReceiver, alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
   if (deletionProtection !== 'true' || alarmsWithoutReceiver === 'true') return []

@@ -13,8 +13,8 @@ export interface Protection {
 }
 
 /**
- * Protects a deployed stack and its tables from deletion, or no longer. Not done by the template: a protected table cannot be
- * taken back when the deployment that made it fails. May be repeated.
+ * Protects a deployed stack and its tables from deletion, or ends that. Not done by the template: a protected table
+ * could not be removed when the deployment that made it fails. Idempotent.
  * @returns what was changed, one line each
  */
 export async function protectStack({ stackName, isProtected }: Protection): Promise<string[]> {

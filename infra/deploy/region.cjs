@@ -7,8 +7,8 @@ const { ownSettings, refuse, stageOf } = require('./own-settings.cjs')
 const WITHOUT_AWS = new Set(['package', 'print', 'offline'])
 
 /**
- * Where the stack is, said in this order: --region, settings/<stage>.yml, AWS_REGION, AWS_DEFAULT_REGION, the profile. A
- * command that reaches AWS needs one of them: a region made up here would be a second stack, or the removal of none.
+ * The region of the stack, in this order: --region, settings/<stage>.yml, AWS_REGION, AWS_DEFAULT_REGION, the profile.
+ * A command that reaches AWS needs one of them: a made-up region would create a second stack, or remove nothing.
  */
 module.exports = ({ options }) => {
   const stage = stageOf(options)
@@ -20,7 +20,7 @@ module.exports = ({ options }) => {
   return refuse([`no region: write "region: eu-west-1" into settings/${stage}.yml, or say --region`])
 }
 
-/** --region beside another one in the file is a slip, and a dear one. */
+/** --region that contradicts the file is an expensive mistake. */
 function differs(stage, own, region) {
   return refuse([`--region is ${region}, but settings/${stage}.yml says ${own}: one stage is in one region`])
 }

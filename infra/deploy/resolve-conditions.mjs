@@ -1,6 +1,6 @@
 /**
- * Every condition of the template is a comparison of parameters, which are known here: so the template that is deployed
- * has no conditions left, just what they decide for. It can be read, linted and tested as it is.
+ * Conditions compare parameters, whose values are known here: so the deployed template has no conditions, only their
+ * outcome. It can be read, linted and tested as it is.
  * @param template the whole CloudFormation template, changed in place
  */
 export function settleConditions(template) {
@@ -24,7 +24,7 @@ function isTrue(condition) {
   return String(operands[0]) === String(operands[1])
 }
 
-/** The value with each Fn::If replaced by what it decides for, and without what that leaves out. */
+/** The value with each Fn::If replaced by its outcome, and without what that leaves out. */
 function settle(value, holds) {
   if (value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map((each) => settle(each, holds)).filter((each) => !isNothing(each))

@@ -22,7 +22,7 @@ export function demoFiles({
       contentType: 'text/plain; charset=utf-8',
       body: Buffer.from('All 500 rows were read.\n'),
     },
-    // As many tools store it: without a type. The extension tells.
+    // Without a type, as many tools store it; the extension tells.
     { path: 'output/report.pdf', contentType: undefined, body: pdf('Promoted from a container') },
     { path: 'output/pixel.png', contentType: 'image/png', body: PNG },
     { path: 'empty.txt', contentType: 'text/plain', body: Buffer.alloc(0) },
@@ -41,7 +41,7 @@ function csv(rowCount: number): Buffer {
   return Buffer.from(`row,sensor,value\n${rows.join('\n')}\n`)
 }
 
-/** Bytes in which no two parts are alike, so that a part in the wrong place would show. */
+/** Bytes in which no two parts are alike, so that a misplaced part is noticed. */
 function pattern(sizeBytes: number): Buffer {
   const bytes = Buffer.alloc(sizeBytes)
   for (let offset = 0; offset + 4 <= sizeBytes; offset += 4) bytes.writeUInt32LE((offset * 2_654_435_761) >>> 0, offset)

@@ -5,21 +5,21 @@ interface FileError extends NodeJS.ErrnoException {
   path?: string
 }
 
-/** Less is no room for two stores. */
+/** The stores need at least this much. */
 const LITTLE_ROOM_BYTES = 1024 * 1024
 
 /**
- * Why the service does not start, or ended: in one line for what can be helped, else as it was thrown.
- * @param directory where it keeps its data: what a full disk breaks does not always say so
+ * Why the service does not start, or ended: one line for what users can fix, anything else as thrown.
+ * @param directory where it keeps its data: a full disk shows in many errors that do not say so
  */
 export function describeFailure(thrown: unknown, directory?: string): string {
   const { message } = thrown instanceof Error ? thrown : new Error(String(thrown))
   const error = rootOf(thrown)
-  // LevelDB tells the system's error in words only, and the SDK what a stand-in told it of that.
+  // LevelDB wraps system errors in text, and the SDK wraps what a stand-in says.
   const text = [error.code, error.message, message].join(' ')
   const place = placeOf(error.path, text)
   if (/ENOSPC|EDQUOT|No space left on device|quota exceeded/i.test(text)) return diskIsFull(place)
-  // Node.js makes all the parents of a directory, and says so of one that it may not make.
+  // mkdir creates all parents, and reports the one that it may not create.
   const isUnmakeable = error.code === 'ENOENT' && error.syscall === 'mkdir'
   if (isUnmakeable || /EROFS|EACCES|EPERM|Read-only file system|Permission denied/i.test(text)) {
     return `This must be writable, and is not${place}. The service builds into dist/ and keeps its data in .local/ (--directory).`
@@ -32,7 +32,10 @@ export function describeFailure(thrown: unknown, directory?: string): string {
   return message
 }
 
-/** Before anything is written: half a database would be left. @throws Error when the disk is all but full */
+/**
+ * Called before anything is written, to avoid half a database.
+ * @throws Error when the disk is all but full
+ */
 export function requireRoom(directory: string): void {
   if (hasLittleRoom(directory)) throw Object.assign(new Error('No room.'), { code: 'ENOSPC', path: directory })
 }

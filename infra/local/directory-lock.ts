@@ -9,9 +9,9 @@ export interface Running {
 }
 
 export interface DirectoryLock {
-  /** Tells who comes next where the service answers. */
+  /** Records where the service answers, for the next process. */
   announce(running: Running): Promise<void>
-  /** Removes all that the directory holds, but for the lock. */
+  /** Empties the directory, except for the lock. */
   empty(): Promise<void>
   release(): Promise<void>
 }
@@ -36,7 +36,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
     throw cause ?? error
   }
   const file = join(directory, RUNNING)
-  // What a process left that was killed.
+  // Left by a killed process.
   await rm(file, { force: true })
   return {
     announce: (running) => writeFile(file, `${JSON.stringify(running)}\n`),
@@ -52,7 +52,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
   }
 }
 
-/** Who said last that it uses the directory; it may be gone. */
+/** The last process that recorded itself; it may be gone. */
 export async function readRunning(directory: string): Promise<Running | undefined> {
   return readFile(join(directory, RUNNING), 'utf8').then(JSON.parse, () => undefined)
 }

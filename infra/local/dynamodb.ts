@@ -18,7 +18,7 @@ export async function startDynamoDb(options: { directory: string | undefined }):
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 
-/** dynalite calls every table's expiry switched off, but cannot switch it on: it had better not know the question. */
+/** dynalite says that every table's expiry is off, but cannot switch it on: so we answer as if the operation did not exist. */
 function refuseTtlQuery(server: Server): void {
   const answer = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request').on('request', (request, response) => {
@@ -31,8 +31,8 @@ function refuseTtlQuery(server: Server): void {
   })
 }
 
-// DynamoDB sends the item with a failed condition when asked to; dynalite drops the question and knows no answer. It
-// checks the condition under the item's lock, so adding the item there is as exact as the real thing.
+// DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the
+// item's lock, so adding the item there is exact.
 for (const { types } of [putItem, updateItem]) {
   types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
 }

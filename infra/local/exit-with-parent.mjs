@@ -1,2 +1,2 @@
-// Loaded into the function host: without its parent nobody could stop it any more.
+// Loaded into the function host: without its parent nothing could stop it.
 process.on('disconnect', () => process.exit())

@@ -4,14 +4,14 @@ import { nameOperations, unknownPathBody, WRONG_METHOD_BODY } from '../deploy/ga
 import type { Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
 
-/** An answer that no function makes. */
+/** An answer of the gateway itself. */
 export interface GatewayAnswer {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** Makes the gateway's own answers, of the gateway responses of serverless.yml. */
+/** Makes the gateway's own answers from the gateway responses of serverless.yml. */
 export function createGatewayAnswers(
   definitions: readonly GatewayResponseDefinition[],
   routes: readonly Route[],
@@ -69,7 +69,7 @@ function notFound(text: string, own: Readonly<Record<string, string>>): GatewayA
   return { status: 404, headers, body: text.replace('$context.requestId', requestId) }
 }
 
-/** API Gateway gives some headers other names on their way out ("Important notes", REST APIs). */
+/** API Gateway renames some response headers ("Important notes", REST APIs). */
 export function outgoingName(name: string): string {
   return name.toLowerCase() === 'www-authenticate' ? `x-amzn-remapped-${name}` : name
 }

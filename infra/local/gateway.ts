@@ -53,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const handle = async (incoming: IncomingMessage): Promise<GatewayAnswer | APIGatewayProxyResult | 'gone'> => {
     const { path, query } = splitTarget(incoming.url ?? '')
-    // RFC 9112 §3.2: one, always.
+    // RFC 9112 §3.2: exactly one.
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') return answers.unknownPath(path)
@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     })
   }
 
-  // Node.js would answer a missing Host and an odd Expect by itself, without the error body.
+  // Node.js would answer a missing Host and an unknown Expect itself, without the error body.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     outgoing.writeContinue()
@@ -140,7 +140,7 @@ function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
 }
 
-/** @returns 'gone' when the body broke off: then nobody waits for an answer, or has been told already */
+/** @returns 'gone' when the body broke off: nobody waits for an answer, or has had one */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
   if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too_large'
   const chunks: Buffer[] = []
@@ -158,7 +158,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
 }
 
 function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
-  // What is left of the request's body is not read: the connection cannot be used again.
+  // The rest of the request body is not read, so the connection cannot be reused.
   if (!outgoing.req.complete) outgoing.setHeader('connection', 'close')
   const hasBody = answer.status !== 204
   const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}
@@ -179,7 +179,7 @@ function sendResult(result: APIGatewayProxyResult, outgoing: ServerResponse) {
   return { status: statusCode, body }
 }
 
-/** For a connection on which Node.js makes no response of its own. */
+/** For a connection without a response object of Node.js. */
 function rawAnswer({ status, headers, body }: GatewayAnswer): string {
   const all = { ...headers, date: new Date().toUTCString(), connection: 'close', 'content-length': body.length }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

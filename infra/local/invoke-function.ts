@@ -6,10 +6,13 @@ import { LOOPBACK } from './listen.ts'
 /** API Gateway quotas, "REST API": integration timeout. */
 const INTEGRATION_TIMEOUT_MS = 29_000
 
-/** Of the gateway responses of API Gateway, those that an invocation can end in. */
+/** The gateway responses that an invocation can end in. */
 export type IntegrationFault = 'INTEGRATION_FAILURE' | 'INTEGRATION_TIMEOUT' | 'REQUEST_TOO_LARGE' | 'DEFAULT_5XX'
 
-/** Invokes a function by Lambda's own API. @returns its answer, or what API Gateway answers instead */
+/**
+ * Invokes a function through Lambda's own API.
+ * @returns its answer, or the gateway response instead
+ */
 export async function invokeFunction(
   functionName: string,
   event: APIGatewayProxyEvent,

@@ -4,10 +4,16 @@ import { describeApi } from '../page/api-description.ts'
 import { type PageFile, pageFiles } from '../page/page-files.ts'
 import type { Demo } from './seed.ts'
 
-/** What npm start serves besides the API. @returns whether the request was for that */
+/**
+ * Serves the page beside the API.
+ * @returns whether the request was for it
+ */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
 
-/** The page hands out the demonstration's keys: to who asks this machine, not to a page that gave its own name our address. */
+/**
+ * The page shows the demonstration's keys: only to requests for this machine, not to a site that resolves its own name
+ * to our address.
+ */
 const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/
 
 /** The API reference with the demonstration filled in. */
@@ -23,7 +29,7 @@ export async function createPage(options: {
   const description = await describeApi({
     file: join(root, 'docs/openapi.yaml'),
     baseUrl,
-    // Each click of the page is a promotion of its own: no key that the next one would repeat.
+    // Each click is a promotion of its own, so no key that the next one would repeat.
     examples: { container_id: demo.container_id, file_id: demo.files[0]?.file_id, 'Idempotency-Key': undefined },
   })
   const files = await pageFiles({ description, connectTo: [origin, options.s3Origin] })
@@ -35,7 +41,7 @@ export async function createPage(options: {
 
   return (incoming, outgoing, path) => {
     if (!['GET', 'HEAD'].includes(incoming.method ?? '') || !OWN_HOST.test(incoming.headers.host ?? '')) return false
-    // A page of another name would be of another origin than the API, which lets no other origin in.
+    // A page under another name would have another origin than the API, which allows no other.
     if (path === '/' && incoming.headers.host !== new URL(origin).host) {
       outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()
       return true

@@ -7,7 +7,7 @@ import {
 import { CreateBucketCommand, HeadBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import type { ServiceDefinition } from './service-definition.ts'
 
-/** Makes the tables and buckets of serverless.yml where they are missing. */
+/** Creates the missing tables and buckets of serverless.yml. */
 export async function provision(
   { environment, tables }: Pick<ServiceDefinition, 'environment' | 'tables'>,
   clients: { dynamoDb: DynamoDBClient; s3: S3Client },

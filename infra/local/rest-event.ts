@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Route } from './routes.ts'
 
-/** Of one connection or of the way to the gateway: API Gateway keeps them to itself (RFC 9110 §7.6.1). */
+/** Hop-by-hop headers and those of the gateway: API Gateway does not pass them on (RFC 9110 §7.6.1). */
 const NOT_PASSED_ON = new Set([
   'connection',
   'expect',
@@ -60,12 +60,12 @@ export function restEvent(request: RestRequest): APIGatewayProxyEvent {
       resourceId: route.resource,
       resourcePath: route.resource,
       stage,
-      // The rest is about callers that AWS knows, and about certificates.
+      // The other fields concern callers known to AWS, and certificates.
     } as unknown as APIGatewayProxyEvent['requestContext'],
   }
 }
 
-/** All values of each header under its name as it came first. */
+/** All values of each header, under the name of its first occurrence. */
 function headersOf({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
   const named = new Set(`${headers.connection ?? ''}`.split(',').map((name) => name.trim().toLowerCase()))
   const byName = new Map<string, { name: string; values: string[] }>()

@@ -24,7 +24,7 @@ export async function startRestartableHost(options: FunctionHostOptions): Promis
     failed: failure.promise,
     lambdaPort: async () => (await current).lambdaPort,
     restart: async () => {
-      // One that could not be started is not there to be stopped.
+      // A host that failed to start needs no stopping.
       const before = current.catch(() => undefined)
       current = before.then(async (host) => {
         await host?.stop()

@@ -10,7 +10,7 @@ export interface Route {
 
 export type Match =
   | { outcome: 'found'; route: Route; pathParameters: Record<string, string> }
-  /** The path is one of the API's, the method is not. */
+  /** A path of the API with a method that it lacks. */
   | { outcome: 'wrong_method'; allowed: string[] }
   | { outcome: 'unknown_path' }
 
@@ -48,7 +48,7 @@ function matchPath(resource: string, path: string): Record<string, string> | und
   return parameters
 }
 
-/** Sorts by where the first parameter is. */
+/** Sorts by the position of the first parameter. */
 function fixedness(resource: string): string {
   return resource
     .split('/')

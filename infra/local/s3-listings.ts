@@ -22,7 +22,7 @@ export function pagedListings(store: Store) {
     const listing = listings.getStore()
     if (listing === undefined) return result
     listing.isTruncated = result.isTruncated
-    // So that it makes no token.
+    // So that s3rver makes no token.
     return { ...result, isTruncated: false }
   }
   return async (ctx: Context, next: () => Promise<void>) => {
@@ -56,7 +56,7 @@ async function listInOrder(store: Store, bucket: string, { prefix = '', startAft
     .filter((key) => key.startsWith(prefix) && compareBytes(key, startAfter) > 0)
     .toSorted(compareBytes)
   const page = keys.slice(0, maxKeys)
-  // What is deleted in between is left out.
+  // Objects deleted in between are left out.
   const objects = await Promise.all(
     page.map(async (key) => {
       const metadata = await store.getMetadata(bucket, key).catch(ignoreMissing)
@@ -70,7 +70,7 @@ function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-/** As a form is encoded, but for the slash. */
+/** Form encoding, except for the slash. */
 function withEncodedKey<Listed extends { Key: string }>(object: Listed): Listed {
   const encoded = encodeURIComponent(object.Key).replace(/[!'()~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
   return { ...object, Key: encoded.replaceAll('%2F', '/').replaceAll('%20', '+') }

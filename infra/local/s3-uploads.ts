@@ -13,7 +13,7 @@ export function uploadOperations(store: Store) {
     const [, bucket = '', ...key] = ctx.path.split('/').map(decodeURIComponent)
     const uploadsDirectory = store.getResourcePath(bucket, undefined, 'uploads')
     if (ctx.method === 'GET' && 'uploads' in ctx.query && key.join('/') === '') {
-      ctx.body = await listUploads(uploadsDirectory, bucket, ctx.query.prefix ?? '')
+      ctx.body = await listUploads(uploadsDirectory, bucket, ctx.query)
       return
     }
     const { uploadId } = ctx.query
@@ -49,7 +49,7 @@ export function joinParts(store: Store): void {
     const md5 = `${hash.digest('hex')}-${files.length}`
     const key = await readFile(join(directory, 'key'), 'utf8')
     const metadata = JSON.parse(await readFile(join(directory, 'metadata'), 'utf8'))
-    // The parts stay as they are until the object is there: the same completion may come again meanwhile.
+    // The parts stay until the object is there: the same completion may arrive again.
     const whole = join(directory, `whole-${randomUUID()}`)
     await concatenate(files, whole)
     const size = (await stat(whole)).size
@@ -62,7 +62,7 @@ export function joinParts(store: Store): void {
   }
 }
 
-/** Through one buffer: a stream would allocate, and then have collected, as many bytes as it moves. */
+/** Through one buffer: a stream would allocate as many bytes as it moves. */
 async function concatenate(sources: readonly string[], target: string): Promise<void> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   await using to = await open(target, 'w')
@@ -76,17 +76,24 @@ async function concatenate(sources: readonly string[], target: string): Promise<
   }
 }
 
-async function listUploads(uploadsDirectory: string, bucket: string, prefix: string) {
+async function listUploads(
+  uploadsDirectory: string,
+  bucket: string,
+  { prefix = '', 'key-marker': afterKey = '' }: Record<string, string | undefined>,
+) {
   const uploadIds = (await readdir(uploadsDirectory).catch(ignoreMissing)) ?? []
   const uploads = await Promise.all(
     uploadIds.map(async (UploadId) => {
       const file = join(uploadsDirectory, UploadId, 'key')
       const Key = await readFile(file, 'utf8').catch(ignoreMissing)
       const started = await stat(file).catch(ignoreMissing)
-      return Key?.startsWith(prefix) && started ? [{ Key, UploadId, Initiated: started.mtime.toISOString() }] : []
+      return Key?.startsWith(prefix) && compareBytes(Key, afterKey) > 0 && started
+        ? [{ Key, UploadId, Initiated: started.mtime.toISOString() }]
+        : []
     }),
   )
-  return { ListMultipartUploadsResult: { Bucket: bucket, IsTruncated: false, Upload: uploads.flat() } }
+  const Upload = uploads.flat().toSorted((one, other) => compareBytes(one.Key, other.Key))
+  return { ListMultipartUploadsResult: { Bucket: bucket, IsTruncated: false, Upload } }
 }
 
 async function partBytes(uploadDirectory: string): Promise<number> {
@@ -97,4 +104,8 @@ async function partBytes(uploadDirectory: string): Promise<number> {
 
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -21,7 +21,7 @@ interface Credentials {
 export async function startS3(options: {
   directory: string
   credentials: Credentials
-  /** Is told when the file system fails: that is this machine's trouble, and no answer of S3's. */
+  /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
   onTrouble?(error: NodeJS.ErrnoException): void
 }): Promise<StandIn> {
   await mkdir(options.directory, { recursive: true })
@@ -36,7 +36,7 @@ export async function startS3(options: {
   deleteWithoutTidying(s3)
   hideHalfWritten(s3)
   joinParts(s3.store)
-  // Before its router, which is the last.
+  // Before the router, which is last.
   const repairs = [
     tellTrouble(options.onTrouble),
     admitIgnorance,
@@ -58,7 +58,7 @@ function deleteWithoutTidying({ store }: S3rver): void {
   }
 }
 
-/** A process that is killed leaves files half written, where S3 would have written nothing. */
+/** A killed process leaves half-written files, where S3 would have written nothing. */
 function hideHalfWritten({ store }: S3rver): void {
   const { getMetadata } = store
   store.getMetadata = async (bucket, key) => {
@@ -72,7 +72,7 @@ function hideHalfWritten({ store }: S3rver): void {
   }
 }
 
-/** s3rver says of any failure that it is an internal error. What the file system says of itself is kept. */
+/** s3rver calls any failure an internal error. The file system's own message is kept. */
 function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
   return async (_ctx: Context, next: () => Promise<void>) => {
     try {
@@ -86,7 +86,7 @@ function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
   }
 }
 
-/** s3rver takes these questions about a bucket for a listing of it. */
+/** s3rver would answer these requests with a listing. */
 async function admitIgnorance(ctx: Context, next: () => Promise<void>): Promise<void> {
   for (const question of ['versioning', 'policy', 'ownershipControls']) {
     if (question in ctx.query) throw new S3Error('NotImplemented', `There is no ${question} here.`)

@@ -27,7 +27,7 @@ interface DemoContainer {
   files: { path: string; file_id: string; size_bytes: number }[]
 }
 
-/** What the demonstration consists of, for people and scripts that try the service. */
+/** The demonstration, for people and scripts that try the service. */
 export interface Demo extends DemoContainer {
   management_key: string
   standard_key: string
@@ -55,7 +55,7 @@ const FULL_DOCUMENT_BYTES = 1_000_000
 const SEED_TIMEOUT_MS = 30_000
 
 /**
- * Puts two workspaces with keys and container files into the stores, where they are missing.
+ * Creates two workspaces with keys and container files, where they are missing.
  * @param previous the demonstration of an earlier start, whose keys stay valid
  */
 export async function seed(backends: Backends, previous: Tokens = {}): Promise<Demo> {
@@ -78,7 +78,7 @@ export async function seed(backends: Backends, previous: Tokens = {}): Promise<D
     ],
     backends,
   )
-  // Its first promotion would make it, too; but who makes a key for it first is asked whether there is such a workspace.
+  // Its first promotion would create it, too; but creating a key first asks whether the workspace exists.
   await workspacesOf(backends).create(
     DEMO_WORKSPACE,
     backends.config.defaultQuotaBytes,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { printable } from '../text/printable.ts'
 import type { ServedRequest } from './gateway.ts'
 
-/** What people read while the service runs, and the file that has the rest. */
+/** The lines that people read while the service runs, and the file with everything else. */
 export interface ServiceLog {
   readonly file: string
   /** What the functions and their host print. */
@@ -51,7 +51,7 @@ export function createServiceLog(options: {
   }
 }
 
-/** What the resolver of reservations did, if this line tells of it, and if it did anything. */
+/** A line about the resolver, if this log line is about it and it did anything. */
 export function tellResolver(line: string): string | undefined {
   if (!line.includes('"reservations looked through"')) return undefined
   const { settled = 0, released = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>

@@ -34,7 +34,7 @@ export interface LocalService {
   demo: DemoFileContent
   /** Resolves when the functions' process ended by itself. */
   failed: Promise<void>
-  /** Takes up functions that were built again. Requests that come meanwhile wait; what is under way is cut off. */
+  /** Restarts the functions after a build. New requests wait; requests under way are cut off. */
   restartFunctions(): Promise<void>
   stop(): Promise<void>
 }
@@ -145,7 +145,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       rate_limits_table: config.rateLimitsTable,
       environment: definition.environment,
     }
-    // Keys of a demonstration, but keys: for the owner's eyes.
+    // Even demonstration keys are for the owner only.
     await writeFile(demoFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
     return { demo: content, failed: host.failed, restartFunctions: () => host.restart(), stop }
   } catch (error) {
@@ -154,7 +154,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-/** The content of a document is a redirect to S3, which is of another origin than the page. */
+/** Downloads redirect to S3, which has another origin than the page. */
 async function letPageDownload(origin: string, { s3, bucket }: { s3: S3Client; bucket: string }): Promise<void> {
   const CORSRules = [{ AllowedOrigins: [origin], AllowedMethods: ['GET'] }]
   await s3.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration: { CORSRules } }))

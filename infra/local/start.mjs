@@ -1,10 +1,12 @@
-// Run by npm start. Plain JavaScript, so that a Node.js that is too old, or a checkout without its packages, is told in
-// one line and not by a stack.
+// Run by npm start. Plain JavaScript, so that an old Node.js, or a checkout without packages, gets one line and not a
+// stack trace.
 
-/** Node.js 20 goes on working, since the scripts run on the Node.js of node_modules/node; promised is 22. */
+/** Node.js 20 still works, since the scripts run on the Node.js of node_modules/node; 22 is promised. */
 const OLDEST = 20
 
-/** Of npm, which the user has; of this process, which node_modules/node may have brought. */
+/**
+ * The version of npm's Node.js, which the user installed, and of this process, which may come from node_modules/node.
+ */
 const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1], process.versions.node]
 const oldest = Math.min(...versions.filter((text) => text !== undefined).map(Number.parseFloat))
 

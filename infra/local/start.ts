@@ -13,7 +13,7 @@ import { watchFolders } from './watch-folders.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 let directory: string | undefined
-// The embedded DynamoDB throws what its disk says where nobody can catch it.
+// The embedded DynamoDB throws disk errors where nobody can catch them.
 process.on('uncaughtException', (error) => fail(describeFailure(error, directory)))
 try {
   const options = readStartOptions(process.argv.slice(2), { root: ROOT, env: process.env })
@@ -76,13 +76,13 @@ async function rebuild(
   }
 }
 
-/** A disk that is full fails many calls, and is told once. Before the service has started, its failure to start tells. */
+/** A full disk fails many calls, and is reported once. Before the service has started, the failed start reports it. */
 function createTroubleTeller(print: (line: string) => void) {
   const said = new Set<string>()
   return {
     isStarted: false,
     tell(error: NodeJS.ErrnoException) {
-      // Without the name of the file: each call has another.
+      // Without the file name, which differs for each call.
       const line = describeFailure(Object.assign(new Error(error.message), { code: error.code }))
       if (this.isStarted && !said.has(line)) print(line)
       said.add(line)
@@ -100,7 +100,7 @@ function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
   }
 }
 
-/** Asked before anything else is started, so that the answer comes at once. */
+/** Checked first, so that the answer comes at once. */
 async function requireFreePort(port: number): Promise<void> {
   const probe = createServer()
   try {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Editors save in several steps, and often several files. */
 const SETTLE_MS = 100
 
-/** Calls back after files below the folders were saved: once for files saved together, and one call after the other. */
+/** Calls back after files below the folders were saved: once for files saved together, and never twice at a time. */
 export function watchFolders(folders: readonly string[], onChange: () => Promise<void>): void {
   let isChanged = false
   let isBusy = false

@@ -21,8 +21,7 @@ const TYPES: Record<string, string> = {
 }
 
 /**
- * The API reference as files by their names, all of them beside each other. Nothing in it comes from another host, and the
- * page itself forbids it.
+ * The API reference as flat files by name. Nothing in it comes from another host, and the page forbids that itself.
  * @param options.connectTo origins that the page may send requests to, besides its own
  */
 export async function pageFiles(options: {

@@ -4,13 +4,13 @@ import { stripVTControlCharacters } from 'node:util'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 /**
- * What is not seen but changes what is: zero-width, bidirectional and other format characters (Unicode category Cf),
+ * Invisible characters that change others: zero-width, bidirectional and other format characters (Unicode category Cf),
  * line and paragraph separators, variation selectors and tags. U+200D joins emoji and letters of some scripts; a name
  * that needs it is rarer than one that abuses it.
  */
 const INVISIBLE = /\p{Cf}|\p{Zl}|\p{Zp}|[\u115f\u1160\u3164\uffa0]|\u034f|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]/gu
 
-/** Text that others have chosen, such as the name of a file, safe to show: it can neither steer nor spoof a terminal. */
+/** Text that others chose, such as a file name, safe to show: it can neither control nor spoof a terminal. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text)
     .replace(CONTROL, '\u{fffd}')

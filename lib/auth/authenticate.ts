@@ -24,7 +24,7 @@ export async function authenticate(
 }
 
 /**
- * Management keys may do everything; others what their record lists.
+ * Management keys may do everything, others what their record lists.
  * @throws ServiceError permission_denied
  */
 export function requirePermission(caller: Caller, permission: Permission): void {

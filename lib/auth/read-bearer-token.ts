@@ -11,7 +11,7 @@ export interface Credentials {
 
 /** The scheme in any case, one token without spaces (RFC 6750 §2.1, RFC 9110 §11.1). */
 const BEARER = /^bearer +([^\s]+)$/i
-/** Named in the answer, and so in the log: anything else before a space might be a part of a secret. */
+/** The schemes that the answer, and so the log, may name: any other word before a space might be part of a secret. */
 const SCHEMES = /^(basic|digest|token|apikey|api-key|key|negotiate|oauth|aws4-hmac-sha256)(?=\s)/i
 const SEND_IT = 'Send it in the Authorization header, as: Bearer <API_KEY>.'
 const QUOTES = /^["'`<].*["'`>]$/

@@ -27,7 +27,7 @@ export function createApiKeyAdministration({
         Item: marshall(toItem(key), { removeUndefinedValues: true }),
         ConditionExpression: 'attribute_not_exists(token_hash)',
       })
-      // No two tokens have the same hash: what is there is this very key.
+      // No two tokens have the same hash: an existing record is this very key.
       await conditionHeld(send(client, command, { name: 'keys.add', signal }))
     },
 

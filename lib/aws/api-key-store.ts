@@ -4,7 +4,7 @@ import type { ApiKey, ApiKeyStore, KeyKind } from '../auth/caller.ts'
 import { isWorkspaceId } from '../ids.ts'
 import { send } from './send.ts'
 
-/** A record of the Keys table. Whoever writes one, writes it in this form. */
+/** A record of the Keys table. Everything that writes one uses this form. */
 export interface ApiKeyItem {
   /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
   token_hash: string
@@ -27,7 +27,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
       const command = new GetItemCommand({
         TableName: tableName,
         Key: marshall({ token_hash: tokenHash }),
-        // A key that was disabled must be refused from that moment on.
+        // A disabled key must be refused from that moment on.
         ConsistentRead: true,
       })
       const { Item } = await send(client, command, { name: 'keys.find', signal })
@@ -36,7 +36,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
   }
 }
 
-/** Checked, not trusted: whoever wrote the record may have made a mistake, and its workspace goes into object keys. */
+/** Validated, because whoever wrote the record may have made a mistake, and its workspace goes into object keys. */
 export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
   if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
@@ -49,7 +49,7 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   return {
     keyId,
     workspaceId,
-    // Only the exact words give rights: anything else is the lesser.
+    // Only the exact words give permissions; anything else gives none.
     kind: kind === 'management' ? 'management' : 'standard',
     permissions: Array.isArray(permissions) ? permissions.map(String) : [],
     userId,

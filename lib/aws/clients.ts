@@ -3,14 +3,14 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
-/** Copies each input and output without what is sensitive, for a logger; there is none. */
+/** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'
 /** send.ts decides what is sent again. */
 const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
 /** More than the SDK's 50: hundreds of requests may share a process that is not Lambda's. */
 const DYNAMODB_SOCKETS = 256
-/** A single-item read or write takes some 5 ms; one that takes 600 times that is lost. */
+/** A single-item read or write takes some 5 ms; one that takes 600 times as long is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
 /**
@@ -26,7 +26,7 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
       // Waiting for a socket counts as connecting.
       httpsAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
       httpAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
-      // Without this the SDK only logs a warning when the time is over.
+      // Without this the SDK only logs a warning when the time is up.
       throwOnRequestTimeout: true,
     }),
     ...overrides,
@@ -42,7 +42,7 @@ export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): 
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       throwOnRequestTimeout: true,
-      // One socket for each part under way, and some for the calls beside them.
+      // One socket for each part under way, and some for other calls.
       httpsAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
       httpAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
     }),

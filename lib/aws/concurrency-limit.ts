@@ -1,7 +1,7 @@
 export interface ConcurrencyLimit {
   /** How many may run at the same time now. */
   current(): number
-  /** Which limit a task starts under. */
+  /** Identifies the limit that a task starts under. */
   round(): number
   succeeded(): void
   /** @returns false when there is nothing left to slow down: even one at a time was refused */

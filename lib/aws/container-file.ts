@@ -14,7 +14,7 @@ const PLAIN_ASCII = /^[\x20-\x7e]*$/
 export interface SandboxSettings {
   client: S3Client
   sandboxBucket: string
-  /** Told when S3 answered 403, not 404, for a key that is not there. */
+  /** Called when S3 answered 403 instead of 404 for a missing key. */
   onRefusedMissingKey?(): void
 }
 
@@ -33,7 +33,7 @@ export async function findContainerFile(
     const head = await lookForObject(client, object, signal, onRefusedMissingKey)
     return head && toContainerFile(objectKey, head)
   } catch (error) {
-    // Answers to HeadObject have no body: why it was refused shows only when it is asked in another way.
+    // Answers to HeadObject have no body: the reason of a refusal shows only when another operation asks.
     if (statusOf(error) === 400 && (await isCustomerEncrypted(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
@@ -44,7 +44,7 @@ export async function findContainerFile(
   }
 }
 
-/** Tried once: it only tells the type. */
+/** Not retried: it only helps to find the type. */
 export async function readStart(
   { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
   { objectKey, etag, sizeBytes }: ContainerFile,

@@ -6,13 +6,15 @@ const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
 export const MAX_PARALLEL_PARTS = 64
-/** What a second of the caller's time is worth in requests of S3, as a size: see the decision. */
+/** Trade-off between time and request cost, expressed as a size (docs/decisions/0011-copy-plan.md). */
 const PART_SCALE_BYTES = 4 * MIB
-/** Beyond, a part that fails would take too long to be copied again. Only what does not fit into one round is larger. */
+/**
+ * Above this, copying a failed part again would take too long. Only files too large for one round have larger parts.
+ */
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
-  /** Files larger than this, and than two parts, are copied in parts. At most 5 GiB, what CopyObject can do at all. */
+  /** Larger files are copied in parts if they have at least two. At most 5 GiB, the limit of CopyObject. */
   multipartThresholdBytes: number
   /** Smallest part; larger files get larger parts. At least 5 MiB, which S3 demands. */
   minPartBytes: number
@@ -37,7 +39,7 @@ export function planParts(
 ): { partBytes: number; partCount: number } | undefined {
   if (sizeBytes <= settings.multipartThresholdBytes) return undefined
   const balanced = Math.min(Math.sqrt(sizeBytes * PART_SCALE_BYTES), LONGEST_BALANCED_PART_BYTES, sizeBytes / 2)
-  // More parts than run at once would take a second round and no time less.
+  // More parts than run at once would need a second round and save no time.
   const smallest = Math.max(settings.minPartBytes, balanced, sizeBytes / MAX_PARALLEL_PARTS)
   const partCount = Math.max(Math.floor(sizeBytes / smallest), Math.ceil(sizeBytes / S3_MAX_PART_BYTES))
   if (partCount > S3_MAX_PARTS) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)

@@ -4,7 +4,7 @@ import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
 import type { CopySettings } from './copy-plan.ts'
 import { send, statusOf } from './send.ts'
 
-/** What the two ways of copying, whole and in parts, have in common. */
+/** Shared by both ways of copying, whole and in parts. */
 export interface ObjectCopySettings extends CopySettings {
   client: S3Client
   sandboxBucket: string
@@ -12,7 +12,7 @@ export interface ObjectCopySettings extends CopySettings {
 }
 
 const LOOK_TIMEOUT_MS = 3000
-/** Copying next to nothing. */
+/** Time for a file of hardly any bytes. */
 const LEAST_COPY_TIMEOUT_MS = 8000
 /** A fourth of the usual 70 MiB/s. */
 const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
@@ -33,7 +33,7 @@ function encodeCopySource(bucket: string, key: string): string {
   return `${bucket}/${key.split('/').map(encode).join('/')}`
 }
 
-/** What one must know to read the bytes. Other metadata of the sandbox does not travel. */
+/** What is needed to read the bytes. Other metadata of the sandbox is left behind. */
 export function describingHeaders({ source, mimeType }: CopyRequest) {
   return {
     ContentType: mimeType,
@@ -42,7 +42,9 @@ export function describingHeaders({ source, mimeType }: CopyRequest) {
   }
 }
 
-/** S3 may answer 200 and still have failed; the SDK notices most of these bodies, the missing ETag tells the rest. */
+/**
+ * S3 may answer 200 although the copy failed. The SDK recognises most of these bodies; a missing ETag reveals the rest.
+ */
 export function requireEtag(result: { ETag?: string | undefined } | undefined): string {
   if (result?.ETag !== undefined) return result.ETag
   const cause = new Error('S3 answered a copy with 200 but without an ETag')
@@ -76,7 +78,7 @@ export async function findArrived(
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
   const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
   if (!isUnanswered && !isUploadGone) return undefined
-  // A look that fails shows nothing: the copy has failed, and why is told by its own error.
+  // A failed look proves nothing: the error of the copy stands.
   const head = await lookAt(client, { Bucket: documentsBucket, Key: request.targetKey }, signal).catch(() => undefined)
   return head?.ContentLength === request.source.sizeBytes ? head : undefined
 }

@@ -43,7 +43,7 @@ export function createDocumentListing({
       const items: ListedDocument[] = []
       let startKey: Key | undefined
       do {
-        // One more than is shown tells whether there is more.
+        // One more than is shown, to know whether there is more.
         const Limit = limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
@@ -76,7 +76,7 @@ export function createDocumentListing({
         ConsistentRead: true,
       })
       const { Item } = await send(client, command, { name: 'documents.find', signal })
-      // A tombstone has it when it was a document once.
+      // A tombstone has one if it was a document once.
       const createdAt = Item?.created_at?.S
       return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }
     },

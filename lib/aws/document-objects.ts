@@ -3,7 +3,7 @@ import type { DocumentObjects } from '../files/ports.ts'
 import { isArchived } from './container-file.ts'
 import { lookAt } from './copy-requests.ts'
 
-/** The objects of the documents in S3, to look at. */
+/** Lists and inspects the objects of documents in S3. */
 export function createDocumentObjects({
   client,
   documentsBucket: Bucket,

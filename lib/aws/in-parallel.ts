@@ -38,7 +38,8 @@ export async function inParallel<Result>(
 
   const takeNumber = () => refused.pop() ?? (next <= count ? next++ : undefined)
   const spawn = () => {
-    while (working < limit.current() && (refused.length > 0 || next <= count)) {
+    // A task may succeed after another has failed: a worker that begins then ends at once, and would be begun for ever.
+    while (!anySignal.aborted && working < limit.current() && (refused.length > 0 || next <= count)) {
       working++
       workers.push(workUntilDone())
     }
@@ -65,7 +66,7 @@ export async function inParallel<Result>(
     working--
   }
   spawn()
-  // The list grows while it is gone through.
+  // Refused tasks are added to the list while it is worked through.
   for (const worker of workers) await worker
   if (firstFailure !== undefined) throw firstFailure.error
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })

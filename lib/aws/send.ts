@@ -58,9 +58,9 @@ const CONNECTION_TIMEOUT = /did not establish a connection/
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
 
 /**
- * Sends one command, again where that is safe and of use, and turns its failures into ours. The clients' own retries are
- * off (clients.ts): they would send a write again whose answer was lost. What is neither a store in trouble nor an abort,
- * a refusal of our own role among it, passes untouched: what the calling adapter does not know either becomes a 500.
+ * Sends one command, and repeats it where that is safe and useful. The clients' own retries are off (clients.ts): they
+ * would repeat a write whose answer was lost. Aborts and stores in trouble become ServiceError; anything else
+ * (AccessDenied, for one) is rethrown as it is and becomes a 500 unless the calling adapter knows it.
  *
  * @throws ServiceError service_unavailable, promotion_timed_out
  */
@@ -94,7 +94,7 @@ export async function send<
       })
     } catch (error) {
       const pauseMs = pauseAfter(sent, longestPauseMs)
-      // What never left may always be sent again.
+      // A request that never left may always be sent again.
       const mostTries = wasNeverConnected(error) ? TRIES : tries
       const isWorthAnother = isThrottled(error)
         ? performance.now() + pauseMs < impatientAtMs
@@ -117,7 +117,7 @@ async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> 
   return sleep(durationMs, true, { signal }).catch(() => false)
 }
 
-/** The log shows all that an error has: so it tells which call failed. */
+/** The log shows all properties of an error, so this says which call failed. */
 function named(error: unknown, call: string): unknown {
   return error instanceof Error ? Object.assign(error, { call }) : error
 }
@@ -128,7 +128,7 @@ function translateFailure(error: unknown, { signal, opens }: { signal: AbortSign
     return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
   }
   const isUnavailable = isOutage(error) || isThrottled(error)
-  // Whatever it was: what was opened may be open.
+  // Whatever the error: the write may have been applied.
   const isOpenInDoubt = opens && isUnanswered(error)
   if (!isUnavailable && !isOpenInDoubt) return error
   return new ServiceError(isUnavailable ? 'service_unavailable' : 'internal_error', {
@@ -141,13 +141,13 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** Whether the store refused a call because there were too many. */
+/** Whether the store refused the call because of its load. */
 export function isThrottled(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
   return cause instanceof Error && isThrottlingError(cause as SdkError)
 }
 
-/** Whether the next try may well go better. */
+/** Whether another try may succeed. */
 function isPassing(error: unknown): boolean {
   return isOutage(error) || isMistimed(error)
 }

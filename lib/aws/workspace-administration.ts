@@ -6,9 +6,9 @@ import { conditionally, conditionHeld } from './conditional-write.ts'
 import { OPENING, send } from './send.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
-/** Only somebody else who sets the quota at this very moment stands in the way: promotions do not. */
+/** Retries happen only when two people set the quota at once; promotions do not interfere. */
 const MAX_TRIES = 10
-// The difference is added in the same write, on what is there then: reservations in between are kept.
+// The same write adds the difference to whatever is there, so reservations in between are kept.
 const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 const HAS_QUOTA = 'quota_bytes = :known_quota_bytes'
 

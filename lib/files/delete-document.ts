@@ -13,13 +13,12 @@ export interface Deletion {
   documentId: DocumentId
   /** undefined when it was deleted before this request. */
   sizeBytes: number | undefined
-  /** As it is now; undefined when it could not be read. */
+  /** The usage after it; undefined when it could not be read. */
   usage: StorageUsage | undefined
 }
 
 /**
- * Deletes a document for a caller. May be repeated: whoever lost the answer gets it again, as long as the deletion is
- * remembered.
+ * Deletes a document for a caller. May be repeated: as long as the deletion is remembered, the answer is the same.
  * @throws ServiceError document_not_found
  */
 export async function deleteDocumentForCaller(

@@ -45,7 +45,7 @@ async function requireContent(
     throw new ServiceError('file_not_downloadable', { detail, metadata })
   }
   if (object !== undefined) return
-  // Deleted since the record was read, or lost: the first is everyday, the second must not go unseen.
+  // Deleted since the record was read, or lost: the first is normal, the second must be reported.
   const current = await documents.find(workspaceId, documentId, signal)
   if (current?.attemptId !== document.attemptId) throw documentNotFound(documentId)
   log.error('the object of a document is lost', { document_id: documentId, attempt_id: document.attemptId })

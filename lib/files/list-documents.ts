@@ -7,13 +7,13 @@ export interface DocumentListRequest {
   workspaceId: WorkspaceId
   order: ListOrder
   limit: number
-  /** Where to go on: what a list gave as its cursor, or the id of the last document seen. */
+  /** Where to continue: a cursor of this list, or the id of the last document seen. */
   after: { cursor: string } | { documentId: string } | undefined
 }
 
 export interface DocumentList {
   documents: ListedDocument[]
-  /** What continues the list; undefined at its end. */
+  /** Continues the list; undefined at its end. */
   nextCursor: string | undefined
 }
 

@@ -1,7 +1,6 @@
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { ContainerFile, WorkspaceDocument } from '../promotion/ports.ts'
 
-/** What a list shows of a document. */
 export type ListedDocument = Pick<WorkspaceDocument, 'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt'>
 
 /** A document's place in the order of creation: the moment, and the id where two have the same. It never changes. */
@@ -15,7 +14,7 @@ export type ListOrder = 'asc' | 'desc'
 export interface DocumentPageRequest {
   workspaceId: WorkspaceId
   order: ListOrder
-  /** The page begins behind it; what stood there may be gone. */
+  /** The page begins after it; it may be gone. */
   after: ListPosition | undefined
   limit: number
 }

@@ -2,7 +2,7 @@ import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import type { QuotaLedger, StorageUsage } from '../promotion/ports.ts'
 
-/** How full the workspace is, for the headers of an answer that does not depend on it. */
+/** How full the workspace is, for headers that the answer can do without. */
 export async function readUsage(
   { workspaceId, log }: { workspaceId: WorkspaceId; log: Log },
   { ledger }: { ledger: Pick<QuotaLedger, 'usage'> },

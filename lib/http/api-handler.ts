@@ -12,7 +12,7 @@ import { requireOwnWorkspace } from './middleware/require-own-workspace.ts'
 import { startRequest } from './middleware/start-request.ts'
 import type { ApiEvent, RequestState } from './request-state.ts'
 
-/** What every operation needs, whatever it does. */
+/** Dependencies of every operation. */
 export interface ApiDependencies {
   apiKeys: ApiKeyStore
   rateLimiter: RateLimiter

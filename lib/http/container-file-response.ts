@@ -11,7 +11,7 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
     path: file.path,
     bytes: file.sizeBytes,
     created_at: Math.floor(file.modifiedAt.getTime() / 1000),
-    // Whoever wrote it, it was not the user by an upload: this service takes none.
+    // No user uploaded it: this service has no uploads.
     source: 'assistant',
   }
 }

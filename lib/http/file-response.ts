@@ -3,7 +3,6 @@ import type { ListedDocument } from '../files/ports.ts'
 import type { DocumentId } from '../ids.ts'
 import type { Dialect } from './file-shape.ts'
 
-/** Of interface.md §2.3. */
 export const PURPOSES = [
   'assistants',
   'batch',
@@ -15,7 +14,7 @@ export const PURPOSES = [
   'batch_output',
   'fine-tune-results',
 ] as const
-/** What a tool made and the API lets one download, in that vendor's words. */
+/** The vendor's word for downloadable output of a tool. */
 export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
 
 /** The file response of interface.md §2.3, in the wanted dialect. */
@@ -44,7 +43,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
   }
 }
 
-/** A page of files, in the envelope that the libraries of the dialect turn over by. */
+/** A page of files, in the envelope by which the libraries of the dialect turn pages. */
 export function fileListResponse({ documents, nextCursor }: DocumentList, dialect: Dialect): Record<string, unknown> {
   const { shape, label } = dialect
   const page = {
@@ -64,7 +63,7 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): 
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** How full the workspace is, as far as the answer knows: sent with a promotion and with a full quota. */
+/** How full the workspace is: sent with a promotion and with a full quota. */
 export function storageUsageHeaders(quotaBytes: number, usedBytes: number): Record<string, string> {
   return { 'storage-quota-bytes': String(quotaBytes), 'storage-used-bytes': String(usedBytes) }
 }

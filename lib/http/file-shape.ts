@@ -16,7 +16,7 @@ export interface Dialect {
 type RequestHeaders = Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>
 
 const COMPAT_A_HEADER = 'anthropic-version'
-/** The last one is sent by both vendors' libraries; but those of the first have been told by their own header before. */
+/** Both vendors' libraries send the last one; the first vendor's are recognised earlier, by a header of their own. */
 const COMPAT_B_HEADERS = ['openai-organization', 'openai-project', 'openai-beta', 'x-stainless-lang']
 const COMPAT_B_USER_AGENT = /^(Async)?OpenAI\//
 /** Knows the forms by their vendors' names only, and takes any other for unknown. */

@@ -14,7 +14,7 @@ export interface ListDocumentsDependencies {
   ledger: Pick<QuotaLedger, 'usage'>
 }
 
-/** What the libraries of each dialect expect when they say nothing. */
+/** The default page size of each dialect's libraries. */
 const DEFAULTS: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
   native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
   compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
@@ -44,7 +44,7 @@ export function listDocumentsOperation(deps: ListDocumentsDependencies): Operati
 
 type List = (deps: ListDocumentsDependencies, signal: AbortSignal) => ReturnType<typeof listDocuments>
 
-/** What is wrong with the request is found here, before anything is read. */
+/** Validates the whole request before anything is read. */
 function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): List {
   refuseParameters(event, NOT_OFFERED)
   const purpose = queryChoice(event, 'purpose', PURPOSES)
@@ -56,7 +56,7 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
   if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
     refuseValue('ids[]', 'It goes together with no cursor and no limit.')
   }
-  // Every document has been promoted, and all that are have the one purpose.
+  // All documents were promoted, so all have the one purpose.
   if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })
   if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
   return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)

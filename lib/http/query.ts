@@ -69,5 +69,5 @@ export function readLimit(event: Query, bounds: { default: number; max: number }
   return Math.min(limit, MAX_PAGE)
 }
 
-/** So many items fit into the 6 MB that a function may answer, whatever their names are. */
+/** This many items fit into the 6 MB that a function may answer, whatever their names. */
 export const MAX_PAGE = 1000

@@ -11,7 +11,7 @@ export function acceptsOnlyAnyType(event: ApiEvent): boolean {
   return headerValue(event, 'accept')?.trim().toLowerCase() === ANY_TYPE
 }
 
-/** Sends the client to the file, with the address in the body, too, for those that do not follow. */
+/** Redirects to the file; the body has the address, too, for clients that do not follow redirects. */
 export function redirectTo({ url, expiresAt }: Download): APIGatewayProxyResult {
   return {
     statusCode: 302,

@@ -6,7 +6,7 @@ import type { MetricValues } from '../metrics.ts'
 import type { RateLimitDecision } from '../rate-limit.ts'
 import type { RequestScope } from '../request-scope.ts'
 
-/** What the middlewares and the handler know of one request and tell each other; it lives as long as the request. */
+/** What middlewares and handler share about one request; it lives as long as the request. */
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number
@@ -17,13 +17,13 @@ export interface RequestState extends RequestScope {
     /** Rejects with rate_limited. */
     rateLimitPassed: Promise<void>
   }
-  /** Its name in log and metrics. */
+  /** Name in log and metrics. */
   operation: string | undefined
   /** What a success counts. */
   counts?: MetricValues
   /** What a refusal or failure was answered with. */
   failure?: ServiceError
-  /** Added to whatever is answered. */
+  /** Added to every answer. */
   responseHeaders: Record<string, string>
 }
 

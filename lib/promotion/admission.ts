@@ -20,7 +20,7 @@ interface Seen {
   atMs: number
 }
 
-/** Short: what was refused some seconds ago may fit in now. */
+/** Short: a promotion refused some seconds ago may fit now. */
 const HALF_LIFE_MS = 2500
 /** Requests let through for each that was accepted: the surplus finds out when there is room again. */
 const SURPLUS = 2
@@ -51,7 +51,7 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
     },
     note(workspaceId, isAccepted) {
       const { requests, accepted, atMs } = recall(workspaceId)
-      // Put last, so that the first is the one that was not heard of for longest.
+      // Moved to the end, so that the first is the one unheard of for longest.
       seen.delete(workspaceId)
       seen.set(workspaceId, { requests: requests + 1, accepted: accepted + (isAccepted ? 1 : 0), atMs })
       const [oldest] = seen.keys()

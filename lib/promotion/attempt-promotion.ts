@@ -17,8 +17,8 @@ interface Attempt {
 }
 
 /**
- * Makes the document: takes the bytes, reserves, copies, records, settles. When a step fails, what was done is undone before
- * the failure is thrown.
+ * Makes the document: takes the bytes, reserves, copies, records, settles. When a step fails, everything is undone
+ * before the failure is thrown.
  */
 export async function attemptPromotion(
   target: NewPromotion,
@@ -64,7 +64,7 @@ export async function attemptPromotion(
   return { document, isReplayed: false, usage }
 }
 
-/** Never a reason to fail: a file of unknown type is promoted like any other. */
+/** Never fails: a file of unknown type is promoted like any other. */
 async function typeOf(
   file: ContainerFile,
   path: FilePath,

@@ -50,7 +50,7 @@ export function requireReadable(file: ContainerFile, location: Pick<FileLocation
   if (file.isArchived) throw archived(location)
 }
 
-/** What was archived between lookup and copy is refused by S3, which knows neither container nor path. */
+/** A file archived between lookup and copy is refused by S3, which knows neither container nor path. */
 export function namingArchived(error: unknown, location: Pick<FileLocation, 'containerId' | 'path'>): unknown {
   const isArchived = error instanceof ServiceError && error.reason === 'container_file_archived'
   return isArchived ? archived(location, error) : error

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts'
 import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from './ports.ts'
 
-/** A promotion that is told from others by a key of the caller's own. */
+/** A promotion that the caller identifies by a key. */
 export interface PromotionTarget {
   workspaceId: WorkspaceId
   documentId: DocumentId

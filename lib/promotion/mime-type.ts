@@ -1,5 +1,5 @@
 const UNKNOWN_TYPE = 'application/octet-stream'
-/** What S3 and its clients write when nobody told them the type: they say nothing about the file. */
+/** Defaults of S3 and its clients: they say nothing about the file. */
 const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
 
 /**
@@ -15,8 +15,8 @@ export async function resolveMimeType(
 ): Promise<string> {
   const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
-  // Loaded only when needed: the table of types is the largest thing a cold start would have to read.
+  // Loaded on demand: the table of types is the largest thing that a cold start would read.
   const { default: mime } = await import('mime')
-  // The slash makes it a path: mime would take a bare "csv" for an extension.
+  // With the slash it is a path: mime would take a bare "csv" for an extension.
   return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE
 }

@@ -1,6 +1,6 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../ids.ts'
 
-/** A file in a container, as it was when it was looked up. */
+/** A container file as found by the lookup. */
 export interface ContainerFile {
   objectKey: string
   sizeBytes: number
@@ -14,7 +14,6 @@ export interface ContainerFile {
   modifiedAt: Date
 }
 
-/** A durable document of a workspace. */
 export interface WorkspaceDocument {
   workspaceId: WorkspaceId
   documentId: DocumentId

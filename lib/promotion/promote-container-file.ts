@@ -62,7 +62,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   telemetry.annotate({ container_id: target.containerId })
 
   const lookup = telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
-  // Until it is awaited: a replay does not care whether the file is still there.
+  // Not awaited by a replay, which does not care whether the file still exists.
   lookup.catch(() => {})
 
   if (idempotencyKey !== undefined) {

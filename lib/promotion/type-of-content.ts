@@ -1,20 +1,20 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_IN_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/
 
-/** How much of a file tells its type. */
+/** Bytes needed to recognise a type. */
 export const TELLING_BYTES = 4096
 
 /** The media type of a file that begins like this; undefined when that tells nothing. */
 export async function typeOfContent(start: Uint8Array): Promise<string | undefined> {
   if (start.length === 0) return undefined
-  // Loaded only when needed, as the table of extensions is.
+  // Loaded on demand, like the table of extensions.
   const { fileTypeFromBuffer } = await import('file-type/core')
   return (await fileTypeFromBuffer(start))?.mime ?? (isText(start) ? 'text/plain; charset=utf-8' : undefined)
 }
 
 function isText(start: Uint8Array): boolean {
   try {
-    // As a stream: the last character may be cut off.
+    // Decoded as a stream: the last character may be cut off.
     return !NOT_IN_TEXT.test(new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true }))
   } catch {
     return false

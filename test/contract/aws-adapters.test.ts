@@ -1,25 +1,18 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
-import {
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
-import { createContainerFiles } from '../../lib/aws/container-files.ts'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
-import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
+import { newDocument, newReservation } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
@@ -27,10 +20,12 @@ import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
-import { COPY_SETTINGS, describeObjectStore } from './object-store.contract.ts'
+import { describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
+import { containerFilesOn, objectStoreOn } from './s3-harnesses.ts'
+import { describeShares } from './shares.contract.ts'
 import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
@@ -52,6 +47,44 @@ describeQuotaLedger('DynamoDB', openLedger)
 describeLedgerMaintenance('DynamoDB', openLedger)
 describeWorkspaceAdministration('DynamoDB', openLedger)
 
+const once = AbortSignal.timeout(600_000)
+describeShares('Workspaces', () => {
+  const ledger = openLedger()
+  return {
+    list: (share, signal) => ledger.list(signal, share),
+    add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, once)),
+  }
+})
+describeShares('Documents', () => {
+  const table = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable }
+  const records = createDocumentRecords({ ...table, now: Date.now })
+  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({
+    ...table,
+    sortKey: 'document_id',
+    name: 'documents',
+  })
+  return {
+    list: listWorkspaces,
+    has: hasWorkspace,
+    add: async (workspaceId) => {
+      for (let row = 0; row < 3; row++) await records.record(newDocument(newReservation({ workspaceId })), once)
+    },
+  }
+})
+describeShares('Reservations', () => {
+  const table = { client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }
+  const reservations = createReservations(table)
+  const sortKey = 'reservation_id'
+  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({ ...table, sortKey, name: 'reservations' })
+  return {
+    list: listWorkspaces,
+    has: hasWorkspace,
+    add: async (workspaceId) => {
+      for (let row = 0; row < 3; row++) await reservations.open(newReservation({ workspaceId }), once)
+    },
+  }
+})
+
 describeReservations('DynamoDB', () =>
   createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),
 )
@@ -70,14 +103,7 @@ describeDocumentListing('DynamoDB', () => {
   return { records: createDocumentRecords(settings), listing: createDocumentListing(settings) }
 })
 
-describeContainerFiles('S3', () => {
-  const { s3: client, config } = standIns
-  return {
-    containerFiles: createContainerFiles({ client, sandboxBucket: config.sandboxBucket }),
-    put: async (Key, Body) =>
-      void (await client.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body }))),
-  }
-})
+describeContainerFiles('S3', () => containerFilesOn(standIns))
 
 describeRateLimiter('DynamoDB', (policy, now) =>
   createRateLimiter({ client: standIns.dynamoDb, tableName: standIns.config.rateLimitsTable, policy, now }),
@@ -128,40 +154,4 @@ describeApiKeyStore('DynamoDB', () => {
   }
 })
 
-describeObjectStore('S3', () => {
-  const { s3: client, config } = standIns
-  const { sandboxBucket, documentsBucket } = config
-  return {
-    store: createObjectStore({ ...COPY_SETTINGS, client, sandboxBucket, documentsBucket }),
-    async putSandboxFile(Key, { bytes, contentType, contentEncoding, storageClass }) {
-      await client.send(
-        new PutObjectCommand({
-          Bucket: sandboxBucket,
-          Key,
-          Body: bytes,
-          ContentType: contentType,
-          ContentEncoding: contentEncoding,
-          StorageClass: storageClass as 'GLACIER' | undefined,
-        }),
-      )
-    },
-    async beginUpload(Key) {
-      await client.send(new CreateMultipartUploadCommand({ Bucket: documentsBucket, Key }))
-    },
-    async readDocument(Key) {
-      try {
-        const object = await client.send(new GetObjectCommand({ Bucket: documentsBucket, Key }))
-        const bytes = Buffer.from((await object.Body?.transformToByteArray()) ?? [])
-        return { bytes, contentType: object.ContentType, contentEncoding: object.ContentEncoding }
-      } catch (error) {
-        if ((error as Error).name === 'NoSuchKey') return undefined
-        throw error
-      }
-    },
-    async documentKeys() {
-      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: documentsBucket }))
-      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: documentsBucket }))
-      return [...Contents.map(({ Key }) => `${Key}`), ...Uploads.map(({ Key }) => `unfinished:${Key}`)]
-    },
-  }
-})
+describeObjectStore('S3', () => objectStoreOn(standIns))

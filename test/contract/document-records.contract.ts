@@ -316,5 +316,25 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       for await (const each of records.list(workspaceId, signal)) listed.push(each)
       expect(listed).toEqual(documents.toSpliced(2, 2))
     })
+
+    it('lists all rows by ascending id, tombstones too, from behind any of them', async () => {
+      const documents = Array.from({ length: 4 }, () => document())
+      for (const each of documents) await recorded(each)
+      const [first, second] = documents
+      await remove(second as WorkspaceDocument)
+      const rows = async (after?: DocumentId) => {
+        const ids: [string, boolean][] = []
+        for await (const row of records.listRows(workspaceId, signal, { after })) {
+          expect(row.document?.documentId ?? row.documentId).toBe(row.documentId)
+          ids.push([row.documentId, row.document !== undefined])
+        }
+        return ids
+      }
+      const all = documents.map((each) => [each.documentId, each !== second])
+      expect(await rows()).toEqual(all)
+      expect(await rows(first?.documentId)).toEqual(all.slice(1))
+      expect(await rows(second?.documentId)).toEqual(all.slice(2))
+      expect(await rows(documents[3]?.documentId)).toEqual([])
+    })
   })
 }

@@ -6,6 +6,7 @@ import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
+import { newDocument, newReservation } from '../support/ledger-values.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
@@ -16,6 +17,7 @@ import { describeObjectStore } from './object-store.contract.ts'
 import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
+import { describeShares } from './shares.contract.ts'
 import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 const newLedger = () =>
@@ -24,6 +26,24 @@ const newLedger = () =>
 describeQuotaLedger('in-memory fake', newLedger)
 describeLedgerMaintenance('in-memory fake', newLedger)
 describeWorkspaceAdministration('in-memory fake', newLedger)
+const { signal } = new AbortController()
+describeShares('the fake of Workspaces', () => {
+  const ledger = newLedger()
+  return {
+    list: (share) => ledger.list(signal, share),
+    add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, signal)),
+  }
+})
+describeShares('the fake of Documents', () => {
+  const records = createFakeDocumentRecords()
+  return {
+    list: records.listWorkspaces,
+    has: records.hasWorkspace,
+    add: async (workspaceId) => {
+      for (let row = 0; row < 3; row++) await records.record(newDocument(newReservation({ workspaceId })), signal)
+    },
+  }
+})
 describeReservations('in-memory fake', createFakeReservations)
 describeApiKeyAdministration('in-memory fake', () => {
   const store = createFakeApiKeyStore()

@@ -3,6 +3,7 @@ import { newAttemptId } from '../../lib/ids.ts'
 import type { ObjectMaintenance } from '../../lib/maintenance/ports.ts'
 import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
+import { patternBytes } from '../support/pattern-bytes.ts'
 
 const MIB = 1024 * 1024
 export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
@@ -16,13 +17,6 @@ export interface ObjectStoreHarness {
   readDocument(key: string): Promise<StoredObject | undefined>
   /** Keys of objects and of unfinished uploads. */
   documentKeys(): Promise<string[]>
-}
-
-/** Every byte differs from its neighbours and every 5 MiB from the next: a misplaced part shows. */
-export function patternBytes(sizeBytes: number): Buffer {
-  const words = new Uint32Array(Math.ceil(sizeBytes / 4))
-  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 2_654_435_761)
-  return Buffer.from(words.buffer).subarray(0, sizeBytes)
 }
 
 export const HARD_NAMES = [
@@ -203,6 +197,21 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       )
     })
 
+    it('goes on with a listing behind any object or folder', async () => {
+      const source = await put('a.txt')
+      const prefix = `documents/ws_${newAttemptId()}/`
+      const keys = ['ws_a-/1', 'ws_a/1', 'ws_a/2', 'ws_a0/1', 'ws_ab/1', 'ws_b/1'].map((name) => prefix + name)
+      for (const targetKey of keys) await harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      for (const [index, key] of keys.entries()) {
+        const listed = await all(harness.store.listObjects(prefix, signal, key))
+        expect(listed.map(({ objectKey }) => objectKey)).toEqual(keys.slice(index + 1))
+      }
+      const folders = ['ws_a-/', 'ws_a/', 'ws_a0/', 'ws_ab/', 'ws_b/'].map((name) => prefix + name)
+      for (const [index, folder] of folders.entries()) {
+        expect(await all(harness.store.listPrefixes(prefix, signal, folder))).toEqual(folders.slice(index + 1))
+      }
+    })
+
     it('lists more objects than fit into one page of S3', async () => {
       const source = await put('a.txt')
       const workspacePrefix = `documents/ws_${newAttemptId()}/`
@@ -228,6 +237,10 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       const uploads = await all(harness.store.listUploads('documents/', signal))
       expect(uploads.map(({ objectKey }) => objectKey).toSorted()).toEqual([one, one, other].toSorted())
       expect(Math.abs((uploads[0]?.startedAtMs ?? 0) - Date.now())).toBeLessThan(60_000)
+      const ascending = [one, other].toSorted()
+      const behind = await all(harness.store.listUploads('documents/', signal, ascending[0]))
+      expect(new Set(behind.map(({ objectKey }) => objectKey))).toEqual(new Set([ascending[1]]))
+      expect(await all(harness.store.listUploads('documents/', signal, ascending[1]))).toEqual([])
       await harness.store.abortUploads(one, signal)
       expect((await all(harness.store.listUploads('documents/', signal))).map(({ objectKey }) => objectKey)).toEqual([
         other,

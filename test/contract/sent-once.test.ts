@@ -1,7 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDynamoDbClient } from '../../lib/aws/clients.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
@@ -10,9 +8,10 @@ import { createWorkspaceAdministration } from '../../lib/aws/workspace-administr
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { Drift } from '../../lib/maintenance/ports.ts'
 import type { OpenReservation, Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
-import { type AwsCall, type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type BreakableDynamoDb, startBreakableDynamoDb } from '../support/faults/breakable-dynamodb.ts'
+import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
+import { createTestStores, type TestStores } from '../support/faults/test-stores.ts'
 import { newDocument, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 
 const { signal } = new AbortController()
@@ -29,46 +28,25 @@ const LOST: Fault = { kind: 'lose_answer' }
 const FAILED_AFTER = 'failed after'
 
 /** The adapters on the wire, whose next writes go wrong: what opens is sent once, what closes may be repeated. */
-let standIns: StandIns
-let proxy: FaultProxy
+let stores: TestStores
+let broken: BreakableDynamoDb
 const plan: (Fault | typeof FAILED_AFTER | undefined)[] = []
 let answersFailed = false
 /** Whose calls go wrong. */
 let ports: ReturnType<typeof createPorts>
-/** For all else: on a busy machine, the others’ patience is short. */
+/** For all else. */
 let calm: ReturnType<typeof createPorts>
-const clients: { destroy(): void }[] = []
 
 beforeAll(async () => {
-  standIns = await startStandIns()
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint)
-  proxy.fault = (call) => {
+  stores = await createTestStores()
+  broken = await startBreakableDynamoDb(stores.stores.dynamoDb)
+  broken.fault = (call) => {
     if (isRead(call)) return undefined
     const next = plan.shift()
     answersFailed = next === FAILED_AFTER
     return next === FAILED_AFTER ? undefined : next
   }
-  ports = createPorts(disturbedClient())
-  calm = createPorts(standIns.dynamoDb)
-})
-afterAll(async () => {
-  for (const client of clients) client.destroy()
-  await proxy.stop()
-  await standIns.stop()
-})
-
-const isRead = ({ headers }: AwsCall) => /\.(GetItem|Query|Scan)$/.test(String(headers['x-amz-target']))
-const writes = () => proxy.calls.filter((call) => !isRead(call)).length
-
-function disturbedClient(): DynamoDBClient {
-  const client = createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: CREDENTIALS,
-    endpoint: proxy.endpoint,
-    requestHandler: new NodeHttpHandler({ requestTimeout: 800, throwOnRequestTimeout: true }),
-  })
-  clients.push(client)
-  client.middlewareStack.add(
+  broken.client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args)
       if (answersFailed) (result.response as { statusCode: number }).statusCode = 500
@@ -77,11 +55,16 @@ function disturbedClient(): DynamoDBClient {
     },
     { step: 'deserialize', priority: 'low' },
   )
-  return client
-}
+  ports = createPorts(broken.client)
+  calm = createPorts(stores.dynamoDb)
+})
+afterAll(() => broken.stop())
+
+const isRead = ({ headers }: AwsCall) => /\.(GetItem|Query|Scan)$/.test(String(headers['x-amz-target']))
+const writes = () => broken.calls.filter((call) => !isRead(call)).length
 
 function createPorts(client: DynamoDBClient) {
-  const { config } = standIns
+  const { config } = stores
   const settings = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
   return {
     ledger: createQuotaLedger(settings),
@@ -102,7 +85,7 @@ beforeEach(async () => {
   one = newReservation({ workspaceId })
   await calm.administration.create(workspaceId, 1000, signal)
   plan.splice(0)
-  proxy.calls.splice(0)
+  broken.calls.splice(0)
 })
 const listReservations = async () => {
   const all: OpenReservation[] = []
@@ -173,7 +156,7 @@ describe('a write that opens something', () => {
       plan.push({ kind: 'late' })
       await expect(open()).rejects.toMatchObject({ isUnanswered: true })
       expect(await isOpen()).toBe(false)
-      await proxy.deliverLate()
+      await broken.deliverLate()
       expect(await isOpen()).toBe(true)
       expect(writes()).toBe(1)
     })
@@ -345,7 +328,7 @@ describe('a write that closes something', () => {
   )('$name is sent again when $what, and done once', async ({ name, faults }) => {
     const { prepare, close, answers, left, expected } = (closings[name] as () => Closing)()
     await prepare?.()
-    proxy.calls.splice(0)
+    broken.calls.splice(0)
     plan.push(...faults)
     const answer = await close()
     expect(writes()).toBeGreaterThan(faults.length)

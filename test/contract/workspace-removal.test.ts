@@ -4,26 +4,26 @@ import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-faults.ts'
+import type { Fault } from '../support/faults/fault-proxy.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)
-const stores = useDynamoDbBehindFaults()
+const used = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId
 
 beforeEach(() => {
   workspaceId = newWorkspaceId()
 })
 
-/** The ledger without faults; the removal through the stores.proxy. */
+/** The ledger without faults; the removal through the used.broken. */
 function open() {
   const settings = {
     ...LEDGER_SETTINGS,
-    client: stores.standIns.dynamoDb,
-    tableName: stores.standIns.config.workspacesTable,
+    client: used.stores.dynamoDb,
+    tableName: used.stores.config.workspacesTable,
   }
   const ledger = {
     ...createQuotaLedger(settings),
@@ -31,7 +31,7 @@ function open() {
     ...createWorkspaceAdministration(settings),
   }
   const versionOf = async () => (await ledger.read(workspaceId, signal))?.version
-  return { ledger, versionOf, removal: createWorkspaceRemoval({ ...settings, client: stores.client }) }
+  return { ledger, versionOf, removal: createWorkspaceRemoval({ ...settings, client: used.broken.client }) }
 }
 
 describe('the removal of a workspace', () => {
@@ -133,7 +133,7 @@ describe('the removal of a workspace when a call goes wrong', () => {
       await ledger.create(workspaceId, 500, signal)
       const version = await versionOf()
       let isBroken = false
-      stores.proxy.fault = () => {
+      used.broken.fault = () => {
         if (isBroken) return undefined
         isBroken = true
         return fault
@@ -143,7 +143,7 @@ describe('the removal of a workspace when a call goes wrong', () => {
       // What comes late finds another workspace, and leaves it alone.
       const reservation = newReservation({ workspaceId })
       await ledger.take(reservation, signal)
-      await stores.proxy.deliverLate()
+      await used.broken.deliverLate()
       expect(await ledger.read(workspaceId, signal)).toMatchObject({ usedBytes: reservation.sizeBytes })
     },
   )
@@ -152,10 +152,10 @@ describe('the removal of a workspace when a call goes wrong', () => {
     const { ledger, versionOf, removal } = open()
     await ledger.create(workspaceId, 500, signal)
     const version = await versionOf()
-    stores.proxy.fault = () => ({ kind: 'refuse' })
+    used.broken.fault = () => ({ kind: 'refuse' })
     await expect(removal.remove(workspaceId, version, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500 })
-    stores.proxy.fault = () => undefined
+    used.broken.fault = () => undefined
     expect(await removal.remove(workspaceId, version, signal)).toBe(true)
   })
 })

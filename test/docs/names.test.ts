@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { FINDING_KINDS } from '../../lib/maintenance/findings.ts'
 import { METRICS } from '../../lib/metrics.ts'
 import { OPENAPI } from '../support/openapi.ts'
 import { OPERATIONS } from '../support/operations.ts'
@@ -29,6 +30,14 @@ describe('every name has its line', () => {
       expected: Object.keys(METRICS),
       line: (name) =>
         `- [ContainerFilePromotion, ${name}, service, '\${self:provider.environment.SERVICE_NAME}', { stat: Sum }] to a widget`,
+    })
+  })
+
+  it('findings of the audit in docs/administration.md', () => {
+    expectDocumentedNames('docs/administration.md, Audit and repair', {
+      documented: firstCells('docs/administration.md', '## Audit and repair'),
+      expected: FINDING_KINDS,
+      line: (kind) => `| \`${kind}\` | what it means | what --repair does |`,
     })
   })
 

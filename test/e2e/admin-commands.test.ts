@@ -2,32 +2,26 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { type Lane, startLane } from '../support/lane.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
+import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
+import type { TestWorkspace } from '../support/faults/workspaces.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
 const MIB = 1024 * 1024
 const TOKEN = /cfp_[0-9A-Za-z]{49}/
-let standIns: StandIns
-let lane: Lane
+let service: TestProcess
 let proxy: FaultProxy
-let world: ReturnType<typeof createWorld>
+let s3: FaultProxy
 
 beforeAll(async () => {
-  standIns = await startStandIns()
-  lane = await startLane(standIns)
-  proxy = await startFaultProxy(standIns.dynamoDbEndpoint)
-  world = createWorld(standIns)
+  service = await startTestProcess(await createTestStores())
+  proxy = await startFaultProxy(service.stores.dynamoDb)
+  s3 = await startFaultProxy(service.stores.s3)
 })
-afterAll(async () => {
-  await proxy.stop()
-  await lane.stop()
-  await standIns.stop()
-})
+afterAll(() => Promise.all([proxy.stop(), s3.stop(), service.stop()]))
 
 function admin(...args: string[]): Promise<AdminResult> {
   return runAdmin(args, {
@@ -36,10 +30,10 @@ function admin(...args: string[]): Promise<AdminResult> {
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
-    AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
+    AWS_ENDPOINT_URL_S3: s3.endpoint,
   })
 }
-const promote = (workspace: TestWorkspace, path = 'a.txt') => lane.promote(workspace, path, { remainingMs: 20_000 })
+const promote = (workspace: TestWorkspace, path = 'a.txt') => service.promote(workspace, path)
 
 async function promoted(workspace: TestWorkspace): Promise<string> {
   const { body } = await promote(workspace)
@@ -50,7 +44,7 @@ async function promoted(workspace: TestWorkspace): Promise<string> {
 async function workspaceWithDocument(workspaceId: string) {
   const [key] = jsonLines(await admin('keys', 'create', '--workspace', workspaceId, '--management', '--yes', '--json'))
   const workspace = { workspaceId, token: key?.token } as TestWorkspace
-  await world.putFile(workspace, 'a.txt', Buffer.alloc(1000))
+  await service.putFile(workspace, 'a.txt', Buffer.alloc(1000))
   return { ...workspace, documentId: await promoted(workspace), keyId: `${key?.key_id}` }
 }
 
@@ -127,10 +121,10 @@ describe('npm run admin -- keys', () => {
     )
     expect(created.stderr).not.toContain(token)
     const workspace = { workspaceId: 'ws_keys', token } as TestWorkspace
-    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    await service.putFile(workspace, 'a.txt', Buffer.alloc(10))
     expect((await promote(workspace)).status).toBe(200)
 
-    const { Items } = await standIns.dynamoDb.send(new ScanCommand({ TableName: standIns.config.keysTable }))
+    const { Items } = await service.dynamoDb.send(new ScanCommand({ TableName: service.config.keysTable }))
     expect(JSON.stringify(Items)).not.toContain(token.slice(4))
     const [all, own] = await Promise.all([
       admin('keys', 'list'),
@@ -219,7 +213,7 @@ describe('npm run admin -- keys', () => {
         kind: 'standard',
         status: 'enabled',
       }
-      await standIns.dynamoDb.send(new PutItemCommand({ TableName: standIns.config.keysTable, Item: marshall(key) }))
+      await service.dynamoDb.send(new PutItemCommand({ TableName: service.config.keysTable, Item: marshall(key) }))
     }
     const refused = await admin('keys', 'disable', 'key_twin', '--yes')
     expect(refused).toMatchObject({
@@ -284,14 +278,14 @@ describe('npm run admin -- workspaces delete', () => {
   it('keeps the workspace while a reservation is left, even one without bytes: the resolver needs it', async () => {
     const { workspaceId, documentId, token } = await workspaceWithDocument('ws_watched')
     const signal = AbortSignal.timeout(60_000)
-    const document = await lane.deps.documents.find(workspaceId, documentId as never, signal)
+    const document = await service.deps.documents.find(workspaceId, documentId as never, signal)
     if (!document) throw new Error('the document is not there')
     const reservation = { ...document, leaseExpiresAtMs: Date.now() + 60_000 }
-    await lane.deps.reservations.watch(reservation, signal)
+    await service.deps.reservations.watch(reservation, signal)
     const busy = await admin('workspaces', 'delete', 'ws_watched', '--empty', '--yes')
     expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('emptied but not deleted') })
-    expect(await world.stateOf({ workspaceId, token })).toMatchObject({ documents: 0, usedBytes: 0 })
-    await lane.deps.reservations.removeWatch(reservation, signal)
+    expect(await service.stateOf({ workspaceId, token })).toMatchObject({ documents: 0, usedBytes: 0 })
+    await service.deps.reservations.removeWatch(reservation, signal)
     expect(await admin('workspaces', 'delete', 'ws_watched', '--yes')).toMatchObject({ code: 0 })
   })
 })
@@ -335,7 +329,7 @@ describe('npm run admin -- documents', () => {
       stdout: '',
       stderr: `${question} Nobody is there to answer: add --yes to do it.\n`,
     })
-    expect(await world.stateOf(workspace)).toMatchObject({ documents: 1, usedBytes: 1000 })
+    expect(await service.stateOf(workspace)).toMatchObject({ documents: 1, usedBytes: 1000 })
 
     const outcomes = []
     for (let times = 0; times < 2; times++) {
@@ -344,7 +338,7 @@ describe('npm run admin -- documents', () => {
       outcomes.push(...jsonLines(deleted).map(({ outcome }) => outcome))
     }
     expect(outcomes).toEqual(['deleted', 'absent'])
-    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    expect(await service.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
   })
 
   it('never reaches a document of another workspace', async () => {
@@ -358,18 +352,18 @@ describe('npm run admin -- documents', () => {
     expect(list.stdout).not.toContain(yours.documentId)
     expect(show).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no document') })
     expect(remove).toMatchObject({ code: 0, stderr: expect.stringContaining('no such document') })
-    expect(await world.stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
+    expect(await service.stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
   })
 
   it('deletes a document whose promotion is not settled yet, and gives its bytes back once', async () => {
     const workspace = await workspaceWithDocument('ws_unsettled')
     const { workspaceId, documentId } = workspace
     const signal = AbortSignal.timeout(60_000)
-    const document = await lane.deps.documents.find(workspaceId, documentId as never, signal)
+    const document = await service.deps.documents.find(workspaceId, documentId as never, signal)
     if (!document) throw new Error('the document is not there')
-    await lane.deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, signal)
+    await service.deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, signal)
     const deleted = await admin('documents', 'delete', 'ws_unsettled', documentId, '--yes')
     expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted, 1000 bytes given back') })
-    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, reservations: 0 })
+    expect(await service.stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, reservations: 0 })
   })
 })

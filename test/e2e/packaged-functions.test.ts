@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { playRound } from '../../infra/audit/round.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { METRICS } from '../../lib/metrics.ts'
+import { createWorkspaces, type TestWorkspace } from '../support/faults/workspaces.ts'
 import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
 import { expectDocumented } from '../support/openapi.ts'
@@ -13,14 +15,13 @@ import { type Packaged, packagedService } from '../support/packages.ts'
 import { restEvent, routeEvent } from '../support/rest-event.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { unzipFunction } from '../support/unzipped-function.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'
 
 let directory: string
 let service: Packaged
 let standIns: StandIns
-let world: ReturnType<typeof createWorld>
+let world: ReturnType<typeof createWorkspaces>
 const runtimes: LambdaRuntime[] = []
 /** Everything that any of the functions wrote in this file. */
 const lines: Record<string, unknown>[] = []
@@ -33,7 +34,7 @@ beforeAll(async () => {
     environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
     tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
   })
-  world = createWorld(standIns)
+  world = createWorkspaces(standIns)
   promotion = await start('promoteContainerFile')
 }, 60_000)
 afterAll(async () => {
@@ -165,7 +166,8 @@ describe('the packaged scheduled functions', () => {
     expect(Number(metrics?.OldestReservation)).toBeGreaterThanOrEqual(60_000)
   })
 
-  it('auditWorkspaces finds a drift, counts and logs it, and changes nothing', async () => {
+  it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {
+    let last: Promise<unknown> = Promise.resolve()
     const workspace = await world.newWorkspace(100)
     const drift = new UpdateItemCommand({
       TableName: standIns.config.workspacesTable,
@@ -176,14 +178,35 @@ describe('the packaged scheduled functions', () => {
     await standIns.dynamoDb.send(drift)
     await world.putDocumentObject(workspace, Buffer.from('belongs to no document'))
     const runtime = await start('auditWorkspaces')
-    expect(await runtime.invoke({})).toMatchObject({ findings: 2, repaired: 0, isComplete: true })
+    const tasks: string[] = []
+    const report = await playRound({
+      definition: service.resource('AuditRound').Properties.Definition,
+      roundId: 'round-1',
+      invoke: (task) => {
+        tasks.push(task.task)
+        // One after the other, as this runtime takes them.
+        last = last.then(() => runtime.invoke(task))
+        return last
+      },
+      signal: AbortSignal.timeout(60_000),
+    })
+    expect(report).toMatchObject({ roundId: 'round-1', findings: 2, repaired: 0, shardsIncomplete: 0 })
+    expect([tasks[0], tasks.at(-1)]).toEqual(['begin', 'end'])
+    const { AUDIT_SHARDS } = service.resource('AuditWorkspacesLambdaFunction').Properties.Environment.Variables
+    expect(tasks.filter((task) => task === 'slice')).toHaveLength(Number(AUDIT_SHARDS))
     const written = takeLines(runtime)
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'drift' }))
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'object_without_document' }))
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 0, kind: 'document_without_object' }))
-    expect(written).toContainEqual(expect.objectContaining({ AuditsIncomplete: 0 }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditRoundsCompleted: 1, AuditShardsIncomplete: 0 }))
     expect(written).toContainEqual(
-      expect.objectContaining({ level: 'WARN', kind: 'drift', workspace_id: workspace.workspaceId }),
+      expect.objectContaining({
+        level: 'WARN',
+        kind: 'drift',
+        workspace_id: workspace.workspaceId,
+        round_id: 'round-1',
+        finding_id: `drift ${workspace.workspaceId}`,
+      }),
     )
     expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
   })

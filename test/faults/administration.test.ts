@@ -5,13 +5,13 @@ import { createApiKeyAdministration } from '../../lib/aws/api-key-administration
 import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { useDynamoDbBehindFaults } from '../support/dynamodb-behind-faults.ts'
-import type { AwsCall, Fault } from '../support/fault-proxy.ts'
+import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-faults.ts'
+import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
 import { newWorkspaceId } from '../support/ledger-values.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)
-const stores = useDynamoDbBehindFaults()
+const used = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ beforeEach(() => {
 function breakOnce(fault: Fault): void {
   let isBroken = false
   const isWrite = ({ headers }: AwsCall) => /UpdateItem|PutItem/.test(String(headers['x-amz-target']))
-  stores.proxy.fault = (call) => {
+  used.broken.fault = (call) => {
     if (isBroken || !isWrite(call)) return undefined
     isBroken = true
     return fault
@@ -39,20 +39,19 @@ const FAULTS: Fault[] = [
 
 describe('administration when the SDK repeats a write', () => {
   const settings = () => ({
-    client: stores.client,
-    tableName: stores.standIns.config.workspacesTable,
+    client: used.broken.client,
+    tableName: used.stores.config.workspacesTable,
     defaultQuotaBytes: 1000,
   })
 
   it.each(FAULTS)('creates a workspace once: $kind', async (fault) => {
     breakOnce(fault)
     const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
-    await stores.proxy.deliverLate()
-    expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
     const read = () => createLedgerMaintenance(settings()).read(workspaceId, signal)
     const made = await read()
+    await used.broken.deliverLate()
+    expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
     expect(made).toMatchObject({ usedBytes: 0, takings: [], releases: [] })
-    await stores.proxy.deliverLate()
     expect(await read()).toEqual(made)
   })
 
@@ -72,23 +71,23 @@ describe('administration when the SDK repeats a write', () => {
   it.each(FAULTS.slice(1))('does not send the setting of a quota again that may still arrive: $kind', async (fault) => {
     const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
     await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
-    stores.proxy.calls.splice(0)
+    used.broken.calls.splice(0)
     breakOnce(fault)
     await expect(workspaces.setQuota(workspaceId, 300, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
-    expect(stores.proxy.calls.filter(({ name }) => name === 'ledger.setQuota')).toHaveLength(1)
-    await stores.proxy.deliverLate()
+    expect(used.broken.calls.filter(({ name }) => name === 'ledger.setQuota')).toHaveLength(1)
+    await used.broken.deliverLate()
     const quotaBytes = fault.kind === 'late' ? 300 : 1000
     expect(await ledgers.read(workspaceId, signal)).toMatchObject({ quotaBytes, usedBytes: 600 })
   })
 
   it.each(FAULTS)('adds an API key once, and a late repetition does not enable it again: $kind', async (fault) => {
-    const keys = createApiKeyAdministration({ client: stores.client, tableName: stores.standIns.config.keysTable })
+    const keys = createApiKeyAdministration({ client: used.broken.client, tableName: used.stores.config.keysTable })
     const grant = { workspaceId, kind: 'standard', permissions: [], userId: undefined, expiresAtMs: undefined } as const
     const key = newApiKeyRecord(newToken(), grant, Date.now())
     breakOnce(fault)
     await keys.add(key, signal)
     await keys.change(key.tokenHash, { isEnabled: false }, signal)
-    await stores.proxy.deliverLate()
+    await used.broken.deliverLate()
     const stored = []
     for await (const each of keys.list({ workspaceId }, signal)) stored.push(each)
     expect(stored).toEqual([{ ...key, isEnabled: false }])

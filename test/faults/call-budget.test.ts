@@ -4,8 +4,9 @@ import type { HttpRequest } from '@smithy/types'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CALL_HEADER } from '../support/aws/name-calls.ts'
 import type { Consumption } from '../support/dynamodb/limited-dynamodb.ts'
-import { startServiceUnderFaults } from '../support/service-under-faults.ts'
-import type { TestWorkspace } from '../support/world.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
+import type { TestWorkspace } from '../support/faults/workspaces.ts'
 
 interface Sent {
   name: string
@@ -16,14 +17,14 @@ interface Sent {
 /** Long enough that a key is at rest again, and that a call nobody waits for is seen. */
 const REST_MS = 200
 
-let service: Awaited<ReturnType<typeof startServiceUnderFaults>>
+let service: TestProcess
 let workspace: TestWorkspace
 let spent: Consumption[] = []
 
 beforeAll(async () => {
-  service = await startServiceUnderFaults({
-    limited: { now: Date.now, staleMs: 0, onCall: (call) => spent.push(call) },
-  })
+  service = await startTestProcess(
+    await createTestStores({ now: Date.now, staleMs: 0, onCall: (call) => spent.push(call) }),
+  )
   workspace = await service.newWorkspace()
   await service.putFile(workspace, 'a.txt', Buffer.from('small'))
   await service.promote(workspace, 'a.txt')

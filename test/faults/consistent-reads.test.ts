@@ -8,28 +8,25 @@ import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import type { DocumentId } from '../../lib/ids.ts'
 import type { Content } from '../support/dynamodb/dynalite.ts'
-import { type Lane, startLane } from '../support/lane.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
+import type { TestWorkspace } from '../support/faults/workspaces.ts'
 
 /** Longer than a test: what is read weakly knows nothing of it. */
 const STALE_MS = 3_600_000
 const HOURS_MS = 2 * 3_600_000
-const REMAINING_MS = 10_000
 const KEY = 'key-of-the-caller'
 const FILE = Buffer.from('small')
 const LIB = join(import.meta.dirname, '../../lib')
 
 const signal = AbortSignal.timeout(600_000)
-let standIns: StandIns
-let world: ReturnType<typeof createWorld>
-let lane: Lane
+let process: TestProcess
 /** Consistent reads that are made weak at the moment. */
 let isWeak: (operation: string, input: Content) => boolean
 
 beforeAll(async () => {
   isWeak = () => false
-  standIns = await startStandIns(undefined, {
+  const stores = await createTestStores({
     now: Date.now,
     staleMs: STALE_MS,
     rewrite(operation, input) {
@@ -37,13 +34,9 @@ beforeAll(async () => {
       return ConsistentRead && isWeak(operation, input) ? weaker : input
     },
   })
-  world = createWorld(standIns)
-  lane = await startLane(standIns)
+  process = await startTestProcess(stores)
 })
-afterAll(async () => {
-  await lane.stop()
-  await standIns.stop()
-})
+afterAll(() => process.stop())
 
 type Reading = <Result>(work: () => Promise<Result>) => Promise<Result>
 
@@ -61,21 +54,21 @@ const ofTable =
   (operation: string, { TableName }: Content) =>
     operation === wanted && String(TableName).endsWith(name)
 const withFile = async (quotaBytes?: number): Promise<TestWorkspace> => {
-  const workspace = await world.newWorkspace(quotaBytes)
-  await world.putFile(workspace, 'a.txt', FILE)
+  const workspace = await process.newWorkspace(quotaBytes)
+  await process.putFile(workspace, 'a.txt', FILE)
   return workspace
 }
 const promote = (workspace: TestWorkspace, idempotencyKey?: string) =>
-  lane.promote(workspace, 'a.txt', { remainingMs: REMAINING_MS, ...(idempotencyKey && { idempotencyKey }) })
+  process.promote(workspace, 'a.txt', idempotencyKey === undefined ? {} : { idempotencyKey })
 const dieAfter = async (call: string, work: () => Promise<unknown>): Promise<void> => {
-  lane.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
-  await work().catch(() => {})
-  expect(lane.isDead()).toBe(true)
-  lane.revive()
+  process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
+  await Promise.race([work().catch(() => {}), process.died()])
+  expect(process.isDead()).toBe(true)
+  process.restart()
 }
 const afterLeases = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-  lane.setClock(HOURS_MS)
-  return work().finally(() => lane.setClock(0))
+  process.setClock(HOURS_MS)
+  return work().finally(() => process.setClock(0))
 }
 const collect = async <Each>(all: AsyncIterable<Each>): Promise<Each[]> => {
   const collected: Each[] = []
@@ -83,9 +76,9 @@ const collect = async <Each>(all: AsyncIterable<Each>): Promise<Each[]> => {
   return collected
 }
 const workspaces = () =>
-  createWorkspaceAdministration({ client: standIns.dynamoDb, tableName: standIns.config.workspacesTable })
-const listing = () => createDocumentListing({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable })
-const keys = () => createApiKeyAdministration({ client: standIns.dynamoDb, tableName: standIns.config.keysTable })
+  createWorkspaceAdministration({ client: process.dynamoDb, tableName: process.config.workspacesTable })
+const listing = () => createDocumentListing({ client: process.dynamoDb, tableName: process.config.documentsTable })
+const keys = () => createApiKeyAdministration({ client: process.dynamoDb, tableName: process.config.keysTable })
 
 const CHECKS: Check[] = [
   {
@@ -106,7 +99,7 @@ const CHECKS: Check[] = [
     promise: 'it shows the key that was just added',
     isRead: ofTable('-keys', 'Scan'),
     async check(reading) {
-      const { workspaceId } = await world.newWorkspace()
+      const { workspaceId } = await process.newWorkspace()
       const grant = {
         workspaceId,
         kind: 'standard',
@@ -126,8 +119,8 @@ const CHECKS: Check[] = [
     isRead: (operation, input) =>
       ofTable('-workspaces', 'Scan')(operation, input) && input.ProjectionExpression !== undefined,
     async check(reading) {
-      const { workspaceId } = await world.newWorkspace(1000)
-      expect(await reading(() => collect(lane.deps.ledgers.list(signal)))).toContain(workspaceId)
+      const { workspaceId } = await process.newWorkspace(1000)
+      expect(await reading(() => collect(process.deps.ledgers.list(signal)))).toContain(workspaceId)
     },
   },
   {
@@ -135,8 +128,8 @@ const CHECKS: Check[] = [
     promise: 'it shows the one that was just made',
     isRead: ofTable('-workspaces', 'Scan'),
     async check(reading) {
-      const { workspaceId } = await world.newWorkspace(1000)
-      const listed = await reading(() => collect(lane.deps.ledgers.readAll(signal)))
+      const { workspaceId } = await process.newWorkspace(1000)
+      const listed = await reading(() => collect(process.deps.ledgers.readAll(signal)))
       expect(listed.map((ledger) => ledger.workspaceId)).toContain(workspaceId)
     },
   },
@@ -147,9 +140,9 @@ const CHECKS: Check[] = [
     async check(reading) {
       const workspace = await withFile(1000)
       await dieAfter('ledger.take', () => promote(workspace))
-      expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: FILE.length, reservations: 1 })
-      await afterLeases(() => reading(() => lane.resolveWorkspace(workspace.workspaceId)))
-      expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: FILE.length, reservations: 1 })
+      await afterLeases(() => reading(() => process.resolveWorkspace(workspace.workspaceId)))
+      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
     },
   },
   {
@@ -157,7 +150,7 @@ const CHECKS: Check[] = [
     promise: 'a quota can be set right after the workspace was made',
     isRead: ofTable('-workspaces', 'GetItem'),
     async check(reading) {
-      const { workspaceId } = await world.newWorkspace(1000)
+      const { workspaceId } = await process.newWorkspace(1000)
       const set = await reading(() => workspaces().setQuota(workspaceId, 500, signal))
       expect(set).toEqual({ previousQuotaBytes: 1000, usage: { quotaBytes: 500, usedBytes: 0 } })
     },
@@ -181,8 +174,8 @@ const CHECKS: Check[] = [
       const workspace = await withFile()
       const { body } = await promote(workspace)
       const { id } = body as { id: DocumentId }
-      await dieAfter('documents.retire', () => lane.delete(workspace.workspaceId, id))
-      expect(await reading(() => lane.audit(workspace.workspaceId, false))).toEqual([])
+      await dieAfter('documents.retire', () => process.delete(workspace.workspaceId, id))
+      expect(await reading(() => process.audit(workspace.workspaceId, false))).toEqual([])
     },
   },
   {
@@ -192,7 +185,7 @@ const CHECKS: Check[] = [
     async check(reading) {
       const workspace = await withFile()
       await promote(workspace)
-      expect(await reading(() => lane.audit(workspace.workspaceId, false))).toEqual([])
+      expect(await reading(() => process.audit(workspace.workspaceId, false))).toEqual([])
     },
   },
   {
@@ -238,8 +231,8 @@ const CHECKS: Check[] = [
     async check(reading) {
       const workspace = await withFile()
       await dieAfter('reservations.open', () => promote(workspace, KEY))
-      await afterLeases(() => reading(() => lane.resolveWorkspace(workspace.workspaceId)))
-      expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+      await afterLeases(() => reading(() => process.resolveWorkspace(workspace.workspaceId)))
+      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
     },
   },
 ]

@@ -1,43 +1,35 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Lane, startLane } from '../support/lane.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
+import type { TestWorkspace } from '../support/faults/workspaces.ts'
 
 /** How far the index is behind the table here. */
 const DELAY_MS = 1000
-const REMAINING_MS = 20_000
 
 let nowMs = Date.parse('2026-11-21T09:38:35.556Z')
-let standIns: StandIns
-let lane: Lane
-let world: ReturnType<typeof createWorld>
+let process: TestProcess
 let workspace: TestWorkspace
 
 beforeAll(async () => {
-  standIns = await startStandIns(undefined, { now: () => nowMs, staleMs: DELAY_MS })
-  lane = await startLane(standIns)
-  world = createWorld(standIns)
+  process = await startTestProcess(await createTestStores({ now: () => nowMs, staleMs: DELAY_MS }))
 })
-afterAll(async () => {
-  await lane.stop()
-  await standIns.stop()
-})
+afterAll(() => process.stop())
 beforeEach(async () => {
-  workspace = await world.newWorkspace()
-  await world.putFile(workspace, 'a.txt', Buffer.from('a file'))
+  workspace = await process.newWorkspace()
+  await process.putFile(workspace, 'a.txt', Buffer.from('a file'))
 })
 
 async function promote(): Promise<string> {
-  const { status, body } = await lane.promote(workspace, 'a.txt', { remainingMs: REMAINING_MS })
+  const { status, body } = await process.promote(workspace, 'a.txt')
   expect(status).toBe(200)
   return (body as { id: string }).id
 }
 
 const call = (name: 'retrieve_document' | 'delete_document', document_id: string) =>
-  lane.call(name, workspace, { parameters: { document_id }, remainingMs: REMAINING_MS })
+  process.call(name, workspace, { parameters: { document_id } })
 
 async function page(query: Record<string, string> = {}) {
-  const { status, body } = await lane.call('list_documents', workspace, { query, remainingMs: REMAINING_MS })
+  const { status, body } = await process.call('list_documents', workspace, { query })
   expect(status).toBe(200)
   const { data, cursor } = body as { data: { id: string }[]; cursor: string | null }
   return { ids: data.map(({ id }) => id), cursor }

@@ -1,12 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Fault } from '../support/fault-proxy.ts'
-import { startServiceUnderFaults } from '../support/service-under-faults.ts'
+import { createLog } from '../../lib/logging.ts'
+import { createMetrics } from '../../lib/metrics.ts'
+import type { Fault } from '../support/faults/fault-proxy.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
 
 describe('the log', () => {
-  let service: Awaited<ReturnType<typeof startServiceUnderFaults>>
+  let service: TestProcess
   const written: string[] = []
   beforeAll(async () => {
-    service = await startServiceUnderFaults({ logLevel: 'DEBUG' })
+    vi.stubEnv('POWERTOOLS_LOG_LEVEL', 'DEBUG')
+    const stores = await createTestStores()
+    const { serviceName } = stores.config
+    service = await startTestProcess(stores, {
+      log: createLog({ serviceName, functionName: 'promote-container-file' }),
+      metrics: createMetrics(serviceName),
+    })
     const keep = (text: unknown) => {
       written.push(String(text))
       return true
@@ -14,9 +23,10 @@ describe('the log', () => {
     vi.spyOn(process.stdout, 'write').mockImplementation(keep as never)
     vi.spyOn(process.stderr, 'write').mockImplementation(keep as never)
   })
-  afterEach(() => service.breakCalls(() => undefined))
+  afterEach(() => service.restart())
   afterAll(async () => {
     vi.restoreAllMocks()
+    vi.unstubAllEnvs()
     await service.stop()
   })
 
@@ -57,7 +67,11 @@ describe('the log', () => {
       }),
     )
     if (fault) {
-      const error = expect.objectContaining({ name: expect.any(String), stack: expect.any(String) })
+      const error = expect.objectContaining({
+        name: expect.any(String),
+        stack: expect.any(String),
+        call,
+      })
       expect(lines).toContainEqual(
         expect.objectContaining({ level: 'ERROR', message: 'request answered', request_id: requestId, error }),
       )

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkShardOf } from '../../lib/aws/workspace-item.ts'
 import { resolveExpiredReservations } from '../../lib/maintenance/resolve-expired-reservations.ts'
-import { faultsFor } from '../support/fault-kinds.ts'
-import { type Lane, type LaneFault, startLane } from '../support/lane.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { createWorld, type TestWorkspace } from '../support/world.ts'
+import type { ProcessFault } from '../support/faults/breakable-transport.ts'
+import { faultsFor } from '../support/faults/fault-kinds.ts'
+import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
+import { createTestStores } from '../support/faults/test-stores.ts'
+import type { TestWorkspace } from '../support/faults/workspaces.ts'
 
 const LEASE_MS = 2 * 3_600_000
 /** The life of a run. */
@@ -19,47 +20,47 @@ const CALLS_OF_RUNS = new Set([
   'reservations.list',
 ])
 
-let standIns: StandIns
-let one: Lane
-let other: Lane
+let one: TestProcess
+let other: TestProcess
 beforeAll(async () => {
-  standIns = await startStandIns()
-  ;[one, other] = await Promise.all([startLane(standIns), startLane(standIns)])
+  const stores = await createTestStores()
+  ;[one, other] = await Promise.all([startTestProcess(stores), startTestProcess(stores)])
 })
 afterAll(async () => {
   await Promise.all([one.stop(), other.stop()])
-  await standIns.stop()
 })
 
 /** A workspace in which a promotion died after this call, with its lease over. @param offsetMs of the clock from now on */
 async function dead(call: string, offsetMs = LEASE_MS): Promise<TestWorkspace> {
-  const world = createWorld(standIns)
-  const workspace = await world.newWorkspace(10 ** 9)
-  await world.putFile(workspace, 'a.txt', BYTES)
+  const workspace = await one.newWorkspace(10 ** 9)
+  await one.putFile(workspace, 'a.txt', BYTES)
   one.setClock(offsetMs - LEASE_MS)
   one.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
-  await one.promote(workspace, 'a.txt', { remainingMs: 4000 })
-  one.revive()
+  await Promise.race([one.promote(workspace, 'a.txt').catch(() => {}), one.died()])
+  one.restart()
   setClocks(offsetMs)
   return workspace
 }
 
 function setClocks(offsetMs: number): void {
-  for (const lane of [one, other]) {
-    lane.setClock(offsetMs)
-    lane.takeCalls()
+  for (const process of [one, other]) {
+    process.setClock(offsetMs)
+    process.takeCalls()
   }
 }
 
 /** A run of the resolver. @param workspace whose shard alone it looks at; left out: all */
-function run(lane: Lane, { workspace, timeoutMs = 20_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {}) {
-  const endsAtMs = lane.deps.now() + RUN_MS
-  const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : lane.deps.ledgers.shards
-  const bounds = { maxResolutions: 100, timeoutEachMs: 5000, endsAtMs, shards }
-  return resolveExpiredReservations(bounds, lane.deps, AbortSignal.timeout(timeoutMs))
+function run(
+  process: TestProcess,
+  { workspace, timeoutMs = 60_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {},
+) {
+  const endsAtMs = process.deps.now() + RUN_MS
+  const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : process.deps.ledgers.shards
+  const bounds = { maxResolutions: 100, timeoutEachMs: 30_000, endsAtMs, shards }
+  return resolveExpiredReservations(bounds, process.deps, AbortSignal.timeout(timeoutMs))
 }
 
-const stateOf = (workspace: TestWorkspace) => createWorld(standIns).stateOf(workspace)
+const stateOf = (workspace: TestWorkspace) => one.stateOf(workspace)
 const NOTHING = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
 const ONE_DOCUMENT = { ...NOTHING, documents: 1, objects: 1, usedBytes: BYTES.length }
 const DEATHS = [
@@ -80,7 +81,7 @@ async function expectHealed(workspace: TestWorkspace, healed: object, offsetMs: 
     expect(await run(other, { workspace })).toMatchObject({ failed: 0, unreadable: 0, unlisted: 0, isComplete: true })
   }
   expect(await stateOf(workspace)).toEqual(healed)
-  const ledger = await other.deps.ledgers.read(workspace.workspaceId, AbortSignal.timeout(5000))
+  const ledger = await other.deps.ledgers.read(workspace.workspaceId, AbortSignal.timeout(60_000))
   expect(ledger?.checkDueAtMs).toBeUndefined()
 }
 
@@ -92,7 +93,7 @@ describe('a run of the resolver', () => {
       const first = later()
       const workspace = await dead(call, first)
       await run(one, { workspace })
-      const calls = one.takeCalls()
+      const calls = one.takeCallNames()
       expect(calls).toEqual(expect.arrayContaining(['ledger.listDue', 'ledger.claim', 'ledger.reschedule']))
       await expectHealed(workspace, healed, first)
       // Before its first call, and after each.
@@ -103,8 +104,8 @@ describe('a run of the resolver', () => {
         one.breakCalls(() =>
           ++made > count ? { kind: 'kill_before' } : made === count ? { kind: 'kill_after' } : undefined,
         )
-        await run(one, { workspace: killed, timeoutMs: 1500 })
-        one.revive()
+        await Promise.race([run(one, { workspace: killed }).catch(() => {}), one.died()])
+        one.restart()
         try {
           await expectHealed(killed, healed, offsetMs)
         } catch (error) {
@@ -121,14 +122,13 @@ describe('a run of the resolver', () => {
         const offsetMs = later()
         const workspace = await dead('CopyObject', offsetMs)
         let isDone = false
-        if (what === 'hangs' || what === 'arrives late') one.beImpatient()
-        one.breakCalls(({ name }): LaneFault | undefined => {
+        one.breakCalls(({ name }): ProcessFault | undefined => {
           if (isDone || name !== call) return undefined
           isDone = true
           return fault
         })
-        await run(one, { workspace, timeoutMs: 5000 })
-        one.revive()
+        await run(one, { workspace })
+        one.restart()
         try {
           expect(isDone).toBe(true)
           await expectHealed(workspace, NOTHING, offsetMs)
@@ -148,7 +148,7 @@ describe('two runs at once', () => {
     const reports = await Promise.all([run(one), run(other)])
     expect(reports.reduce((sum, { released }) => sum + released, 0)).toBe(12)
     for (const report of reports) expect(report).toMatchObject({ failed: 0, isComplete: true })
-    const releases = [...one.takeCalls(), ...other.takeCalls()].filter((name) => name === 'ledger.release')
+    const releases = [...one.takeCallNames(), ...other.takeCallNames()].filter((name) => name === 'ledger.release')
     expect(releases).toHaveLength(12)
     for (const workspace of workspaces) expect(await stateOf(workspace)).toEqual(NOTHING)
   })
@@ -171,9 +171,9 @@ describe('a poisoned item', () => {
     expect(await run(one)).toMatchObject({ released: 2, failed: 1, isComplete: true })
     for (const workspace of others) expect(await stateOf(workspace)).toEqual(NOTHING)
     expect(await stateOf(poisoned)).toMatchObject({ usedBytes: BYTES.length })
-    const due = (await one.deps.ledgers.read(poisoned.workspaceId, AbortSignal.timeout(5000)))?.checkDueAtMs ?? 0
+    const due = (await one.deps.ledgers.read(poisoned.workspaceId, AbortSignal.timeout(60_000)))?.checkDueAtMs ?? 0
     expect(due - one.deps.now()).toBeGreaterThan(9 * 60_000)
-    one.revive()
+    one.restart()
     await expectHealed(poisoned, NOTHING, offsetMs + 10 * 60_000)
   })
 })

@@ -5,6 +5,7 @@ import type { FakeQuotaLedger } from '../fakes/quota-ledger.ts'
 /** By how much each workspace's used bytes were wrong, from the first moment on: what audits must find, and nothing else. */
 export class Drifts {
   readonly #ledger: FakeQuotaLedger
+  readonly #planted = new Map<WorkspaceId, number[]>()
   readonly #values = new Map<WorkspaceId, number[]>()
   readonly audits = { ended: 0, amidChanges: 0, notAddedUp: 0, drifts: 0 }
   wasPlanted = false
@@ -19,8 +20,17 @@ export class Drifts {
       // The fake has done it when it returns: nothing else is counted in.
       const corrected = correct(workspaceId, ...args)
       this.#change(workspaceId, before - this.#remaining(workspaceId))
+      if (before !== this.#remaining(workspaceId)) this.#checkCorrected(workspaceId)
       return corrected
     }
+  }
+
+  /** What a correction leaves was planted after the last of what it took away. */
+  #checkCorrected(workspaceId: WorkspaceId): void {
+    const planted = this.#planted.get(workspaceId) ?? []
+    const later = [...planted, 0].map((_, from) => planted.slice(from).reduce((sum, bytes) => sum + bytes, 0))
+    const left = this.of(workspaceId)
+    if (!later.includes(left)) this.failure ??= `${workspaceId}: a correction leaves ${left}, planted were ${planted}`
   }
 
   #remaining(workspaceId: WorkspaceId): number {
@@ -43,6 +53,7 @@ export class Drifts {
     workspace.remainingBytes -= bytes
     workspace.version++
     this.wasPlanted = true
+    this.#planted.set(workspaceId, [...(this.#planted.get(workspaceId) ?? []), bytes])
     this.#change(workspaceId, bytes)
   }
 

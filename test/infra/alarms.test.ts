@@ -179,6 +179,26 @@ describe('what is counted and kept', () => {
     })
   })
 
+  it('the audit: more than a hundredth of the workspaces was not added up, two days running', () => {
+    const ofService = (MetricName: string) => ({
+      Namespace: 'ContainerFilePromotion',
+      MetricName,
+      Dimensions: [SERVICE],
+    })
+    expect(mathMetrics('NotAddedUp')).toEqual({
+      failed: ofService('WorkspacesNotAddedUp'),
+      audited: ofService('AuditedWorkspaces'),
+    })
+    expect(expression('NotAddedUp')).toBe('100 * failed / MAX([audited, 1])')
+    expect(alarm('NotAddedUp')).toMatchObject({
+      ComparisonOperator: 'GreaterThanThreshold',
+      Threshold: 1,
+      EvaluationPeriods: 2,
+      TreatMissingData: 'notBreaching',
+    })
+    for (const { MetricStat } of alarm('NotAddedUp').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(86_400)
+  })
+
   it('the resolver: how late it is, what it has not come to, and runs that are not through', () => {
     expect(alarm('ResolverLate')).toMatchObject({
       MetricName: 'OldestOverdueSeconds',

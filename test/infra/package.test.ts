@@ -116,20 +116,20 @@ describe('the functions', () => {
     return rules.filter(({ Targets }) => JSON.stringify(Targets[0].Arn) === JSON.stringify(arn))
   }
 
-  it.each([
-    ['resolveReservations', 'rate(1 minute)', 55, 4],
-    ['auditWorkspaces', 'rate(1 day)', 900, 1],
-  ])('%s runs by itself, at %s, without retries', (name, schedule, timeout, count) => {
-    const rules = rulesOf(name)
-    expect(rules).toHaveLength(count)
-    for (const rule of rules) expect(rule).toMatchObject({ ScheduleExpression: schedule, State: 'ENABLED' })
-    expect(lambda(name).Timeout).toBe(timeout)
-    const invocations = dev.ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties)
-    const functionId = `${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`
-    expect(invocations).toContainEqual(
-      expect.objectContaining({ FunctionName: { Ref: functionId }, MaximumRetryAttempts: 0 }),
-    )
-  })
+  it.each([['resolveReservations', 'rate(1 minute)', 55, 4]])(
+    '%s runs by itself, at %s, without retries',
+    (name, schedule, timeout, count) => {
+      const rules = rulesOf(name)
+      expect(rules).toHaveLength(count)
+      for (const rule of rules) expect(rule).toMatchObject({ ScheduleExpression: schedule, State: 'ENABLED' })
+      expect(lambda(name).Timeout).toBe(timeout)
+      const invocations = dev.ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties)
+      const functionId = `${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`
+      expect(invocations).toContainEqual(
+        expect.objectContaining({ FunctionName: { Ref: functionId }, MaximumRetryAttempts: 0 }),
+      )
+    },
+  )
 
   it('every shard of the index of due workspaces is looked at by the resolver, each minute and once', () => {
     const shards = rulesOf('resolveReservations').flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
@@ -149,8 +149,8 @@ describe('the functions', () => {
   it('keep their logs for as long as it is set', () => {
     const days = (service: Packaged) =>
       service.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays)
-    expect(days(dev)).toEqual(Array(FUNCTIONS.length + 1).fill('30'))
-    expect(days(existing)).toEqual(Array(FUNCTIONS.length + 1).fill('90'))
+    expect(days(dev)).toEqual(Array(FUNCTIONS.length + 2).fill('30'))
+    expect(days(existing)).toEqual(Array(FUNCTIONS.length + 2).fill('90'))
   })
 })
 
@@ -160,7 +160,7 @@ describe('the outputs', () => {
     expect(names).toEqual([
       'BaseUrl',
       ...['PromoteFunction', 'ReadDocumentsFunction', 'DeleteDocumentFunction', 'ReadContainerFilesFunction'],
-      ...['ResolverFunction', 'AuditFunction'],
+      ...['ResolverFunction', 'AuditRound', 'AuditFunction'],
       ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
       ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
     ])

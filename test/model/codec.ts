@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type Cut,
   entry,
   type Kind,
   MAX_LATE,
@@ -21,13 +22,16 @@ export interface Codec {
   decode(from: Uint8Array, offset: number, world: World): void
 }
 
+const CUT_BYTES = 5
+
 const bit = (is: boolean, value: number): number => (is ? value : 0)
 
 export function createCodec(shape: World): Codec {
   const attempts = shape.attempts.length - 1
   const places = shape.places.length
   const processes = shape.processes.length
-  const length = 3 + attempts + MAX_RELEASES + places * 5 + processes * 5 + MAX_LATE * 2
+  const hasAudit = shape.isAudited
+  const length = 3 + attempts + MAX_RELEASES + places * 5 + processes * 5 + MAX_LATE * 2 + (hasAudit ? CUT_BYTES : 0)
   const names = Array.from({ length: MAX_RELEASES + 1 }, () => 0)
   const late: number[] = Array.from({ length: MAX_LATE }, () => 0)
   let named = 0
@@ -100,8 +104,9 @@ export function createCodec(shape: World): Codec {
     into[at++] = world.drift + 8
     into[at++] = world.faults
     for (let id = 1; id <= attempts; id++) {
-      const { isTaking, hasObject, wasRecorded, wasRetired, watch } = entry(world.attempts, id)
-      into[at++] = bit(isTaking, 1) | bit(hasObject, 2) | bit(wasRecorded, 4) | bit(wasRetired, 8) | (watch << 4)
+      const { isTaking, hasObject, wasRecorded, wasRetired, watch, isBack, isFormer } = entry(world.attempts, id)
+      const done = bit(wasRecorded, 4) | bit(wasRetired, 8) | bit(isBack, 64) | bit(isFormer, 128)
+      into[at++] = bit(isTaking, 1) | bit(hasObject, 2) | done | (watch << 4)
     }
     for (let id = 1; id <= MAX_RELEASES; id++) {
       const { attempt, isDeletion, isLeaseOver, isEmpty } = entry(world.releases, id)
@@ -125,6 +130,10 @@ export function createCodec(shape: World): Codec {
       into[at++] = process.seenAttempts
       into[at++] = renamed(process.seenReleases)
     }
+    if (hasAudit) {
+      encodeCut(world, into, at)
+      at += CUT_BYTES
+    }
     const { length: lateCount } = world.late
     for (let index = 0; index < lateCount; index++) {
       const { write, sender, attempt, release } = entry(world.late, index)
@@ -139,6 +148,34 @@ export function createCodec(shape: World): Codec {
       into[at++] = call >> 8
       into[at++] = call & 255
     }
+  }
+
+  /** Masks of attempts begin with bit 1. */
+  function encodeCut({ cut, isCorrected }: World, into: Uint8Array, from: number): void {
+    let at = from
+    into[at++] = cut.phase | bit(cut.isUndone, 4) | bit(cut.isWrong, 8) | bit(isCorrected, 16)
+    into[at++] = (cut.used + 8) | (cut.held << 4)
+    into[at++] = cut.later | (cut.gone << 4)
+    into[at++] = cut.emptied
+    into[at++] = renamed(cut.doubts)
+  }
+
+  function decodeCut(from: Uint8Array, start: number, world: World): void {
+    let at = start
+    const { cut } = world
+    const bits = entry(from, at++)
+    cut.phase = (bits & 3) as Cut['phase']
+    cut.isUndone = (bits & 4) !== 0
+    cut.isWrong = (bits & 8) !== 0
+    world.isCorrected = (bits & 16) !== 0
+    const counted = entry(from, at++)
+    cut.used = (counted & 15) - 8
+    cut.held = counted >> 4
+    const known = entry(from, at++)
+    cut.later = known & 15
+    cut.gone = known >> 4
+    cut.emptied = entry(from, at++)
+    cut.doubts = entry(from, at++)
   }
 
   /** The bits are taken apart in place: this runs before each move, and a function for the next byte costs a third of it. */
@@ -156,6 +193,8 @@ export function createCodec(shape: World): Codec {
       attempt.hasObject = (bits & 2) !== 0
       attempt.wasRecorded = (bits & 4) !== 0
       attempt.wasRetired = (bits & 8) !== 0
+      attempt.isBack = (bits & 64) !== 0
+      attempt.isFormer = (bits & 128) !== 0
       attempt.watch = (bits >> 4) as Watch
     }
     for (let id = 1; id <= MAX_RELEASES; id++) {
@@ -195,6 +234,10 @@ export function createCodec(shape: World): Codec {
       process.hasChanged = (bits & 32) !== 0
       process.seenAttempts = entry(from, at++)
       process.seenReleases = entry(from, at++)
+    }
+    if (hasAudit) {
+      decodeCut(from, at, world)
+      at += CUT_BYTES
     }
     // To set its length is slow; mostly there is nothing to take out.
     while (world.late.length > 0) world.late.pop()

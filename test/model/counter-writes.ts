@@ -1,4 +1,4 @@
-import { type Call, entry, NO_RELEASE, type World } from './world.ts'
+import { type Call, entry, LISTING, NO_RELEASE, type World } from './world.ts'
 import type { Write } from './writes.ts'
 
 function removeMarker(world: World, { attempt, release }: Call): void {
@@ -11,6 +11,10 @@ function countBits(mask: number): number {
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++
   return count
 }
+
+/** What the audit has found: what its call to correct is about. */
+export const TOO_MANY = 1
+export const TOO_FEW = 2
 
 /** The bytes that an audit has added up. */
 export const addedUp = (seenAttempts: number): number => countBits(seenAttempts)
@@ -26,6 +30,7 @@ export function counterWrites() {
         world.used++
         entry(world.attempts, attempt).isTaking = true
         world.isDue = true
+        if (world.cut.phase !== 0) world.cut.later |= 1 << attempt
       },
       applied: 'done',
       refused: 'refused',
@@ -57,6 +62,8 @@ export function counterWrites() {
       effect: (world, call) => {
         const marker = entry(world.releases, call.release)
         if (!marker.isEmpty) world.used--
+        if (world.isAudited) entry(world.attempts, call.release === 0 ? call.attempt : marker.attempt).isBack = true
+        if (world.cut.phase === LISTING && call.release !== 0 && !marker.isDeletion) world.cut.isUndone = true
         if (marker.isDeletion) marker.isEmpty = true
         else removeMarker(world, call)
       },
@@ -73,14 +80,16 @@ export function counterWrites() {
       applied: 'done',
       refused: 'done',
     },
-    /** The audit sets the used bytes to what it has added up. */
+    /** The audit changes the used bytes by its difference. There is one drift in a run: it is corrected once. */
     correct: {
-      sent: 'ifUnchanged',
+      sent: 'repeatedly',
       isOfCounter: true,
-      where: [['IS_SAME_VERSION']],
-      effect: (world, { sender }) => {
-        world.used = addedUp(entry(world.processes, sender).seenAttempts)
-        world.drift = 0
+      where: [['IS_NOT_CORRECTED']],
+      effect: (world, { attempt: difference }) => {
+        const excess = difference === TOO_MANY ? 1 : -1
+        world.used -= excess
+        world.drift -= excess
+        world.isCorrected = true
       },
       applied: 'done',
       refused: 'done',

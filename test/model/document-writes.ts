@@ -18,7 +18,8 @@ function isContemporary(world: World, index: number, call: Call): boolean {
   const { step, isLeaseOver } = entry(world.processes, index)
   const role = entry(world.setup.roles, index)
   if (role.kind === 'promotion') return !isLeaseOver && (step !== WAITING || role.attempt < call.attempt)
-  return role.kind === 'resolver' && step !== WAITING
+  // An audit adds up for less than a day.
+  return (role.kind === 'resolver' || role.kind === 'audit') && step !== WAITING
 }
 
 /** Writes of the documents, and of their objects. */
@@ -72,7 +73,10 @@ export function documentWrites() {
     finish: {
       sent: 'repeatedly',
       where: [['IS_RETIRED_BY']],
-      effect: keepForADay,
+      effect: (world, call) => {
+        if (world.isAudited) attemptOf(world, call).isFormer = true
+        keepForADay(world, call)
+      },
       applied: 'done',
       refused: 'done',
     },

@@ -4,7 +4,7 @@ import { attemptIds, DOCUMENT, entry, NO_WATCH, placeOf, TOMBSTONE, type World }
 type Invariant = (world: World) => boolean
 
 /** Whether the bytes of an attempt are taken. They count once, as long as one of these is true. */
-function holdsBytes(world: World, attempt: number): boolean {
+export function holdsBytes(world: World, attempt: number): boolean {
   if (entry(world.attempts, attempt).isTaking) return true
   const { row, document } = placeOf(world, attempt)
   if (row.attempt === attempt && !row.isFence && row.closedBy === 0) return true
@@ -41,6 +41,8 @@ export const INVARIANTS = {
     for (let attempt = 1; attempt < world.attempts.length; attempt++) if (holdsBytes(world, attempt)) held++
     return world.used === held + world.drift
   },
+  'an audit adds up what was counted': (world) => !world.cut.isWrong,
+  'a correction leaves no drift': ({ isCorrected, drift }) => !isCorrected || drift === 0,
   'the quota is not exceeded': (world) => world.used <= world.setup.quota + Math.max(0, world.drift),
   'the item stays small': (world) => {
     let takings = 0

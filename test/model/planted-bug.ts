@@ -18,6 +18,7 @@ export interface PlantedBug {
 }
 
 export const BYTES = 'used bytes = those held, each once'
+export const SUM = 'an audit adds up what was counted'
 export const OBJECT = 'a document has its object'
 export const NO_DOCUMENT = 'answered an error, or with a twin’s document: no document'
 export const LOOSE_OBJECT = 'at rest: no object without its document'

@@ -1,7 +1,8 @@
-import { BYTES, misread, OBJECT, type PlantedBug } from './planted-bug.ts'
+import { BYTES, misread, OBJECT, type PlantedBug, SUM } from './planted-bug.ts'
 import { isLeaseOver } from './resolver.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { attemptIds, DOCUMENT, entry, placeOf } from './world.ts'
+import type { ReadStep } from './steps.ts'
+import { attemptIds, DOCUMENT, entry, type Process, placeOf, type World } from './world.ts'
 
 /** Conclusions from what was read too early, or in another order. */
 export const PLANTED_READS: readonly PlantedBug[] = [
@@ -83,17 +84,75 @@ export const PLANTED_READS: readonly PlantedBug[] = [
     breaks: BYTES,
   },
   {
-    name: 'the audit: reads documents before rows',
+    name: 'the audit: reads documents before it has listed the reservations',
     plant: (protocol) => {
-      const [rows, documents] = [protocol.steps['audit.rows'], protocol.steps['audit.documents']]
-      if (!rows || !documents) return
-      Object.assign(protocol.steps, { 'audit.rows': documents, 'audit.documents': rows })
-      misread(protocol, 'audit.rows', (choices) => choices.map((choice) => ({ ...choice, next: 'audit.documents' })))
-      misread(protocol, 'audit.documents', (choices) => choices.map((choice) => ({ ...choice, next: 'audit.retired' })))
+      const [rows, again, documents] = ['audit.rows', 'audit.again', 'audit.documents'].map((name) => {
+        return (protocol.steps[name] as ReadStep).read
+      }) as [ReadStep['read'], ReadStep['read'], ReadStep['read']]
+      const all = (world: World, process: Process, index: number) => {
+        documents(world, process, index)
+        return [{ label: 'reads the documents', next: 'audit.late' }]
+      }
+      protocol.steps['audit.rows'] = { read: all }
+      protocol.steps['audit.late'] = { read: rows }
+      misread(protocol, 'audit.late', (choices) => choices.map((choice) => ({ ...choice, next: 'audit.again' })))
+      protocol.steps['audit.again'] = { read: again }
+      misread(protocol, 'audit.again', (choices, world, { seenAttempts }) => {
+        world.cut.isWrong = seenAttempts !== world.cut.held
+        return choices.map((choice) => ({ ...choice, next: 'waiting' }))
+      })
     },
     scenario: SCENARIOS.audit,
     faults: 0,
-    breaks: BYTES,
+    breaks: SUM,
+  },
+  {
+    name: 'the audit: does not ask whether a reservation was undone while it listed them',
+    plant: (protocol) => {
+      const { read } = protocol.steps['audit.again'] as ReadStep
+      protocol.steps['audit.again'] = {
+        read: (world, process, index) => {
+          world.cut.isUndone = false
+          return read(world, process, index)
+        },
+      }
+    },
+    scenario: SCENARIOS.audit,
+    faults: 1,
+    breaks: SUM,
+  },
+  {
+    name: 'the audit: takes a reservation for released that a release closed while it listed them',
+    plant: (protocol) =>
+      misread(protocol, 'audit.rows', (choices, { cut }) => {
+        cut.doubts = 0
+        return choices
+      }),
+    scenario: SCENARIOS.audit,
+    faults: 1,
+    breaks: SUM,
+  },
+  {
+    name: 'the audit: takes a deletion for one that has its bytes that had given them back at the cut',
+    plant: (protocol) =>
+      misread(protocol, 'audit.again', (choices, { cut }) => {
+        cut.emptied = 0
+        return choices
+      }),
+    scenario: SCENARIOS.audit,
+    faults: 0,
+    breaks: SUM,
+  },
+  {
+    name: 'the audit: counts what was taken after the cut',
+    plant: (protocol) =>
+      misread(protocol, 'audit.again', (choices, { cut }) => {
+        cut.later = 0
+        return choices
+      }),
+    scenario: SCENARIOS.audit,
+    faults: 0,
+    breaks: SUM,
   },
   {
     name: 'the audit: discards an object without looking for its row',

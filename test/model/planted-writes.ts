@@ -1,7 +1,7 @@
 import { keepForADay } from './document-writes.ts'
-import { BYTES, NO_DOCUMENT, OBJECT, type PlantedBug } from './planted-bug.ts'
+import { BYTES, NO_DOCUMENT, OBJECT, type PlantedBug, SUM } from './planted-bug.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { placeOf, TOMBSTONE } from './world.ts'
+import { entry, placeOf, TOMBSTONE } from './world.ts'
 
 /** Conditions left out, writes sent more often than they may be. */
 export const PLANTED_WRITES: readonly PlantedBug[] = [
@@ -169,12 +169,47 @@ export const PLANTED_WRITES: readonly PlantedBug[] = [
     breaks: 'at rest: no marker',
   },
   {
-    name: 'correct: whatever came since the counter was read',
+    name: 'correct: also what was corrected before',
     plant: ({ writes }) => {
       writes.correct.where = [[]]
     },
-    scenario: SCENARIOS.negativeDrift,
+    scenario: SCENARIOS.drift,
+    faults: 1,
+    breaks: 'a correction leaves no drift',
+  },
+  {
+    name: 'release: a repeated one of a deletion says that the bytes were counted until now',
+    plant: ({ writes }) => {
+      const { effect } = writes.release
+      writes.release.effect = (world, call) => {
+        if (entry(world.releases, call.release).isEmpty) world.cut.gone &= ~(1 << call.attempt)
+        effect(world, call)
+      }
+    },
+    scenario: SCENARIOS.audit,
+    faults: 1,
+    breaks: SUM,
+  },
+  {
+    name: 'release: an undone reservation is not counted as one',
+    plant: ({ writes }) => {
+      const { effect } = writes.release
+      writes.release.effect = (world, call) => {
+        effect(world, call)
+        world.cut.isUndone = false
+      }
+    },
+    scenario: SCENARIOS.audit,
+    faults: 1,
+    breaks: SUM,
+  },
+  {
+    name: 'finish: does not say until when the bytes were counted',
+    plant: ({ writes }) => {
+      writes.finish.effect = keepForADay
+    },
+    scenario: SCENARIOS.audit,
     faults: 0,
-    breaks: BYTES,
+    breaks: SUM,
   },
 ]

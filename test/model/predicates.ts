@@ -25,6 +25,7 @@ export const PREDICATES = {
   IS_NOT_CROWDED: (world, call) => call.release !== 0 || countTakings(world) < world.setup.maxTakings,
   IS_NEW_MARKER: (world, call) => !isMarked(world, call),
   IS_MARKED: isMarked,
+  IS_NOT_CORRECTED: (world) => !world.isCorrected,
   IS_SAME_VERSION: (world, call) => !entry(world.processes, call.sender).hasChanged,
 
   // A reservation

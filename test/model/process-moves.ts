@@ -1,18 +1,8 @@
 import { FATES, type Fate } from './fates.ts'
 import { afterCopy, LANES, promotionOf } from './promotion.ts'
 import type { Model, ModelStep } from './protocol.ts'
-import { type Choice, hasEnded } from './steps.ts'
-import {
-  type Call,
-  clearWork,
-  entry,
-  MAX_LATE,
-  MAX_RELEASES,
-  PENDING,
-  type Process,
-  WAITING,
-  type World,
-} from './world.ts'
+import type { Choice } from './steps.ts'
+import { type Call, clearWork, entry, MAX_LATE, MAX_RELEASES, NO_CUT, PENDING, WAITING, type World } from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 /** What one process may do next, or what may happen to it. */
@@ -137,7 +127,8 @@ export function createProcessMoves(model: Model) {
         entry(world.releases, release).attempt !== 0 ||
         world.processes.some((process) => process.release === release || process.seenReleases & (1 << release)) ||
         world.places.some(({ row, document }) => row.closedBy === release || document.retiredBy === release) ||
-        world.late.some((call) => call.release === release)
+        world.late.some((call) => call.release === release) ||
+        world.cut.doubts & (1 << release)
       if (!isKnown) return release
     }
     throw new Error('MAX_RELEASES is too low for these bounds')
@@ -148,12 +139,18 @@ export function createProcessMoves(model: Model) {
     const { holds, refused, effect, applied, isOfCounter } = entry(model.writes, call.write)
     if (!holds(world, call)) return typeof refused === 'string' ? refused : refused(world, call)
     effect(world, call)
-    if (isOfCounter) for (const process of world.processes) if (isReader(process)) process.hasChanged = true
+    if (isOfCounter) {
+      for (let index = 0; index < world.processes.length; index++)
+        if (isReader(world, index)) entry(world.processes, index).hasChanged = true
+    }
     return applied
   }
 
   /** Whether it will care that the counter has changed since it read it. */
-  const isReader = (process: Process): boolean => process.step !== WAITING && process.about === 0 && !hasEnded(process)
+  function isReader(world: World, index: number): boolean {
+    const { step, about } = entry(world.processes, index)
+    return step !== WAITING && about === 0 && entry(world.setup.roles, index).kind === 'resolver'
+  }
 
   function kill(world: World, index: number): void {
     const end = { promotion: 'dead', deletion: 'ended', resolver: 'waiting', audit: 'waiting' } as const
@@ -165,6 +162,7 @@ export function createProcessMoves(model: Model) {
     process.step = step
     if (!entry(model.steps, step).isEnd) return
     clearWork(process)
+    if (entry(world.setup.roles, index).kind === 'audit') Object.assign(world.cut, NO_CUT)
     if (step === WAITING) for (const { document } of world.places) document.contemporaries &= ~(1 << index)
   }
 

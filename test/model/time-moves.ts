@@ -2,7 +2,17 @@ import { nameOf } from './process-moves.ts'
 import type { Model } from './protocol.ts'
 import { isLeaseOver } from './resolver.ts'
 import { hasEnded } from './steps.ts'
-import { type Call, entry, NO_DOCUMENT, type Role, WAITING, WATCH_OVER, WATCHED, type World } from './world.ts'
+import {
+  attemptIds,
+  type Call,
+  entry,
+  NO_DOCUMENT,
+  type Role,
+  WAITING,
+  WATCH_OVER,
+  WATCHED,
+  type World,
+} from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 export interface TimeMove {
@@ -88,6 +98,8 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
         return
       case 'expires':
         Object.assign(entry(world.places, at).document, NO_DOCUMENT)
+        for (const attempt of attemptIds(world))
+          if (entry(world.setup.placeOf, attempt) === at) entry(world.attempts, attempt).isFormer = false
     }
   }
 

@@ -5,8 +5,13 @@ export interface World {
   used: number
   /** check_due_at is there: the resolver will look at this workspace. */
   isDue: boolean
+  /** There is an audit: what only it looks at is remembered. */
+  isAudited: boolean
   /** By how much `used` was wrong from the beginning, until an audit repairs it. No store knows it. */
   drift: number
+  /** corrected_in is later than every cut. */
+  isCorrected: boolean
+  cut: Cut
   /** How many faults may still happen. */
   faults: number
   /** By attempt. Attempts count from 1, the older the lower; 0 means none, here as everywhere. */
@@ -35,6 +40,45 @@ export type Role =
   | { kind: 'resolver' }
   | { kind: 'audit' }
 
+/**
+ * What an audit has in mind of the version at which it cut through the ledger, and what versions tell it of what it meets later. Of
+ * one audit: a scenario has no more. Bit masks of attempts.
+ */
+export interface Cut {
+  /** NO_CUT.phase: nobody adds up. */
+  phase: 0 | typeof LISTING | typeof SCANNING
+  used: number
+  /** What was counted. The model remembers it, and no audit knows it. */
+  held: number
+  /** counted_from is later. */
+  later: number
+  /** counted_through is earlier. */
+  gone: number
+  /** The marker of their deletion was there, and empty. */
+  emptied: number
+  /** `undos` has changed while the reservations were listed. */
+  isUndone: boolean
+  /** Release ids: of markers that were not there yet, and may be when the reservations were listed. */
+  doubts: number
+  /** The audit has added up something else than was counted. */
+  isWrong: boolean
+}
+
+export const LISTING = 1
+export const SCANNING = 2
+
+export const NO_CUT: Cut = {
+  phase: 0,
+  used: 0,
+  held: 0,
+  later: 0,
+  gone: 0,
+  emptied: 0,
+  isUndone: false,
+  doubts: 0,
+  isWrong: false,
+}
+
 export interface Attempt {
   /** The marker of its taking is in the counter. */
   isTaking: boolean
@@ -44,6 +88,10 @@ export interface Attempt {
   /** Its document was recorded at some time. Like `wasRetired`, what the model remembers and no store. */
   wasRecorded: boolean
   wasRetired: boolean
+  /** Its bytes were given back: what a scenario with an audit remembers. */
+  isBack: boolean
+  /** Its place tells of it as a former document. */
+  isFormer: boolean
 }
 
 export const NO_WATCH = 0
@@ -161,6 +209,8 @@ export const NO_ATTEMPT: Attempt = {
   hasObject: false,
   wasRecorded: false,
   wasRetired: false,
+  isBack: false,
+  isFormer: false,
 }
 export const NO_RELEASE: ReleaseMarker = { attempt: 0, isDeletion: false, isLeaseOver: false, isEmpty: false }
 export const NO_ROW: Row = { attempt: 0, isFence: false, closedBy: 0 }
@@ -181,6 +231,9 @@ export function emptyWorld(setup: Setup): World {
     used: 0,
     isDue: false,
     drift: 0,
+    isAudited: setup.roles.some(({ kind }) => kind === 'audit'),
+    isCorrected: false,
+    cut: { ...NO_CUT },
     faults: 0,
     attempts: times(setup.placeOf.length, () => ({ ...NO_ATTEMPT })),
     releases: times(MAX_RELEASES + 1, () => ({ ...NO_RELEASE })),

@@ -14,15 +14,16 @@ export interface AdminResult {
 
 /**
  * npm run admin -- … as a process: its exit code and what it printed. It has nothing of this process's environment but
- * `env`. @param interruption when Ctrl-C is pressed
+ * `env`, and the way to programs and to what was compiled before. @param interruption when Ctrl-C is pressed
  */
 export function runAdmin(
   args: string[],
   env: Record<string, string | undefined> = {},
   interruption?: Promise<unknown>,
 ): Promise<AdminResult> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   return new Promise((resolve) => {
-    const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env }, timeout: PATIENCE_MS }
+    const options = { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: PATIENCE_MS }
     const child = execFile(
       process.execPath,
       [join(ROOT, 'infra/admin/main.ts'), ...args],

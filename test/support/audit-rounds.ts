@@ -96,8 +96,9 @@ export async function plantFindings(ports: Ports, workspaces: number, documentsE
   ports.objects.documents.delete(lost.objectKey)
   ports.putObject({ ...(await add(1)), sizeBytes: 11 })
   await ports.run(['copy'], ports.begin({ workspaceId: workspace(2), sizeBytes }))
-  const { version } = (await ports.ledger.read(workspace(3), signal)) ?? {}
-  await ports.ledger.correct(workspace(3), { usedBytes: 7, version }, signal)
+  const { usedBytes = 0, version = 0 } = (await ports.ledger.read(workspace(3), signal)) ?? {}
+  const drift = { usedBytes, expectedBytes: 7, at: { version, lastVersion: version } }
+  await ports.ledger.correct(workspace(3), drift, signal)
   const unlisted = await add(4)
   ports.documents.unlisted.add(`${unlisted.workspaceId}/${unlisted.documentId}`)
   const { objectKey } = ports.begin({ workspaceId: workspace(5) })

@@ -67,13 +67,13 @@ async function invoke(child: ChildProcess, event: unknown, output: () => string)
   const id = randomUUID()
   child.send({ id, event })
   const answer = await new Promise<Answer>((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`the function's process ended with ${code}:\n${output()}`))
     const onMessage = (message: Answer) => {
       if (message.id !== id) return
-      child.off('message', onMessage)
+      child.off('message', onMessage).off('exit', onExit)
       resolve(message)
     }
-    child.on('message', onMessage)
-    child.once('exit', (code) => reject(new Error(`the function's process ended with ${code}:\n${output()}`)))
+    child.on('message', onMessage).once('exit', onExit)
   })
   if (answer.error !== undefined) throw new Error(answer.error)
   return answer.result

@@ -60,12 +60,15 @@ const allOf = (values: Values): Record<string, string[]> =>
 const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
-/** @param remainingMs how long the process has from now on */
-export function lambdaContext(remainingMs = 28_000): Context {
-  const endMs = performance.now() + remainingMs
+/** @param remainingMs how long the process has from now on; a function tells it whenever it is asked */
+export function lambdaContext(remainingMs: number | (() => number) = 28_000): Context {
+  const startMs = performance.now()
   return {
     awsRequestId: randomUUID(),
     functionName: 'promote-container-file',
-    getRemainingTimeInMillis: () => Math.max(0, Math.floor(endMs - performance.now())),
+    getRemainingTimeInMillis: () =>
+      typeof remainingMs === 'function'
+        ? remainingMs()
+        : Math.max(0, Math.floor(startMs + remainingMs - performance.now())),
   } as Context
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { createS3Client } from '../../lib/aws/clients.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
-import { nameS3Call } from './fault-proxy.ts'
+import { nameS3Call } from './aws/name-s3-call.ts'
 
 const MIB = 1024 * 1024
 export const SECRET = 'secret'

@@ -157,7 +157,47 @@ describe('adding up a workspace while it goes on', () => {
     },
   )
 
-  it('cuts again when an open reservation was undone while it looked', async () => {
+  /** @param meanwhile done once, between the first reading of the ledger and the listing of the reservations */
+  const interrupt = (ports: Ports, meanwhile: () => Promise<unknown>) => {
+    const { list } = ports.reservations
+    let isDone = false
+    return vi.spyOn(ports.reservations, 'list').mockImplementation(async function* (...args) {
+      if (!isDone) await meanwhile()
+      isDone = true
+      yield* list(...args)
+    })
+  }
+
+  it('does not count a reservation that is opened while it looks', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    interrupt(ports, () => ports.run(['take', 'open', 'unmark']))
+    expect(await addUp(ports)).toEqual({ outcome: 'agrees', sums: 1 })
+  })
+
+  it('counts a reservation that a release closes while it looks, once it was marked', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const one = await ports.run(['take', 'open', 'unmark'])
+    const release = newRelease(one, 'undo')
+    const listing = interrupt(ports, async () => {
+      await ports.ledger.mark(release, signal)
+      await ports.reservations.close(release, signal)
+    })
+    expect(await addUp(ports)).toEqual({ outcome: 'agrees', sums: 1 })
+    expect(listing).toHaveBeenCalledTimes(1)
+  })
+
+  it('cuts again when a reservation of the cut was undone while it looked', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const one = await ports.run(['take', 'open', 'unmark'])
+    const listing = interrupt(ports, () => undo(one, { mayCopyArrive: false }, ports.deps, signal))
+    expect(await addUp(ports)).toEqual({ outcome: 'agrees', sums: 1 })
+    expect(listing).toHaveBeenCalledTimes(2)
+  })
+
+  it('cuts again each time that any reservation was undone while it looked', async () => {
     const ports = createPorts()
     await ports.addDocument()
     const { list } = ports.reservations

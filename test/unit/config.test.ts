@@ -34,8 +34,22 @@ describe('readConfig', () => {
       minPartBytes: 32 * 1024 ** 2,
       downloadUrlSeconds: 120,
       s3ForcePathStyle: false,
+      audit: { roundHours: 24, shards: 8, readsPerSecond: 2000 },
       corsAllowedOrigins: [],
     })
+  })
+
+  it.each([
+    ['S3_FORCE_PATH_STYLE', 'true', { s3ForcePathStyle: true }],
+    ['S3_FORCE_PATH_STYLE', 'false', { s3ForcePathStyle: false }],
+    ['MAX_FILE_BYTES', '1', { maxFileBytes: 1 }],
+    ['LEASE_MS', '60000', { leaseMs: 60_000 }],
+    ['MIN_PART_BYTES', String(5 * 1024 ** 2), { minPartBytes: 5 * 1024 ** 2 }],
+    ['MIN_PART_BYTES', String(1024 ** 3), { minPartBytes: 1024 ** 3 }],
+    ['DOWNLOAD_URL_SECONDS', '60', { downloadUrlSeconds: 60 }],
+    ['DOWNLOAD_URL_SECONDS', '300', { downloadUrlSeconds: 300 }],
+  ])('takes %s=%s', (name, text, value) => {
+    expect(readConfig({ ...REQUIRED, [name]: text })).toMatchObject(value)
   })
 
   it('takes origins with commas between them, as browsers send them', () => {

@@ -149,6 +149,13 @@ describe('a copy on a server that does not heed x-amz-copy-source-if-match', () 
     await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(changed)
   })
 
+  it.each([
+    ['S3 is in trouble', s3Error(503, 'SlowDown'), { reason: 'service_unavailable' }],
+    ['it may not be read any more', status(403), { $metadata: { httpStatusCode: 403 } }],
+  ])('says why the source cannot be looked at again: %s', async (_, head, why) => {
+    await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(why)
+  })
+
   it('succeeds when the source is what it was: the ETag is no MD5 there', async () => {
     await copy(SMALL, { CopyObject: copied() })
     expect(s3.calls()).toEqual(['CopyObject', 'HeadObject sandboxes'])

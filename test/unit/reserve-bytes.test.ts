@@ -43,7 +43,7 @@ const fill = async (ports: Ports) => {
 describe('takeBytes', () => {
   it('takes them at once where there is room, and tells the usage', async () => {
     const { take, notes } = setUp()
-    expect(await take()).toEqual({ quotaBytes: 1000, usedBytes: 100 })
+    expect(await take()).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 100 }, countedFrom: 1 })
     expect(time.pauses).toEqual([])
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
   })
@@ -138,7 +138,7 @@ describe('takeBytes', () => {
     const { ports, take, tries } = setUp()
     await fill(ports)
     ports.pass(LEASE_MS)
-    expect(await take(900)).toEqual({ quotaBytes: 1000, usedBytes: 900 })
+    expect(await take(900)).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 900 } })
     expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
     expect(ports.state()).toEqual({ ...NOTHING, used: 900, markers: 1 })
   })

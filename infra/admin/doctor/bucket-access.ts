@@ -13,7 +13,7 @@ interface Statement {
   Condition?: { Bool?: Record<string, string | boolean> }
 }
 
-/** Who reaches a bucket, and how: what a bucket that the stack creates has by itself, and an existing one may lack. */
+/** Access to a bucket: what a bucket of the stack has by itself, and an existing one may lack. */
 export function bucketAccessChecks(bucket: string, client: S3Client): Check[] {
   return [transportCheck(bucket, client), ownershipCheck(bucket, client), keyCheck(bucket, client)]
 }

@@ -32,7 +32,7 @@ function reachableCheck(Bucket: string, client: S3Client): Check {
         await client.send(new HeadBucketCommand({ Bucket }), { abortSignal })
         return 'reachable'
       } catch (error) {
-        // HeadBucket is answered without a body: the status is all there is.
+        // Answers to HeadBucket have no body: the status is all there is.
         const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
         if (status === 404) return problem('it does not exist')
         if (status === 403) return problem('refused: another account has it, or these credentials lack s3:ListBucket')
@@ -97,14 +97,14 @@ function lifecycleCheck(Bucket: string, prefix: string, client: S3Client): Check
 // Old rules have their prefix at the top, newer ones in a filter.
 const prefixOf = (rule: LifecycleRule) => rule.Filter?.Prefix ?? rule.Filter?.And?.Prefix ?? rule.Prefix ?? ''
 
-/** Whether a rule is for all keys with the prefix. */
+/** Whether a rule covers all keys with the prefix. */
 function covers(rule: LifecycleRule, prefix: string): boolean {
   const { Filter } = rule
   const isNarrowed = Filter && (Filter.Tag || Filter.And || Filter.ObjectSizeGreaterThan || Filter.ObjectSizeLessThan)
   return !isNarrowed && prefix.startsWith(prefixOf(rule))
 }
 
-/** Whether a rule may be for some key with the prefix. */
+/** Whether a rule may cover some key with the prefix. */
 function touches(rule: LifecycleRule, prefix: string): boolean {
   return prefix.startsWith(prefixOf(rule)) || prefixOf(rule).startsWith(prefix)
 }

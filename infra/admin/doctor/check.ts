@@ -5,7 +5,7 @@ export type Verdict = 'ok' | 'advice' | 'problem' | 'not_checked'
 
 export interface Check {
   name: string
-  /** @returns what was seen, as 'ok', unless it says otherwise; a failure is a problem */
+  /** @returns what was seen, which counts as ok unless it says otherwise; a failure is a fault */
   look(signal: AbortSignal): Promise<string | { verdict: Verdict; detail: string }>
 }
 
@@ -23,7 +23,7 @@ export const notChecked = (detail: string) => ({ verdict: 'not_checked', detail 
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
 
-/** Never throws: one check that fails must not keep the others from being made. */
+/** Never throws: a failed check must not prevent the others. */
 export async function runCheck({ name, look }: Check, signal: AbortSignal): Promise<CheckResult> {
   const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS)
   try {
@@ -36,7 +36,7 @@ export async function runCheck({ name, look }: Check, signal: AbortSignal): Prom
   }
 }
 
-/** A check of how something is set up, which the service does not need to be allowed to ask: a refusal is no problem. */
+/** A check of a configuration that the service itself need not be allowed to read: a refusal is no fault. */
 export function setupCheck(name: string, action: string, look: Check['look']): Check {
   return {
     name,
@@ -56,7 +56,7 @@ export function isDenied(error: unknown): boolean {
   return reason === 'access_denied'
 }
 
-/** Names of the errors of servers that speak a part of the protocol only. */
+/** Error names of servers that implement part of the protocol. */
 function isUnknownToServer(error: unknown): boolean {
   return error instanceof Error && /^(NotImplemented|UnknownOperationException|MethodNotAllowed)$/.test(error.name)
 }

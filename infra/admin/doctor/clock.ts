@@ -6,7 +6,7 @@ const TOLERATED_SKEW_MS = 60_000
 /** The header has whole seconds, rounded down. */
 const HALF_A_SECOND_MS = 500
 
-/** This machine's clock beside the one of DynamoDB. Any answer tells it, a refusal as well. */
+/** This machine's clock compared with DynamoDB's. Any answer tells the time, even a refusal. */
 export function clockCheck(client: DynamoDBClient): Check {
   return {
     name: 'clock',

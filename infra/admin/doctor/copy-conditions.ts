@@ -15,12 +15,13 @@ import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { type Check, notChecked, problem, setupCheck } from './check.ts'
 
 const OF_NO_OBJECT = '"00000000000000000000000000000000"'
-/** What an obedient server refuses is never copied; what another one copies should be little. */
+/** A server that honours the condition copies nothing; for others, copy little. */
 const MAX_SOURCE_BYTES = 8 * 1024 ** 2
 
 /**
- * Whether an S3-compatible server minds the conditions that a promotion copies on: the very bytes that were looked at
- * (x-amz-copy-source-if-match), and as many as were counted (x-amz-mp-object-size). S3 does; some others take them and do nothing.
+ * Whether an S3-compatible server honours the conditions of a promotion's copy: exactly the bytes that were looked up
+ * (x-amz-copy-source-if-match), and as many as were counted (x-amz-mp-object-size). S3 does; some others accept and
+ * ignore them.
  */
 export function copyConditionsCheck(config: Config, client: S3Client): Check {
   return setupCheck(`conditions of copies into ${config.documentsBucket}`, 's3:PutObject', async (abortSignal) => {
@@ -92,7 +93,7 @@ async function completeWithWrongSize(target: Target, client: S3Client, abortSign
   }
 }
 
-/** Whether the server did what it should have refused. What it made of it is deleted again. */
+/** Whether the server did what it should have refused. What it made is deleted again. */
 async function isIgnored(
   probe: () => Promise<unknown>,
   target: Target,

@@ -55,7 +55,7 @@ function receiversCheck(serviceName: string): Check {
   })
 }
 
-/** AWS has no ARN yet for one that nobody has confirmed. */
+/** AWS gives no ARN to a subscription that nobody has confirmed. */
 async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal): Promise<number> {
   const { Subscriptions = [] } = await new SNSClient({}).send(new ListSubscriptionsByTopicCommand({ TopicArn }), {
     abortSignal,
@@ -63,7 +63,7 @@ async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal
   return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
 }
 
-/** What each function may do cannot be asked for without the right to simulate its role: it is tried out instead. */
+/** Reading what a role may do needs the permission to simulate it: so it is tested instead. */
 function functionRightsCheck(): Check {
   return {
     name: 'rights of the functions',

@@ -16,7 +16,7 @@ import { tableChecks } from './tables.ts'
 const COLOURS: Record<Verdict, Colour> = { ok: 'green', advice: 'yellow', problem: 'red', not_checked: 'dim' }
 const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', problem: 'PROBLEM', not_checked: 'not checked' }
 
-/** What a stand-in cannot answer is one line for people, however many questions it is. */
+/** All questions that a stand-in cannot answer become one line. */
 function toldOnce(results: CheckResult[]): CheckResult[] {
   const told: CheckResult[] = []
   for (const result of results) {
@@ -31,7 +31,7 @@ function toldOnce(results: CheckResult[]): CheckResult[] {
   return told
 }
 
-/** Makes all checks and tells what they found. */
+/** Runs all checks and reports what they found. */
 export async function examine(session: Session): Promise<ExitCode> {
   session.output.progress('checking')
   const results: CheckResult[] = []
@@ -43,7 +43,7 @@ export async function examine(session: Session): Promise<ExitCode> {
       return 'complete, every value possible'
     },
   }
-  // First: it says which servers the others are to ask.
+  // First, because it says which servers the others ask.
   results.push(await runCheck(configuration, session.signal))
   const checks = checksOf(config, session.target.stage !== undefined)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, session.signal)))))
@@ -65,11 +65,11 @@ export async function examine(session: Session): Promise<ExitCode> {
 }
 
 /**
- * @param config undefined when it is faulty: then there is nothing to know tables and buckets by
+ * @param config undefined when it is faulty: then the names of tables and buckets are unknown
  * @param isDeployed whether there is a stack around them
  */
 function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
-  // The checks call the SDK themselves, and all of their calls may be repeated.
+  // The checks call the SDK directly, and all of their calls may be repeated.
   const settings = { maxAttempts: 3 }
   const dynamoDb = createDynamoDbClient(settings)
   const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient(settings))]
@@ -80,7 +80,7 @@ function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
     ...tableChecks(config, dynamoDb),
     ...bucketChecks(config, s3),
     ...[...new Set([config.sandboxBucket, config.documentsBucket])].flatMap((each) => bucketAccessChecks(each, s3)),
-    // S3 itself is known to mind them.
+    // S3 itself honours them.
     ...(isOtherThanAws() ? [copyConditionsCheck(config, s3)] : []),
     ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
     keyPermissionsCheck(config, dynamoDb),

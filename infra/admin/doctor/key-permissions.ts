@@ -5,10 +5,10 @@ import type { Config } from '../../../lib/config.ts'
 import { auditKeys, explainKeyFinding, type KeyFinding } from '../../../lib/maintenance/audit-keys.ts'
 import { advice, type Check, setupCheck } from './check.ts'
 
-/** So many are named. */
+/** How many keys are named. */
 const MAX_NAMED = 5
 
-/** Whether all that the keys are allowed are permissions that there are. */
+/** Whether every permission of the keys is a known one. */
 export function keyPermissionsCheck({ keysTable: tableName }: Config, client: DynamoDBClient): Check {
   return setupCheck('permissions of the API keys', 'dynamodb:Scan', async (signal) => {
     const found: KeyFinding[] = []

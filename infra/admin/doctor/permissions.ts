@@ -21,10 +21,10 @@ import type { Config } from '../../../lib/config.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { type Check, isDenied, problem } from './check.ts'
 
-/** Tries an action in a way that changes nothing. */
+/** Tests an action without changing anything. */
 type Probe = (abortSignal: AbortSignal) => Promise<unknown>
 
-/** What the administration needs to be allowed, tried out. */
+/** The permissions that the administration needs, tested. */
 export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S3Client): Check[] {
   const keys = tableProbes(config.keysTable, ['token_hash'], dynamoDb)
   const workspaces = tableProbes(config.workspacesTable, ['workspace_id'], dynamoDb)
@@ -63,7 +63,7 @@ function permissionCheck(store: string, probes: Record<string, Probe>, untried =
 /** By action. Reads of what is not there, and writes on a condition that cannot hold. */
 function tableProbes(TableName: string, keys: string[], client: DynamoDBClient) {
   const [partition = ''] = keys
-  // Not there, and not there the next time, either.
+  // An id that does not exist, now or later.
   const key = marshall(Object.fromEntries(keys.map((name) => [name, `doctor_${randomUUID()}`])))
   const names = { '#key': partition }
   const never = {
@@ -108,14 +108,14 @@ function objectProbes(config: Config, client: S3Client): Record<string, Probe> {
   }
 }
 
-/** A write whose condition was looked at was allowed. */
+/** A failed condition proves that the write was authorised. */
 async function refusedByCondition(write: Promise<unknown>): Promise<void> {
   await write.catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error
   })
 }
 
-/** A call that was answered with 404 was allowed. */
+/** A 404 proves that the call was authorised. */
 async function notThere(call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (error.$metadata?.httpStatusCode !== 404) throw error

@@ -14,9 +14,9 @@ interface ExpectedTable {
   /** Partition key, sort key. */
   keys: string[]
   index?: string
-  /** What it holds would be missed. */
+  /** Holds data that cannot be recreated. */
   isRestorable: boolean
-  /** Items go by themselves. */
+  /** Items expire. */
   isExpiring: boolean
 }
 

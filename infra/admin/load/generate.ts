@@ -4,7 +4,7 @@ export interface LoadPlan {
   /** Requests a second. */
   rate: number
   durationMs: number
-  /** What is posted to, in full. */
+  /** Full URLs to post to. */
   url: string
   /** Used in turns. */
   tokens: readonly string[]
@@ -13,11 +13,11 @@ export interface LoadPlan {
 export interface LoadResult {
   sent: number
   durationMs: number
-  /** From when a request was begun to the end of its answer, whatever its status; undefined when there was none. */
+  /** From the beginning of the request to the end of the answer, whatever its status; undefined when there was none. */
   latencyMs: { p50: number; p90: number; p99: number; max: number } | undefined
   /** `200`, `429 rate_limited`, … → how many; `none`: the connection broke, or no answer came in time. */
   answers: Record<string, number>
-  /** Requests that were not sent, because so many were without an answer. */
+  /** Requests that were not sent because too many were unanswered. */
   notSent: number
 }
 
@@ -59,7 +59,7 @@ export async function generateLoad(
     unanswered.add(sending)
   }
   const sendingMs = Math.round(performance.now() - startedAtMs)
-  // Also after Ctrl-C: whatever comes later would come after the clearing up.
+  // Also after Ctrl-C: anything later would come after the cleanup.
   await Promise.all(unanswered)
   const sent = Object.values(answers).reduce((sum, each) => sum + each, 0)
   return { sent, durationMs: sendingMs, latencyMs: percentiles(latencies), answers, notSent }

@@ -14,15 +14,14 @@ export interface LoadOptions {
   /** Promotions a second. */
   rate: number
   durationMs: number
-  /** Of the file that is promoted. */
   sizeBytes: number
   onProgress(text: string): void
-  /** Ends the load. What was made is removed all the same. */
+  /** Ends the load. Everything that was made is still removed. */
   signal: AbortSignal
 }
 
 export interface LoadReport extends LoadResult {
-  /** That the workspace had afterwards, and what the audit found in it. */
+  /** State of the workspace afterwards, and what the audit found. */
   documents: number
   findings: number
   /** What could not be removed, one line each. */
@@ -70,7 +69,7 @@ function newBelongings({ stores, rate, durationMs, sizeBytes }: LoadOptions): Tr
   const run = randomBytes(6).toString('hex')
   const { config } = stores
   const promotions = Math.ceil((rate * durationMs) / 1000)
-  // So many that each stays below its rate limit: the service is loaded, not that limit.
+  // As many as needed for each to stay below its rate limit: the service is tested, not that limit.
   const keyCount = Math.ceil((1.5 * 60 * rate) / config.rateLimit.requestsPerMinute)
   return {
     stores,
@@ -80,7 +79,7 @@ function newBelongings({ stores, rate, durationMs, sizeBytes }: LoadOptions): Tr
     containerId: `sess_load-${run}` as ContainerId,
     files: { load: { path: 'load/file.bin' as FilePath, bytes: randomBytes(sizeBytes) } },
     keys: Array.from({ length: keyCount }, newTrialKey),
-    // Some of what failed stays counted until it is taken back.
+    // Some failed promotions stay counted until they are undone.
     roomBytes: 2 * promotions * sizeBytes,
     userId: 'load',
     startedAtMs: Date.now(),

@@ -36,8 +36,8 @@ interface RehearsalOptions {
 const CLEARING_TIMEOUT_MS = 15 * 60_000
 
 /**
- * Restores ledger, reservations and documents beside those in use, audits what came back, and removes it again.
- * @throws CommandError that names what is left, when it failed half way and could not remove everything either
+ * Restores ledger, reservations and documents into new tables, audits them, and removes them again.
+ * @throws CommandError naming what is left, when it failed and could not remove everything
  */
 export async function rehearse(options: RehearsalOptions): Promise<Rehearsal> {
   const { env, askedForMs, client, onProgress, signal } = options
@@ -66,7 +66,7 @@ async function restoreAndAudit({
     restored[RESTORABLE[which].variable] = target
     return restoreTable({ source: tableOf(which, env), target, momentMs }, client, signal)
   })
-  // All have ended before any is removed again.
+  // All end before any is removed.
   await Promise.allSettled(restores)
   const tables = await Promise.all(restores)
   told.onProgress('auditing the restored tables')

@@ -5,7 +5,7 @@ import { CommandError } from '../command-error.ts'
 import type { Target } from '../connect.ts'
 import { stackNameOf } from '../region.ts'
 
-/** Where the target's API is: told by the running local service, or by the stack's outputs. */
+/** The target's base URL, from the running local service or the stack's outputs. */
 export async function baseUrlOf({ local, directory, stage }: Target, abortSignal: AbortSignal): Promise<string> {
   if (local) return (JSON.parse(await readFile(join(directory, 'demo.json'), 'utf8')) as { base_url: string }).base_url
   if (stage === undefined) {

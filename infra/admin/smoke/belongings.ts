@@ -26,7 +26,7 @@ export interface TrialKey {
   keyId: string
 }
 
-/** A workspace that is made to try the service out, and what it has. */
+/** A workspace made for the test, and what is in it. */
 export interface Belongings {
   stores: Stores
   s3: S3Client
@@ -38,12 +38,12 @@ export interface Belongings {
   keys: readonly TrialKey[]
   /** Its quota. */
   roomBytes: number
-  /** Who is written down as the owner of the keys. */
+  /** Recorded as the owner of the keys. */
   userId: string
   startedAtMs: number
 }
 
-/** Deletions at the same time. */
+/** Parallel deletions. */
 const PARALLEL = 8
 
 export function newTrialKey(): TrialKey {
@@ -52,7 +52,6 @@ export function newTrialKey(): TrialKey {
   return { token, tokenHash, keyId: keyIdOf(tokenHash) }
 }
 
-/** Makes all of it. */
 export async function settleIn(belongings: Belongings, abortSignal: AbortSignal): Promise<void> {
   const { stores, s3, workspaceId, containerId, files, keys, roomBytes, userId, startedAtMs } = belongings
   await stores.workspaces.create(workspaceId, roomBytes, abortSignal)
@@ -81,7 +80,7 @@ export async function moveOut(belongings: Belongings, signal: AbortSignal): Prom
       left.push(`${what} (${describeFailure(error).message})`)
     }
   }
-  // First: nobody comes in any more.
+  // First, so that no request comes in any more.
   for (const { tokenHash, keyId } of keys) {
     await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, belongings, signal))
   }
@@ -133,7 +132,10 @@ function deleteRow(TableName: string, key: Record<string, string>, { dynamoDb }:
   return dynamoDb.send(new DeleteItemCommand({ TableName, Key: marshall(key) }), { abortSignal })
 }
 
-/** Some at once. @throws the first failure, when those that were begun have ended */
+/**
+ * Runs several at once.
+ * @throws the first failure, when those that were begun have ended
+ */
 async function forEachOf<T>(items: AsyncIterable<T> | Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
   let batch: Promise<unknown>[] = []
   const finish = async () => {

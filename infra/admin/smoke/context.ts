@@ -8,13 +8,13 @@ export interface SmokeContext extends Belongings {
   files: { small: TrialFile; oddlyNamed: TrialFile; large: TrialFile }
   /** Of the only key. */
   token: string
-  /** What the service answered: the documents that are there, by the file they were made of. */
+  /** Documents that the service answered with, by their source file. */
   documents: Map<DocumentId, TrialFile>
   /** Of requests that were answered 200. */
   requestIds: string[]
 }
 
-/** A check that found something else than it should. */
+/** A check that found something wrong. */
 export class SmokeProblem extends Error {}
-/** A check that cannot be made here; its message says why. */
+/** A check that cannot run here; the message says why. */
 export class NotChecked extends Error {}

@@ -22,7 +22,7 @@ interface SmokeOptions {
   /** Whether logs and metrics are to be looked for: there are none of the local service. */
   hasTelemetry: boolean
   onResult(result: SmokeResult): void
-  /** Ends the run after the check under way. What was made is removed all the same. */
+  /** Ends the run after the current check. Everything that was made is still removed. */
   signal: AbortSignal
 }
 
@@ -31,7 +31,7 @@ const CHECK_TIMEOUT_MS = 60_000
 const TELEMETRY_TIMEOUT_MS = 200_000
 const CLEARING_TIMEOUT_MS = 120_000
 
-/** Makes every check in a workspace of its own, and removes that again, also when a check or Ctrl-C ends it half way. */
+/** Runs every check in a workspace of its own, and removes that again, also after a failed check or Ctrl-C. */
 export async function runSmoke({ hasTelemetry, onResult, signal, ...options }: SmokeOptions): Promise<void> {
   const context = newContext(options)
   const run = async (check: SmokeCheck, limit: AbortSignal) => {
@@ -40,11 +40,11 @@ export async function runSmoke({ hasTelemetry, onResult, signal, ...options }: S
     onResult(result)
     return result.verdict
   }
-  // Not ended by Ctrl-C: a promotion that nobody waits for any more would go on, and come after the clearing up.
+  // Not interrupted by Ctrl-C: an abandoned promotion would go on and finish after the cleanup.
   const toTheEnd = () => AbortSignal.timeout(CHECK_TIMEOUT_MS)
   try {
     const settling: SmokeCheck = { name: 'workspace, key and files', look: (_, limit) => settle(context, limit) }
-    // Without them, every other check would say the same.
+    // Without them, every other check would fail the same way.
     if ((await run(settling, toTheEnd())) === 'problem') return
     for (const check of CHECKS) await run(check, toTheEnd())
     for (const check of hasTelemetry ? TELEMETRY_CHECKS : []) {

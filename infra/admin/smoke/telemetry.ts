@@ -4,13 +4,13 @@ import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cl
 import type { SmokeCheck } from './checks.ts'
 import { type SmokeContext, SmokeProblem } from './context.ts'
 
-/** Logs and metrics arrive after a while: seconds for the one, a minute or two for the other. */
+/** Logs arrive after seconds, metrics after a minute or two. */
 const PATIENCE_MS = 180_000
 const PAUSE_MS = 5000
-/** What functions/promote-container-file.ts writes. */
+/** The log line of functions/promote-container-file.ts. */
 const REFUSED = 'S3 refused to look for a missing key'
 
-/** That the run can be seen by whoever watches the service. */
+/** Checks that logs and metrics show the run. */
 export const TELEMETRY_CHECKS: SmokeCheck[] = [
   { name: 'log lines', look: findLogLines },
   { name: 'metrics', look: findMetrics },

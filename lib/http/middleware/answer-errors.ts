@@ -2,7 +2,7 @@ import { type ServiceError, toServiceError } from '../../errors.ts'
 import { storageUsageHeaders } from '../file-response.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** The only writer of the error body. What failed behind a 5xx is left for the log and goes nowhere else. */
+/** The only writer of the error body. The cause of a 5xx goes to the log and nowhere else. */
 export function answerErrors(): ApiMiddleware {
   const onError: ApiMiddleware['onError'] = (request) => {
     const { state } = request.event

@@ -16,7 +16,7 @@ export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; 
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
     const decision = takeOrPass(state.caller.keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    // Whoever awaits it sees the refusal; when nobody does, it is not an unhandled rejection.
+    // Awaiting it shows the refusal; when nobody does, it is no unhandled rejection.
     rateLimitPassed.catch(() => {})
     state.rateLimit = { decision, rateLimitPassed }
   }

@@ -12,7 +12,7 @@ const STEP_METRICS: Readonly<Record<TimedStep, MetricName>> = {
   undo: 'UndoTime',
 }
 
-/** Tells the outcome of every request: in one line of the log, and in one line of metrics. */
+/** Logs one line and publishes one metric record per request. */
 export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): number }): ApiMiddleware {
   const report: ApiMiddleware['after'] = ({ event: { state }, response }) => {
     if (!response) return

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { LOOPBACK, listen } from '../../../infra/local/listen.ts'
-import { nameS3Call } from '../../support/fault-proxy.ts'
+import { nameS3Call } from '../../support/aws/name-s3-call.ts'
 import { serve } from '../worker.ts'
 import { answerDynamoDb } from './dynamodb.ts'
 import { createDelays, type Model, ZERO_LATENCY } from './model.ts'

@@ -7,6 +7,7 @@ export interface ItemSpace {
   list(range: KeyRange, asOfMs: number): Item[]
   /** @param item undefined removes what is there */
   set(key: string, item: Item | undefined, nowMs: number): void
+  copy(): ItemSpace
 }
 
 interface Version {
@@ -14,12 +15,18 @@ interface Version {
   item: Item | undefined
 }
 
-/** @param keptMs how far back it can be asked */
-export function createItemSpace(keptMs: number): ItemSpace {
-  const versions = new Map<string, Version[]>()
+interface Contents {
+  versions: Map<string, Version[]>
   /** The keys of `versions`, ascending: a list is a piece of it, however many there are. */
-  const sorted: string[] = []
-  const removals: { key: string; atMs: number }[] = []
+  sorted: string[]
+  removals: { key: string; atMs: number }[]
+}
+
+/** @param keptMs how far back it can be asked */
+export function createItemSpace(
+  keptMs: number,
+  { versions, sorted, removals }: Contents = { versions: new Map(), sorted: [], removals: [] },
+): ItemSpace {
   const get = (key: string, asOfMs: number): Item | undefined =>
     versions.get(key)?.findLast(({ atMs }) => atMs <= asOfMs)?.item
 
@@ -49,6 +56,8 @@ export function createItemSpace(keptMs: number): ItemSpace {
       if (item === undefined) removals.push({ key, atMs: nowMs })
       while (removals[0] !== undefined && removals[0].atMs < nowMs - keptMs) forget(removals.shift()?.key ?? '')
     },
+    // Versions and items are replaced, never changed.
+    copy: () => createItemSpace(keptMs, { versions: new Map(versions), sorted: [...sorted], removals: [...removals] }),
   }
 
   function forget(removed: string): void {

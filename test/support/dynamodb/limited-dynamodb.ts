@@ -1,7 +1,7 @@
 import { type Item, indexWriteUnits, itemSizeBytes, readUnits, writeUnits } from './capacity.ts'
 import { type Content, createKey, perform, type Table, validate } from './dynalite.ts'
 import { DynamoDbFailure, resourceNotFound, tableExists, throttled, unknownOperation } from './failures.ts'
-import { createSpaces, openStoreAsOf } from './store-as-of.ts'
+import { createSpaces, openStoreAsOf, type Spaces } from './store-as-of.ts'
 import { createThroughput, DYNAMODB_LIMITS, type ThroughputLimits } from './throughput.ts'
 
 /** What a call cost; for a throttled one, what was not there: it costs nothing. */
@@ -30,6 +30,10 @@ export interface LimitedDynamoDbOptions {
 export interface LimitedDynamoDb {
   /** @throws DynamoDbFailure */
   execute(operation: string, input: Content): Promise<Content>
+  /** All tables and items as they are now. */
+  snapshot(): Spaces
+  /** Everything is again as it was then. */
+  restore(snapshot: Spaces): void
 }
 
 interface Write {
@@ -48,7 +52,7 @@ interface Write {
 export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedDynamoDb {
   const { now, staleMs, onCall = () => {}, rewrite = (_, input) => input } = options
   const throughput = createThroughput(options.limits ?? DYNAMODB_LIMITS, now)
-  const spaces = createSpaces(staleMs)
+  let spaces = createSpaces(staleMs)
 
   return {
     async execute(operation, original) {
@@ -72,6 +76,10 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
         default:
           throw unknownOperation()
       }
+    },
+    snapshot: () => spaces.copy(),
+    restore(snapshot) {
+      spaces = snapshot.copy()
     },
   }
 

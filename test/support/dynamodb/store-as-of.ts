@@ -8,6 +8,8 @@ export interface Spaces {
   tables: Map<string, Table>
   /** The items of a table, or those of an index of it. */
   of(table: string, index?: string): ItemSpace
+  /** Independent of what these become. */
+  copy(): Spaces
 }
 
 /** A store as it was at some time, for one operation, and what that operation does to it. */
@@ -24,15 +26,22 @@ const MAX_ITEM_BYTES = 400 * 1024
 const NOT_FOUND = Object.assign(new Error('no such item'), { name: 'NotFoundError' })
 
 /** @param keptMs how far back the spaces can be asked */
-export function createSpaces(keptMs: number): Spaces {
-  const spaces = new Map<string, ItemSpace>()
+export function createSpaces(
+  keptMs: number,
+  spaces = new Map<string, ItemSpace>(),
+  tables: Spaces['tables'] = new Map(),
+): Spaces {
   return {
-    tables: new Map(),
+    tables,
     of(table, index) {
       const name = index === undefined ? table : `${table}/${index}`
       const space = spaces.get(name) ?? createItemSpace(keptMs)
       spaces.set(name, space)
       return space
+    },
+    copy() {
+      const copies = [...spaces].map(([name, space]) => [name, space.copy()] as const)
+      return createSpaces(keptMs, new Map(copies), new Map(tables))
     },
   }
 }

@@ -1,17 +1,17 @@
-import type { LaneFault } from './lane.ts'
+import type { ProcessFault } from './breakable-transport.ts'
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
 const S3_CALLS = /^[A-Z]/
 /** A read has no effect that could come late: for it, that is the same as hanging. */
 const READS = /find|read|list|usage|^HeadObject$|^List/
 
-const s3Error = (status: number, code: string): LaneFault => ({
+const s3Error = (status: number, code: string): ProcessFault => ({
   kind: 'answer',
   status,
   headers: { 'content-type': 'application/xml' },
   body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>m</Message></Error>`,
 })
-const dynamoDbError = (status: number, type: string): LaneFault => ({
+const dynamoDbError = (status: number, type: string): ProcessFault => ({
   kind: 'answer',
   status,
   headers: { 'content-type': 'application/x-amz-json-1.0' },
@@ -19,9 +19,9 @@ const dynamoDbError = (status: number, type: string): LaneFault => ({
 })
 
 /** Everything that is made to happen to a call, by name. */
-export function faultsFor(call: string): [name: string, fault: LaneFault][] {
+export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
   const isS3 = S3_CALLS.test(call)
-  const faults: [string, LaneFault][] = [
+  const faults: [string, ProcessFault][] = [
     ['refused', { kind: 'refuse' }],
     ['answer lost', { kind: 'lose_answer' }],
     ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],

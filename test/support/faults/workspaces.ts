@@ -3,14 +3,14 @@ import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dy
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
-import { hashToken, newToken } from '../../lib/auth/api-token.ts'
-import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { createReservations } from '../../lib/aws/reservations.ts'
-import { newWorkspaceItem, toWorkspaceLedger } from '../../lib/aws/workspace-item.ts'
-import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
-import { createObjectKeys } from '../../lib/object-keys.ts'
-import type { OpenReservation } from '../../lib/promotion/ports.ts'
-import type { StandIns } from './stand-ins.ts'
+import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
+import { createReservations } from '../../../lib/aws/reservations.ts'
+import { newWorkspaceItem, toWorkspaceLedger } from '../../../lib/aws/workspace-item.ts'
+import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import type { OpenReservation } from '../../../lib/promotion/ports.ts'
+import type { StandIns } from '../stand-ins.ts'
 
 export interface TestWorkspace {
   workspaceId: WorkspaceId
@@ -27,8 +27,8 @@ export interface WorkspaceState {
   reservations: number
 }
 
-/** Puts workspaces, keys and files into the stand-ins, and looks what became of them. */
-export function createWorld({ config, dynamoDb, s3 }: StandIns) {
+/** Puts workspaces, keys and files into S3 and DynamoDB, and looks what became of them. */
+export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
   const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
   const listReservations = async (workspaceId: WorkspaceId) => {
     const all: OpenReservation[] = []
@@ -40,8 +40,6 @@ export function createWorld({ config, dynamoDb, s3 }: StandIns) {
     return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
   }
   return {
-    config,
-
     /** @param quotaBytes left out: the workspace has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {
       const token = newToken()

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { TableSegment } from '../../lib/maintenance/ports.ts'
+import { newWorkspaceId } from '../support/ledger-values.ts'
+
+const { signal } = new AbortController()
+const SHARES = 4
+/** Other suites use the tables, too. */
+const MINE = 40
+
+interface Harness {
+  list(share: TableSegment, signal: AbortSignal): AsyncIterable<WorkspaceId>
+  /** Of a table with several rows of a workspace. */
+  has?(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
+  /** Gives a workspace some rows. */
+  add(workspaceId: WorkspaceId): Promise<void>
+}
+
+/**
+ * Shares of the workspaces of a table, read side by side and gone on with.
+ * @param make on a table that other suites may use, too
+ */
+export function describeShares(name: string, make: () => Harness): void {
+  describe(`shares of the workspaces of ${name}`, () => {
+    const read = async (harness: Harness, segment: number, after?: WorkspaceId) => {
+      const all: WorkspaceId[] = []
+      for await (const id of harness.list({ segment, totalSegments: SHARES, after }, signal)) all.push(id)
+      return all
+    }
+
+    it('are disjoint and together all; each can be gone on with behind any workspace', async () => {
+      const harness = make()
+      const ids = Array.from({ length: MINE }, newWorkspaceId)
+      for (const id of ids) await harness.add(id)
+      const shares = await Promise.all(Array.from({ length: SHARES }, (_, segment) => read(harness, segment)))
+      const all = shares.flat()
+      expect(new Set(all).size).toBe(all.length)
+      expect(all).toEqual(expect.arrayContaining(ids))
+      for (const [segment, share] of shares.entries()) {
+        expect(share.length).toBeGreaterThan(1)
+        for (const [index, id] of share.entries()) {
+          if (index % 3 === 0) expect(await read(harness, segment, id)).toEqual(share.slice(index + 1))
+        }
+      }
+      if (harness.has) {
+        expect(await harness.has(ids[0] as WorkspaceId, signal)).toBe(true)
+        expect(await harness.has(newWorkspaceId(), signal)).toBe(false)
+      }
+    })
+  })
+}

@@ -1,0 +1,93 @@
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { auditAll } from '../../infra/admin/audit-all.ts'
+import { connect, type Stores, useLocalService } from '../../infra/admin/connect.ts'
+import type { Session } from '../../infra/admin/session.ts'
+import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
+import { ROOT } from '../support/admin-process.ts'
+import { newReservation } from '../support/ledger-values.ts'
+
+const WORKSPACES = 12
+let directory: string
+let service: LocalService
+let stores: Stores
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-audit-continued-'))
+  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  stores = connect(await useLocalService(directory))
+  for (let n = 0; n < WORKSPACES; n++) {
+    const { workspaceId, objectKey } = newReservation({ workspaceId: `ws_loose_${n}` as WorkspaceId })
+    await stores.workspaces.create(workspaceId, 1000, AbortSignal.timeout(10_000))
+    await stores.s3.send(new PutObjectCommand({ Bucket: stores.config.documentsBucket, Key: objectKey, Body: 'loose' }))
+  }
+}, 120_000)
+afterAll(async () => {
+  await service.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** As the command does it. @param most after so many findings, Ctrl-C is pressed */
+async function audit(continues: boolean, most = Number.POSITIVE_INFINITY) {
+  const stopped = new AbortController()
+  const found: string[] = []
+  const shown: string[] = []
+  const notes: string[] = []
+  const session = {
+    output: { note: (text: string) => notes.push(text), progress: (text: string) => shown.push(text) },
+    signal: stopped.signal,
+    stores: async () => connect(await useLocalService(directory)),
+    target: { local: true, directory },
+  } as unknown as Session
+  const onFinding = (finding: Finding) => {
+    if (found.push(findingId(finding)) === most) stopped.abort(new Error('Stopped by SIGINT.'))
+  }
+  const options = { repair: false, deleteLostDocuments: false, onFinding }
+  const report = await auditAll(options, continues, session).catch((error: Error) => error)
+  return { report, found, shown, notes }
+}
+
+const checkpoint = () => join(directory, 'audit-local.json')
+
+describe('an audit by the command', () => {
+  it('goes on where Ctrl-C stopped it, until all is found; nothing is looked at again but what it was at', async () => {
+    const first = await audit(false, 4)
+    expect(first.report).toEqual(new Error('Stopped by SIGINT.'))
+    expect(first.notes).toEqual([expect.stringMatching(/^audited .*workspaces\. Go on with: audit --continue$/)])
+    const second = await audit(true, 3)
+    expect(second.report).toBeInstanceOf(Error)
+    const third = await audit(true)
+    expect(third.report).toMatchObject({ workspaces: WORKSPACES + 2, findings: WORKSPACES, isComplete: true })
+    const all = [...first.found, ...second.found, ...third.found]
+    expect(new Set(all).size).toBe(WORKSPACES)
+    expect(all.length - WORKSPACES).toBeLessThanOrEqual(2)
+    expect(third.shown.at(-1)).toMatch(/^audited (\[#+-*\] )?14( of about [\d,]+)? workspaces$/)
+    await expect(access(checkpoint())).rejects.toThrow('ENOENT')
+  })
+
+  it('goes on with nothing when there is nothing, or half a file', async () => {
+    expect((await audit(true)).report).toMatchObject({ reason: 'nothing_to_continue' })
+    await writeFile(checkpoint(), '{"roundId":')
+    expect((await audit(true)).report).toMatchObject({ reason: 'nothing_to_continue' })
+  })
+
+  it('fails at once where the stores refuse, and can be continued', async () => {
+    const { report } = await audit(false, 1)
+    expect(report).toBeInstanceOf(Error)
+    const environment = await useLocalService(directory)
+    const session = {
+      output: { note() {}, progress() {} },
+      signal: new AbortController().signal,
+      stores: async () => connect({ ...environment, DOCUMENTS_TABLE: 'not-there' }),
+      target: { local: true, directory },
+    } as unknown as Session
+    const options = { repair: false, deleteLostDocuments: false, onFinding() {} }
+    await expect(auditAll(options, true, session)).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
+    expect((await audit(true)).report).toMatchObject({ findings: WORKSPACES, isComplete: true })
+  })
+})

@@ -1,0 +1,49 @@
+import { Agent, createServer, request, type Server } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
+/** A request to AWS, as it is on the wire. */
+export interface WireRequest {
+  method: string
+  /** With its query. */
+  path: string
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
+export interface WireAnswer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer | string
+}
+
+/** S3 or DynamoDB, wherever it is. Rejects when there is no answer. */
+export type Store = (request: WireRequest) => Promise<WireAnswer>
+
+/** A server that answers as the store does. */
+export function serverOf(store: Store): Server {
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = '', url: path = '', headers } = incoming
+    const answer = await store({ method, path, headers, body: await buffer(incoming) })
+    outgoing.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  // As AWS does it: connections are kept for much longer than Node's 5 s.
+  server.keepAliveTimeout = 60_000
+  return server
+}
+
+/** The store behind a URL. */
+export function storeAt(endpoint: string): Store & { close(): void } {
+  const agent = new Agent({ keepAlive: true })
+  const { hostname: host, port } = new URL(endpoint)
+  const ask: Store = ({ method, path, headers, body }) =>
+    new Promise((resolve, reject) => {
+      const asked = request({ host, port, agent, method, path, headers }, (answered) => {
+        buffer(answered).then((bytes) => {
+          resolve({ status: answered.statusCode ?? 502, headers: answered.headers, body: bytes })
+        }, reject)
+      })
+      asked.on('error', reject).end(body)
+    })
+  return Object.assign(ask, { close: () => agent.destroy() })
+}

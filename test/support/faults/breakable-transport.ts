@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { HttpHandlerOptions, HttpRequest } from '@smithy/types'
+import { fromWire, type Transport, toWire } from '../aws/in-process.ts'
+import type { Store } from '../aws/store.ts'
+import { type AwsCall, type Fault, startFaultProxy, toCall } from './fault-proxy.ts'
+
+/** What may happen to a call of a process that can be killed. */
+export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after' }
+
+/** A process from its start until it is killed or replaced. */
+export interface Life {
+  /** It sends nothing any more. */
+  isDead: boolean
+  /** Nothing of it arrives any more. */
+  isOver: boolean
+  /** Calls that will end without the help of a time limit. */
+  underWay: Set<Promise<unknown>>
+  /** Resolves when it is dead, and what it had sent before has ended. */
+  died: Promise<void>
+  die(): void
+  /** All calls that it made, the SDK's repetitions included. */
+  calls: AwsCall[]
+  /** Whether calls that nothing happens to go over the network, too. */
+  onTheWire: boolean
+  faultOf(call: AwsCall): ProcessFault | undefined
+}
+
+export function newLife(onTheWire: boolean): Life {
+  const { promise: died, resolve } = Promise.withResolvers<void>()
+  const life: Life = {
+    isDead: false,
+    isOver: false,
+    underWay: new Set(),
+    died,
+    die() {
+      life.isDead = true
+      void Promise.allSettled(life.underWay).then(() => resolve())
+    },
+    calls: [],
+    onTheWire,
+    faultOf: () => undefined,
+  }
+  return life
+}
+
+const ID_HEADER = 'x-test-id'
+/** For what will never be answered. All else has as much time as it takes on a busy machine. */
+const HUNG_REQUEST_MS = 100
+
+interface BreakableTransport extends Transport {
+  endpoint: string
+  /** Hands the calls that were held back to the store. */
+  deliverLate(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * In place of an SDK client's transport: what happens to a call is decided by the life that makes it, and done on the wire.
+ *
+ * @param options.network the client's own transport; it sends to the `endpoint` that is returned
+ * @param options.lifeOf whose call it is
+ * @param options.patienceMs for calls that bring no time limit of their own; left out: what the transport has. Those that
+ *   are made to hang are given up soon then.
+ */
+export async function startBreakableTransport(options: {
+  store: Store
+  network: () => Transport
+  lifeOf: () => Life
+  patienceMs?: number | undefined
+}): Promise<BreakableTransport> {
+  const { store, network, lifeOf, patienceMs } = options
+  const proxy = await startFaultProxy(store)
+  const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
+  proxy.fault = ({ headers }) => {
+    const sent = underWay.get(String(headers[ID_HEADER]))
+    return sent === undefined || sent.life.isOver ? { kind: 'refuse' } : sent.fault
+  }
+
+  const overTheWire = async (
+    request: HttpRequest,
+    { life, fault }: { life: Life; fault: Fault | undefined },
+    given: HttpHandlerOptions = {},
+  ) => {
+    const id = randomUUID()
+    underWay.set(id, { life, fault })
+    proxy.calls.length = 0
+    const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
+    const limit = given.requestTimeout ?? (isHung && patienceMs !== undefined ? HUNG_REQUEST_MS : patienceMs)
+    const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
+    copy.headers = { ...request.headers, [ID_HEADER]: id }
+    const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })
+    if (fault === undefined || fault.kind === 'lose_answer') {
+      life.underWay.add(answering)
+      void answering.catch(() => {}).then(() => life.underWay.delete(answering))
+    }
+    return answering
+  }
+
+  return {
+    endpoint: proxy.endpoint,
+    deliverLate: proxy.deliverLate,
+    stop: proxy.stop,
+    async handle(request, given) {
+      const life = lifeOf()
+      if (life.isDead) throw brokenConnection()
+      const sent = toWire(request)
+      const call = toCall(sent)
+      life.calls.push(call)
+      const fault = life.faultOf(call)
+      if (fault?.kind === 'kill_before' || fault?.kind === 'kill_after') {
+        // What is sent at the same moment is on its way before the process is killed.
+        for (let turns = 0; turns < 3; turns++) await setImmediate()
+        if (fault.kind === 'kill_after') await store({ ...sent, headers: call.headers })
+        life.die()
+        throw brokenConnection()
+      }
+      if (fault || life.onTheWire) return overTheWire(request, { life, fault }, given)
+      const answer = await store({ ...sent, headers: call.headers })
+      if (life.isDead) throw brokenConnection()
+      return { response: fromWire(answer, request.method) }
+    },
+  }
+}
+
+/** For a process that is dead: nobody looks at it. */
+function brokenConnection(): Error {
+  return Object.assign(new Error('this process was killed'), { code: 'ECONNRESET' })
+}
