@@ -9,11 +9,13 @@ const FAST = [
   'test/histories/**/*.test.ts',
   'test/model/**/*.test.ts',
 ]
-/** Hundreds of requests at once: on a machine that does something else, some are answered with 503. */
-const ALONE = 'test/e2e/storms.test.ts'
 const AFTER_ALL_OTHERS = 'test/policies/**/*.test.ts'
 
-const onStandIns = { globalSetup: 'test/support/global-setup.ts' }
+const onStandIns = {
+  globalSetup: 'test/support/global-setup.ts',
+  // Node.js loads the modules itself, compiled as other processes of the run left them.
+  experimental: { viteModuleRunner: false },
+}
 
 export default defineConfig({
   test: {
@@ -22,6 +24,8 @@ export default defineConfig({
     reporters: process.env.CI ? ['default', ['json', { outputFile: '.test/results.json' }]] : ['default'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Of the tests of one file that say they may run side by side.
+    maxConcurrency: 16,
     projects: [
       {
         extends: true,
@@ -41,16 +45,15 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: [...FAST, ALONE, AFTER_ALL_OTHERS],
+          exclude: [...FAST, AFTER_ALL_OTHERS],
           sequence: { groupOrder: 0 },
           ...onStandIns,
         },
       },
-      { extends: true, test: { name: 'storms', include: [ALONE], sequence: { groupOrder: 1 }, ...onStandIns } },
       // Looks at what all other suites asked of AWS.
       {
         extends: true,
-        test: { name: 'policies', include: [AFTER_ALL_OTHERS], sequence: { groupOrder: 2 }, ...onStandIns },
+        test: { name: 'policies', include: [AFTER_ALL_OTHERS], sequence: { groupOrder: 1 }, ...onStandIns },
       },
     ],
   },

@@ -14,7 +14,6 @@ export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
 
 interface ReasonRow {
   status: ErrorStatus
-  /** A sentence for people; a throw site may give a more exact one. */
   detail: string
   /** Replaces the documented message where that would be wrong. */
   message?: string
@@ -168,7 +167,6 @@ interface ServiceErrorOptions {
   retryAfterSeconds?: number
   /** A store was called and its answer never read: it may still be at work on the call. */
   isUnanswered?: boolean
-  /** For the log only. */
   cause?: unknown
 }
 

@@ -4,18 +4,13 @@ import { Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
 export const METRICS = {
   Promotions: 'Count',
   Replays: 'Count',
-  /** Answers with 4xx, also by `reason`. */
   Refusals: 'Count',
-  /** Answers with 5xx, also by `reason`. */
   Failures: 'Count',
   PromotedBytes: 'Bytes',
-  /** Documents deleted by their callers. */
   Deletions: 'Count',
   DeletedBytes: 'Bytes',
-  /** Promotions that left little of their workspace's quota. */
   QuotaNearlyFull: 'Count',
   PromotionTime: 'Milliseconds',
-  /** Of every other operation, also by `operation`; its sample count says how often. */
   OperationTime: 'Milliseconds',
   AuthenticateTime: 'Milliseconds',
   LookUpTime: 'Milliseconds',
@@ -27,17 +22,11 @@ export const METRICS = {
   RateLimiterUnavailable: 'Count',
   ReservationsResolved: 'Count',
   ReservationsUnresolved: 'Count',
-  /** How long the lease of the oldest reservation has been over. */
   OldestReservation: 'Milliseconds',
-  /** For how long a workspace had been due when a run of the resolver began: a minute, when all is well. */
   OldestOverdueSeconds: 'Seconds',
-  /** Workspaces that the run before should have come to. */
   OverdueWorkspaces: 'Count',
-  /** Of the resolver: they ran out of time, or could not list what is due. */
   IncompleteRuns: 'Count',
-  /** Also by `kind` of finding. */
   AuditFindings: 'Count',
-  /** Stored items in a form that this service does not write, skipped. */
   ItemsUnreadable: 'Count',
   AuditedWorkspaces: 'Count',
   AuditedDocuments: 'Count',

@@ -30,7 +30,6 @@ export interface ApiKeyAdministration {
   remove(tokenHash: string, signal: AbortSignal): Promise<void>
 }
 
-/** The record of a new token. */
 export function newApiKeyRecord(token: string, grant: ApiKeyGrant, nowMs: number): ApiKeyRecord {
   const tokenHash = hashToken(token)
   return { ...grant, tokenHash, keyId: keyIdOf(tokenHash), isEnabled: true, createdAt: new Date(nowMs).toISOString() }

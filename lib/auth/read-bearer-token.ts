@@ -1,7 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { isWellFormedToken, TOKEN_PREFIX } from './api-token.ts'
 
-/** What a request says about its caller. */
 export interface Credentials {
   /** Values of all Authorization headers. */
   authorization: readonly string[]

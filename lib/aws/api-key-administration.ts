@@ -12,7 +12,6 @@ import { conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { send } from './send.ts'
 
-/** The API keys in the Keys table, for platform teams. */
 export function createApiKeyAdministration({
   client,
   tableName: TableName,

@@ -20,7 +20,6 @@ export interface ApiKeyItem {
   created_at: string
 }
 
-/** The API keys in the Keys table. */
 export function createApiKeyStore({ client, tableName }: { client: DynamoDBClient; tableName: string }): ApiKeyStore {
   return {
     async find(tokenHash, signal) {

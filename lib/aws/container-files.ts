@@ -5,7 +5,6 @@ import { send } from './send.ts'
 
 const LIST_TIMEOUT_MS = 3000
 
-/** Reads the sandboxes in S3. */
 export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
   const { client, sandboxBucket: Bucket } = settings
   const options = (signal: AbortSignal) => ({ name: 'ListObjectsV2', signal, requestTimeoutMs: LIST_TIMEOUT_MS })

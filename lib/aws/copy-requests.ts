@@ -12,7 +12,6 @@ export interface ObjectCopySettings extends CopySettings {
 }
 
 const LOOK_TIMEOUT_MS = 3000
-/** Time for a file of hardly any bytes. */
 const LEAST_COPY_TIMEOUT_MS = 8000
 /** A fourth of the usual 70 MiB/s. */
 const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000

@@ -3,7 +3,6 @@ import type { DocumentObjects } from '../files/ports.ts'
 import { isArchived } from './container-file.ts'
 import { lookAt } from './copy-requests.ts'
 
-/** Lists and inspects the objects of documents in S3. */
 export function createDocumentObjects({
   client,
   documentsBucket: Bucket,

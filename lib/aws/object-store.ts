@@ -27,7 +27,6 @@ interface UploadMarkers {
   UploadIdMarker?: string | undefined
 }
 
-/** The sandboxes and the documents in S3. */
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, sandboxBucket, documentsBucket } = settings
   const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })

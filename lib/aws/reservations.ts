@@ -39,7 +39,6 @@ const IS_OPEN = '(attribute_not_exists(closed_by) OR closed_by = :closed_by)'
 /** As long as the request lives. */
 const CLOSING_PATIENCE_MS = 60_000
 
-/** The reservations of all workspaces, in the Reservations table. */
 export function createReservations({
   client,
   tableName: TableName,

@@ -12,7 +12,6 @@ const MAX_TRIES = 10
 const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 const HAS_QUOTA = 'quota_bytes = :known_quota_bytes'
 
-/** Workspaces in the Workspaces table, for platform teams. */
 export function createWorkspaceAdministration({
   client,
   tableName: TableName,

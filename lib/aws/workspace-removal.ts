@@ -21,7 +21,6 @@ export interface WorkspaceRemoval {
   remove(workspaceId: WorkspaceId, version: number | undefined, signal: AbortSignal): Promise<boolean>
 }
 
-/** The end of workspaces in the Workspaces table, for platform teams. */
 export function createWorkspaceRemoval({
   client,
   tableName: TableName,

@@ -6,7 +6,6 @@ const ANY_TYPE = 'application/octet-stream'
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=([\w.+:-]+|"[\w .,:;/+-]*"))*$/
 const MAX_TYPE_LENGTH = 200
 
-/** Where a file can be fetched, for a while. */
 export interface Download {
   url: string
   expiresAt: Date

@@ -7,7 +7,6 @@ import type { ContainerFiles } from './ports.ts'
 
 export interface ContainerFileRequest {
   workspaceId: WorkspaceId
-  /** As they came, not yet checked. */
   containerId: string | undefined
   fileId: string | undefined
 }

@@ -3,7 +3,6 @@ import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFileDescription } from './container-file.ts'
 import type { ContainerFiles, Page } from './ports.ts'
 
-/** Objects that S3 lists at once, at most. */
 const MAX_KEYS = 1000
 
 /**

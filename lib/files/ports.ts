@@ -66,7 +66,6 @@ export interface SignedDownload {
   objectKey: string
   /** Sent as Content-Type, whatever the object was stored with. */
   contentType: string
-  /** Sent as Content-Disposition. */
   contentDisposition: string
 }
 

@@ -12,7 +12,6 @@ import { requireOwnWorkspace } from './middleware/require-own-workspace.ts'
 import { startRequest } from './middleware/start-request.ts'
 import type { ApiEvent, RequestState } from './request-state.ts'
 
-/** Dependencies of every operation. */
 export interface ApiDependencies {
   apiKeys: ApiKeyStore
   rateLimiter: RateLimiter
@@ -33,7 +32,6 @@ export interface ApiRequest {
 }
 
 export interface Operation {
-  /** For log and metrics. */
   name: string
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }

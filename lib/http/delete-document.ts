@@ -29,7 +29,6 @@ export function deleteDocumentOperation(deps: DeleteDocumentDependencies): Opera
   }
 }
 
-/** The one operation of the permission files:delete. */
 export function createDeleteDocumentHandler(deps: DeleteDocumentHttpDependencies) {
   const operations = { '/v1/files/{document_id}': deleteDocumentOperation(deps) }
   return createApiHandler({ permission: 'files:delete', operations }, deps)

@@ -17,7 +17,6 @@ export const PURPOSES = [
 /** The vendor's word for downloadable output of a tool. */
 export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
 
-/** The file response of interface.md §2.3, in the wanted dialect. */
 export function fileResponse(document: ListedDocument, { shape, label }: Dialect): Record<string, unknown> {
   if (shape === 'compat_b') {
     return {

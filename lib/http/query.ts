@@ -3,7 +3,6 @@ import { ServiceError } from '../errors.ts'
 
 export type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
 
-/** All values of a query parameter, decoded by the gateway. */
 export function queryValues(event: Query, name: string): string[] {
   const multiple = event.multiValueQueryStringParameters?.[name]
   if (multiple) return multiple

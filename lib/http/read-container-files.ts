@@ -6,7 +6,6 @@ import { retrieveContainerFileOperation } from './retrieve-container-file.ts'
 
 export type ReadContainerFilesDependencies = ApiDependencies & DownloadContainerFileDependencies
 
-/** The operations of the permission containers:read. */
 export function createReadContainerFilesHandler(deps: ReadContainerFilesDependencies) {
   const operations = {
     '/v1/containers/{container_id}/files': listContainerFilesOperation(deps),

@@ -6,7 +6,6 @@ import { retrieveDocumentOperation } from './retrieve-document.ts'
 
 export type ReadDocumentsDependencies = ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies
 
-/** The operations of the permission files:read. */
 export function createReadDocumentsHandler(deps: ReadDocumentsDependencies) {
   const operations = {
     '/v1/files': listDocumentsOperation(deps),

@@ -14,16 +14,13 @@ export interface RequestState extends RequestScope {
   rateLimit?: {
     /** undefined when the limiter's store could not be asked: then the request passes. */
     decision: Promise<RateLimitDecision | undefined>
-    /** Rejects with rate_limited. */
     rateLimitPassed: Promise<void>
   }
-  /** Name in log and metrics. */
   operation: string | undefined
   /** What a success counts. */
   counts?: MetricValues
   /** What a refusal or failure was answered with. */
   failure?: ServiceError
-  /** Added to every answer. */
   responseHeaders: Record<string, string>
 }
 

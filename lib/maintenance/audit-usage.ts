@@ -164,6 +164,7 @@ function whyNot(
   { now }: UsageDependencies,
 ): NotAddedUpReason | undefined {
   if (now() - atMs > MAX_AGE_MS) return 'too_slow'
-  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion) return 'ledger_replaced'
+  if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion)
+    return 'ledger_replaced'
   return sum.untold > 0 ? 'older_release' : undefined
 }

@@ -17,7 +17,6 @@ export interface ContainerFile {
 export interface WorkspaceDocument {
   workspaceId: WorkspaceId
   documentId: DocumentId
-  /** The attempt that made it. */
   attemptId: AttemptId
   objectKey: string
   filename: FilePath
@@ -71,7 +70,6 @@ export interface MarkerId {
 
 export interface StorageUsage {
   quotaBytes: number
-  /** Documents and reservations together. */
   usedBytes: number
 }
 
@@ -119,7 +117,6 @@ export interface QuotaLedger {
  */
 export type ReservationPurpose = 'promotion' | 'late_copy' | 'fence'
 
-/** A reservation as it stands. */
 export interface OpenReservation extends Reservation {
   purpose: ReservationPurpose
   /** The release that gives its bytes back, and no other. */

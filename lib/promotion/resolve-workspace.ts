@@ -74,11 +74,13 @@ export async function resolveWorkspace(
   // when that was looked for; one that is gone, that it is done. The version as it was before: what came since is not forgotten.
   const ledger = await readAgain(before)
   if (ledger === undefined) return { ...report, isClaimedElsewhere: true }
+  // What this run begins, the next one may end: by then it is over, and whoever finds a release may complete it.
+  const ownDeps = claimUntilMs === undefined ? deps : { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
   // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
   const phases = [
-    ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, deps)),
-    ledger.releases.filter(isOver).map((release) => leftRelease(release, reservations, deps)),
-    reservations.filter(isOver).flatMap((reservation) => leftReservation(reservation, ledger, deps) ?? []),
+    ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, ownDeps)),
+    ledger.releases.filter(isOver).map((release) => leftRelease(release, reservations, ownDeps)),
+    reservations.filter(isOver).flatMap((reservation) => leftReservation(reservation, ledger, ownDeps) ?? []),
   ]
   for (const phase of phases) {
     const room = Math.max(0, maxResolutions - (report.settled + report.released + report.failed))

@@ -10,12 +10,24 @@ export const PRICES = {
   dynamoDbWriteUnit: 0.625e-6,
   /** Same page: one read unit, a strongly consistent read of up to 4 KB. */
   dynamoDbReadUnit: 0.125e-6,
+  /** Same page: a GB of a table or an index, for a month. */
+  dynamoDbStorageGb: 0.25,
+  /** Same page: point-in-time recovery of a GB of a table, for a month. */
+  dynamoDbRecoveryGb: 0.2,
+  /** aws.amazon.com/s3/pricing: S3 Standard, a GB for a month, above 500 TB. */
+  s3StorageGb: 0.021,
   /** aws.amazon.com/s3/pricing: PUT, COPY, POST, LIST; S3 Standard. */
   s3WriteRequest: 5e-6,
   /** Same page: GET, HEAD and all other requests. */
   s3ReadRequest: 0.4e-6,
+  /** aws.amazon.com/step-functions/pricing: one state transition of a standard workflow. */
+  stepFunctionsTransition: 25e-6,
   /** aws.amazon.com/cloudwatch/pricing: logs, standard class, ingested. */
   logByte: 0.5e-9,
+  /** Same page: a GB kept for a month, compressed to some 15 %. */
+  logStorageGb: 0.03 * 0.15,
+  /** Same page: a custom metric for a month, up to 10,000 of them. */
+  metric: 0.3,
   /** aws.amazon.com/xray/pricing: one trace recorded. */
   trace: 5e-6,
 }

@@ -10,6 +10,7 @@ import { memory } from './benches/memory.ts'
 import { operationCalls } from './benches/operation-calls.ts'
 import { operationTime } from './benches/operation-time.ts'
 import { ownTime } from './benches/own-time.ts'
+import { scale } from './benches/scale.ts'
 import { simulatorCheck } from './benches/simulator.ts'
 import { streamed } from './benches/streamed.ts'
 import { zip } from './benches/zip.ts'
@@ -30,6 +31,7 @@ export const BENCHES: readonly Bench[] = [
   streamed,
   cost,
   contention,
+  scale,
 ]
 
 export interface Ran {

@@ -27,7 +27,7 @@ const KILLS = Number(process.env.STORM_KILLS ?? 10)
 /** Of the embedded S3; the DynamoDB with limits takes any. */
 const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
 const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
-const signal = AbortSignal.timeout(600_000)
+const signal = AbortSignal.timeout(1_800_000)
 
 /** Outlives the service that is killed. */
 let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
@@ -176,7 +176,7 @@ describe('storms over HTTP', () => {
     expect(throttled).toBeGreaterThan(0)
   })
 
-  it('200 parallel clients fill a quota exactly', { timeout: 120_000 }, async () => {
+  it('200 parallel clients fill a quota exactly', { timeout: 600_000 }, async () => {
     const [size, room] = [1000, 60]
     const tokens = await newWorkspace('ws_full_storm', {
       quotaBytes: size * room,
@@ -203,7 +203,7 @@ describe('storms over HTTP', () => {
   })
 
   it(`keeps every promise while it is killed in the middle of promotions, deletions and lists, ${KILLS} times`, {
-    timeout: 900_000,
+    timeout: 1_800_000,
   }, async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251))
     const tokens = await newWorkspace('ws_killed', { quotaBytes: 10 ** 10, keys: 12, bytes })

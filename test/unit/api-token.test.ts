@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { hashToken, isWellFormedToken, newToken } from '../../lib/auth/api-token.ts'
+import { hashToken, isWellFormedToken, keyIdOf, newToken } from '../../lib/auth/api-token.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -48,5 +48,11 @@ describe('isWellFormedToken', () => {
 describe('hashToken', () => {
   it('is SHA-256 in hex', () => {
     expect(hashToken('cfp_x')).toBe(createHash('sha256').update('cfp_x').digest('hex'))
+  })
+})
+
+describe('keyIdOf', () => {
+  it('names a key by the first 48 bits of its hash', () => {
+    expect(keyIdOf('0123456789abcdef0123456789abcdef')).toBe('key_0123456789ab')
   })
 })

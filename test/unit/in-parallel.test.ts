@@ -98,6 +98,18 @@ describe('inParallel', () => {
     expect(started.toSorted()).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 5, 6])
   })
 
+  it('runs half of them at the same time also when there are fewer tasks than might run', async () => {
+    const { results } = start(2, 8)
+    for (const attempt of [...running]) attempt.fail(OVERLOAD)
+    await settled()
+    expect(running.length).toBe(1)
+    while (running.length > 0) {
+      at(0).succeed()
+      await settled()
+    }
+    expect(await results).toEqual(['result 1', 'result 2'])
+  })
+
   it('comes back to more at the same time as they succeed', async () => {
     const { results } = start(30, 4)
     for (const attempt of [...running]) attempt.fail(OVERLOAD)

@@ -190,5 +190,20 @@ describe('resolveExpiredReservations, in trouble', () => {
       expect(ports.state(nth(1))).toEqual(NOTHING)
       expect(await Promise.race([killed, 'never ends'])).toBe('never ends')
     })
+
+    it('the next one ends a release that a killed one had begun', async () => {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      ports.pass()
+      const endsAtMs = ports.clock.nowMs + 55_000
+      const dying = vi.spyOn(ports.reservations, 'close').mockImplementation(() => new Promise(() => {}))
+      void resolve(ports, { maxResolutions: 100, endsAtMs })
+      await vi.waitFor(() => expect(dying).toHaveBeenCalled())
+      dying.mockRestore()
+      expect(ports.state(nth(1))).toMatchObject({ markers: 1, used: 100 })
+      ports.pass(55_000)
+      expect(await resolve(ports)).toMatchObject({ workspaces: 1, failed: 0 })
+      expect(ports.state(nth(1))).toEqual(NOTHING)
+    })
   })
 })

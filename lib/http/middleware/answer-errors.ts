@@ -30,7 +30,6 @@ function errorHeaders(error: ServiceError): Record<string, string> {
   return headers
 }
 
-/** The error body of interface.md §2.4. */
 function errorBody(error: ServiceError, requestId: string, userId: string | undefined): Record<string, unknown> {
   return {
     error: {

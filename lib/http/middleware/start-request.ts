@@ -14,7 +14,6 @@ export function startRequest({
 }: {
   log: Log
   now(): number
-  /** The operation at one of the gateway's resources. */
   nameOf(resource: string): string | undefined
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {

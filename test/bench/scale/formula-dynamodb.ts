@@ -1,8 +1,9 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { type Item, itemSizeBytes, readUnits } from '../../support/dynamodb/capacity.ts'
 import type { Content } from '../../support/dynamodb/dynalite.ts'
-import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
+import { DynamoDbFailure, throttled } from '../../support/dynamodb/failures.ts'
 import type { Consumption, LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import { createThroughput, DYNAMODB_LIMITS } from '../../support/dynamodb/throughput.ts'
 import {
   bytesIn,
   documentFrom,
@@ -49,6 +50,8 @@ interface ReadInput {
 
 /** Of a query or scan: Amazon DynamoDB developer guide, "Paginating table query results". */
 const PAGE_BYTES = 1024 ** 2
+/** Of a table on demand that is new; a large one has more. */
+const PARTITIONS = 4
 
 /**
  * DynamoDB with more items than anybody could hold: what was never written is computed from its number when it is asked for,
@@ -61,9 +64,11 @@ export function createFormulaDynamoDb(
   written: LimitedDynamoDb,
   population: Population,
   tables: Tables,
-  onCall: (call: Pick<Consumption, 'operation' | 'table' | 'units'>) => void,
+  onCall: (call: Pick<Consumption, 'operation' | 'table' | 'units' | 'outcome'>) => void,
+  now: () => number,
 ): { execute(operation: string, input: Content): Promise<DynamoDbAnswer> } {
   const order = scanOrder(population.workspaces)
+  const throughput = createThroughput(DYNAMODB_LIMITS, now)
   /** Workspaces whose items are in the other DynamoDB, and those that have reservations there. */
   const writtenWorkspaces = new Set<string>()
   const writtenReservations = new Set<string>()
@@ -90,6 +95,7 @@ export function createFormulaDynamoDb(
     if (operation === 'GetItem' && TableName === tables.workspaces && id !== undefined && !writtenWorkspaces.has(id)) {
       return getLedger(id, input)
     }
+    if (operation === 'GetItem' && TableName === tables.documents) return getDocument(input)
     if (operation === 'Query' && TableName === tables.documents && input.IndexName === undefined) {
       return queryDocuments(input)
     }
@@ -137,8 +143,22 @@ export function createFormulaDynamoDb(
   function getLedger(id: string, input: ReadInput): string {
     const item = ledgerOf(id)
     const units = readUnits(itemSizeBytes(item), input.ConsistentRead === true)
-    onCall({ operation: 'GetItem', table: tables.workspaces, units })
+    charge('GetItem', tables.workspaces, workspaceOf(id, population), units)
     return JSON.stringify({ ...(item && { Item: item }), ...capacity(units, input) })
+  }
+
+  function getDocument(input: ReadInput): string {
+    const { Key: { workspace_id, document_id } = {} } = input
+    const workspace = workspaceOf(workspace_id?.S ?? '', population)
+    const document = workspace === undefined ? Number.NaN : documentFrom(document_id?.S ?? '', workspace)
+    const isThere =
+      workspace !== undefined &&
+      document < population.documentsIn(workspace) &&
+      namesOf(workspace, document).documentId === document_id?.S &&
+      hasRecord(workspace, document, population)
+    charge('GetItem', tables.documents, workspace, 1)
+    const item = isThere ? `"Item":${documentJson(workspace, document, population)},` : ''
+    return `{${item}"ConsumedCapacity":{"CapacityUnits":1}}`
   }
 
   function queryDocuments(input: ReadInput): string {
@@ -197,9 +217,7 @@ export function createFormulaDynamoDb(
         document_id: { S: namesOf(workspace, document).documentId },
       }
       const bytes = documentJson(workspace, document, population).length - JSON_MARKS
-      const { workspace_id } = key
-      const item = input.ProjectionExpression === 'workspace_id' ? { workspace_id } : key
-      return page([JSON.stringify(item)], bytes, key, input, 'Scan')
+      return page([JSON.stringify(key)], bytes, key, input, 'Scan')
     }
     return page([], 0, undefined, input, 'Scan')
   }
@@ -213,6 +231,15 @@ export function createFormulaDynamoDb(
     for (let place = start === undefined ? first : order.placeOf(start) + 1; place < end; place++) yield order.at(place)
   }
 
+  /** Takes the units out of the partition that the workspace is in. @throws DynamoDbFailure */
+  function charge(operation: string, table: string, workspace: number | undefined, units: number): void {
+    const place = workspace === undefined ? 0 : order.placeOf(workspace)
+    const partition = Math.floor((place * PARTITIONS) / population.workspaces)
+    const isAdmitted = throughput.take('read', `${table}/${partition}`, units)
+    onCall({ operation, table, units, outcome: isAdmitted ? 'done' : 'throttled' })
+    if (!isAdmitted) throw throttled({ TableName: table, TableArn: table, KeySchema: [] }, 'Read', undefined)
+  }
+
   function page(
     items: string[],
     bytes: number,
@@ -221,7 +248,8 @@ export function createFormulaDynamoDb(
     operation: 'Query' | 'Scan',
   ): string {
     const units = readUnits(bytes, input.ConsistentRead === true)
-    onCall({ operation, table: input.TableName, units })
+    const id = lastKey?.workspace_id?.S ?? idInQuery(input)
+    charge(operation, input.TableName, workspaceOf(id, population), units)
     const rest = { ...(lastKey && { LastEvaluatedKey: lastKey }), ...capacity(units, input) }
     const counts = `"Count":${items.length},"ScannedCount":${items.length}`
     return `{"Items":[${items.join(',')}],${counts}${JSON.stringify(rest)

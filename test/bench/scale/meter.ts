@@ -14,6 +14,8 @@ export interface Spent {
   /** Of functions, at the memory they have. */
   gibSeconds: number
   invocations: number
+  /** Of Step Functions, standard. */
+  transitions: number
 }
 
 export interface Meter {
@@ -31,6 +33,7 @@ export function createMeter(): Meter {
     throttled: 0,
     gibSeconds: 0,
     invocations: 0,
+    transitions: 0,
   }
   return {
     spent,
@@ -48,6 +51,7 @@ export function dollarsOf(spent: Readonly<Spent>): number {
     spent.s3Lists * PRICES.s3WriteRequest +
     spent.s3Reads * PRICES.s3ReadRequest +
     spent.gibSeconds * PRICES.lambdaGibSecond +
-    spent.invocations * PRICES.lambdaRequest
+    spent.invocations * PRICES.lambdaRequest +
+    spent.transitions * PRICES.stepFunctionsTransition
   )
 }

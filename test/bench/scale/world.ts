@@ -4,6 +4,7 @@ import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../../../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../../lib/aws/reservations.ts'
+import { createTableWorkspaces } from '../../../lib/aws/table-workspaces.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
@@ -16,7 +17,7 @@ import { createFormulaDynamoDb } from './formula-dynamodb.ts'
 import { createFormulaS3 } from './formula-s3.ts'
 import { createMachine, type Machine, type Stores } from './machine.ts'
 import { createMeter, type Meter } from './meter.ts'
-import type { Population } from './population.ts'
+import { type Population, workspaceIdOf } from './population.ts'
 
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 /** As in the bench of one busy workspace. */
@@ -68,9 +69,15 @@ export async function createWorld(population: Population, definition: ServiceDef
     reservations: config.reservationsTable,
     documents: config.documentsTable,
   }
-  const dynamoDb = createFormulaDynamoDb(written, population, tables, count)
+  const dynamoDb = createFormulaDynamoDb(written, population, tables, count, clock.now)
   const stores: Stores = { dynamoDb, s3: createFormulaS3(population) }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
+  // The SDK reads what it looks for in files when a client is first used: the virtual clock waits for no file.
+  const first = createMachine({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
+  const { ledgers, objects } = dependenciesOf(first, config)
+  const { signal } = new AbortController()
+  await Promise.all([ledgers.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
+  Object.assign(meter.spent, createMeter().spent)
   isCounted = true
   return {
     config,
@@ -90,6 +97,19 @@ export async function createWorld(population: Population, definition: ServiceDef
   }
 }
 
+/** Lets time pass until then. */
+async function settled(promise: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const note = () => {
+    isOver = true
+  }
+  promise.then(note, note)
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve))
+    await clock.runUntil(clock.now() + 1)
+  }
+}
+
 /** What the resolver and the audit of a process work with: the product's own adapters. */
 export function dependenciesOf({ dynamoDb: client, s3 }: Machine, config: Config) {
   const now = () => Date.now()
@@ -97,8 +117,19 @@ export function dependenciesOf({ dynamoDb: client, s3 }: Machine, config: Config
   return {
     ledgers: createLedgerMaintenance(ledgerSettings),
     ledger: createQuotaLedger(ledgerSettings),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
-    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
+    reservations: {
+      ...createReservations({ client, tableName: config.reservationsTable }),
+      ...createTableWorkspaces({
+        client,
+        tableName: config.reservationsTable,
+        sortKey: 'reservation_id',
+        name: 'reservations',
+      }),
+    },
+    documents: {
+      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
+      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
+    },
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
     leaseMs: config.leaseMs,

@@ -186,7 +186,11 @@ export const SCENARIOS: Scenario[] = [
       const targetKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
       await process.deps.objects.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
       const { usedBytes = 0, version = 0 } = (await process.deps.ledgers.read(workspaceId, signal)) ?? {}
-      await process.deps.ledgers.correct(workspaceId, { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } }, signal)
+      await process.deps.ledgers.correct(
+        workspaceId,
+        { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
+        signal,
+      )
       process.setClock(HOURS_MS)
       return workspace
     },

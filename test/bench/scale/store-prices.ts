@@ -1,0 +1,132 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { toUpdate } from '../../../lib/aws/document-item.ts'
+import { newWorkspaceItem } from '../../../lib/aws/workspace-item.ts'
+import type { ContainerId, FilePath } from '../../../lib/ids.ts'
+import { type Item, itemSizeBytes } from '../../support/dynamodb/capacity.ts'
+import { ASSUMPTIONS, PRICES } from '../prices.ts'
+import { namesOf, QUOTA_BYTES, workspaceIdOf } from './population.ts'
+
+/** What docs/scale.md takes for granted. */
+export const SCALE = {
+  documentsOfWorkspace: 10_000,
+  /** A document is kept for so long: as many are promoted and deleted in a month as that makes. */
+  monthsKept: 12,
+  documentMib: 1,
+  keysOfWorkspace: 2,
+  /** DynamoDB removes what is expired within some days. */
+  tombstoneDays: 3,
+  versionDays: 30,
+  logDays: 90,
+  /** Of promotions that fail, and leave notes for a quarter of an hour, or a day. */
+  failedShare: 0.001,
+  /** A promotion is the first in its workspace for two minutes: one in so many. */
+  promotionsOfBusyTime: 10,
+}
+
+/** As measured (npm run bench -- scale), without its documents. */
+const UNITS_OF_AUDITED_WORKSPACE = 9
+const AUDIT = { readsPerSecond: 2000, machines: 8, gib: 0.5 }
+const GB = 1e9
+const SECONDS_OF_MONTH = 30 * 24 * 3600
+/** Amazon DynamoDB developer guide, "Item sizes and formats": what storage counts beyond the item, and for each index. */
+const OVERHEAD_BYTES = 100
+
+const ids = { workspaceId: workspaceIdOf(1), ...namesOf(1, 1) }
+const { keys, values } = toUpdate({
+  ...ids,
+  filename: 'output/report-2026-10-01.csv' as FilePath,
+  mimeType: 'text/csv',
+  sizeBytes: 1_048_576,
+  createdAt: new Date('2026-10-01T12:00:00Z'),
+  containerId: 'sess_demo-r4k2' as ContainerId,
+  createdBy: 'key_0190a1b2',
+})
+const attributes = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.slice(1), value]))
+const sizeOf = (item: object) => itemSizeBytes(marshall(item) as Item)
+
+/** As they are stored, in bytes. */
+export const ITEM_BYTES = {
+  document: sizeOf({ ...keys, ...attributes }),
+  listing: sizeOf({
+    ...keys,
+    ...Object.fromEntries(
+      Object.entries(attributes).filter(([name]) =>
+        ['listed_at', 'filename', 'mime_type', 'size_bytes', 'created_at'].includes(name),
+      ),
+    ),
+  }),
+  tombstone: sizeOf({
+    ...keys,
+    record_kind: 'tombstone',
+    attempt_id: ids.attemptId,
+    object_key: ids.objectKey,
+    retired_by: ids.attemptId,
+    created_at: '2026-10-01T12:00:00.000Z',
+    expires_at: 1_790_000_000,
+  }),
+  workspace: sizeOf(newWorkspaceItem(ids.workspaceId, QUOTA_BYTES)),
+  key: sizeOf({
+    token_hash: 'a'.repeat(64),
+    key_id: 'key_0190a1b2',
+    workspace_id: ids.workspaceId,
+    kind: 'standard',
+    permissions: ['files:promote', 'files:read'],
+    status: 'enabled',
+    created_at: '2026-10-01T12:00:00.000Z',
+  }),
+  rateLimit: sizeOf({ key_id: 'key_0190a1b2', tat_ms: 1_790_000_000_000, expires_at: 1_790_000_000 }),
+  reservation: sizeOf({
+    ...keys,
+    reservation_id: ids.documentId,
+    attempt_id: ids.attemptId,
+    purpose: 'promotion',
+    size_bytes: 1_048_576,
+    object_key: ids.objectKey,
+    lease_expires_at: 1_790_000_000_000,
+  }),
+  check: sizeOf({ workspace_id: ids.workspaceId, check_shard: '15', check_due_at: 1_790_000_000_000 }),
+}
+
+const table = (items: number, bytes: number) =>
+  ((items * (bytes + OVERHEAD_BYTES)) / GB) * (PRICES.dynamoDbStorageGb + PRICES.dynamoDbRecoveryGb)
+const index = (items: number, bytes: number) => ((items * (bytes + OVERHEAD_BYTES)) / GB) * PRICES.dynamoDbStorageGb
+
+/** Dollars a month of each store and stream of docs/scale.md, by its name there. */
+export function storePrices(workspaces: number): Record<string, number> {
+  const documents = workspaces * SCALE.documentsOfWorkspace
+  const perMonth = documents / SCALE.monthsKept
+  const perSecond = perMonth / SECONDS_OF_MONTH
+  const perDay = perMonth / 30
+  const objectGb = SCALE.documentMib * 1.048_576e-3
+  const keyCount = workspaces * SCALE.keysOfWorkspace
+  const logGb = (perMonth * ASSUMPTIONS.logBytes) / GB
+  return {
+    'Workspaces, items': table(workspaces, ITEM_BYTES.workspace),
+    'index `checks`': index((perSecond / SCALE.promotionsOfBusyTime) * 120, ITEM_BYTES.check),
+    Reservations: table(perSecond * 2 + perSecond * SCALE.failedShare * 900, ITEM_BYTES.reservation),
+    'Documents, documents': table(documents, ITEM_BYTES.document),
+    'index `documents-by-creation`': index(documents, ITEM_BYTES.listing),
+    'Documents, tombstones': table(perDay * SCALE.tombstoneDays, ITEM_BYTES.tombstone),
+    'Documents, notes of attempts': table(perDay * SCALE.failedShare * SCALE.tombstoneDays, ITEM_BYTES.tombstone),
+    Keys: table(keyCount, ITEM_BYTES.key),
+    RateLimits: table(keyCount, ITEM_BYTES.rateLimit),
+    'idempotency keys': 0,
+    'objects, current': documents * objectGb * PRICES.s3StorageGb,
+    'objects, former versions': perDay * SCALE.versionDays * objectGb * PRICES.s3StorageGb,
+    'log groups': logGb * GB * PRICES.logByte + ((logGb * SCALE.logDays) / 30) * PRICES.logStorageGb,
+    metrics: 80 * PRICES.metric,
+    'the audit, each day': 30 * auditDollars(workspaces, documents),
+  }
+}
+
+/** Of one round: what it reads, and its machines at the configured rate of reads (docs/settings.md). */
+function auditDollars(workspaces: number, documents: number): number {
+  const units = (documents * ITEM_BYTES.document) / 4096 + workspaces * UNITS_OF_AUDITED_WORKSPACE
+  const lists = documents / 1000
+  const gibSeconds = ((units + lists) / AUDIT.readsPerSecond) * AUDIT.machines * AUDIT.gib
+  return units * PRICES.dynamoDbReadUnit + lists * PRICES.s3WriteRequest + gibSeconds * PRICES.lambdaGibSecond
+}
+
+/** Promotions a second at that size. */
+export const promotionsPerSecond = (workspaces: number) =>
+  (workspaces * SCALE.documentsOfWorkspace) / SCALE.monthsKept / SECONDS_OF_MONTH

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Without the model, the histories and the hostile input, which take seconds each. */
+export default defineConfig({
+  test: {
+    include: ['test/unit/**/*.test.ts', 'test/http/**/*.test.ts'],
+    exclude: ['test/http/hostile-*.test.ts'],
+    experimental: { viteModuleRunner: false },
+    isolate: false,
+    pool: 'threads',
+    maxWorkers: 1,
+    testTimeout: 30_000,
+  },
+})
