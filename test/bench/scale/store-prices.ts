@@ -64,7 +64,8 @@ export const ITEM_BYTES = {
     created_at: '2026-10-01T12:00:00.000Z',
     expires_at: 1_790_000_000,
   }),
-  workspace: sizeOf(newWorkspaceItem(ids.workspaceId, QUOTA_BYTES)),
+  // A version begins with the clock, and zeros at its end take no room.
+  workspace: sizeOf({ ...newWorkspaceItem(ids.workspaceId, QUOTA_BYTES), version: 1_795_330_458_777 }),
   key: sizeOf({
     token_hash: 'a'.repeat(64),
     key_id: 'key_0190a1b2',
