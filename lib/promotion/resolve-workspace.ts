@@ -143,7 +143,8 @@ export async function resolveWorkspace(
    */
   function nextLookMs(all: { leaseExpiresAtMs: number }[]): number {
     const nowMs = deps.now()
-    const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > nowMs)
+    // Those that were judged to run: one that has ended meanwhile is due at once.
+    const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > startedAtMs)
     if (report.failed > 0) {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, oldestFailedMs / 4))
       return Math.min(...running, Math.round(nowMs + pauseMs))

@@ -6,7 +6,7 @@ import {
   type ResolverRun,
   resolveExpiredReservations,
 } from '../../lib/maintenance/resolve-expired-reservations.ts'
-import { createPorts, NOTHING, type Ports, type Step } from '../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, type Ports, type Step } from '../support/ports.ts'
 
 const { signal } = new AbortController()
 const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
@@ -189,6 +189,23 @@ describe('resolveExpiredReservations, in trouble', () => {
       expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 1, oldestMs: 55_000 })
       expect(ports.state(nth(1))).toEqual(NOTHING)
       expect(await Promise.race([killed, 'never ends'])).toBe('never ends')
+    })
+
+    it('the next one resolves what ended while the one before looked at the workspace', async () => {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      ports.pass(50)
+      await dieIn(ports, 1)
+      ports.pass(LEASE_MS - 50)
+      const fence = ports.documents.fence.bind(ports.documents)
+      vi.spyOn(ports.documents, 'fence').mockImplementation(async (...args) => {
+        ports.pass(100)
+        return fence(...args)
+      })
+      expect(await resolve(ports)).toMatchObject({ released: 1 })
+      ports.pass(60_000)
+      expect(await resolve(ports)).toMatchObject({ released: 1 })
+      expect(ports.state(nth(1))).toEqual(NOTHING)
     })
 
     it('the next one ends a release that a killed one had begun', async () => {
