@@ -62,13 +62,18 @@ const COLUMNS = {
   FILENAME: ({ filename }) => filename,
 } satisfies Record<string, (document: WorkspaceDocument) => string>
 
+/** How it is counted is the ledger's matter. */
+function forPrograms({ countedFrom: _, ...document }: WorkspaceDocument): object {
+  return document
+}
+
 async function list(workspaceId: WorkspaceId, options: ListOptions, session: Session): Promise<ExitCode> {
   const { documents, ledgers } = await session.stores()
   const count = await session.output.list(documents.list(workspaceId, session.signal), {
     ...options,
     columns: COLUMNS,
     sortBy: { SIZE: ({ sizeBytes }) => sizeBytes },
-    toJson: (document) => document,
+    toJson: forPrograms,
     none: `Workspace ${workspaceId} has no documents.`,
     noun: 'documents',
   })
@@ -85,7 +90,7 @@ async function show(workspaceId: WorkspaceId, documentId: DocumentId, session: S
     throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
   }
   const hasObject = await objects.hasObject(document.objectKey, session.signal)
-  session.output.tell(describe(document, hasObject), { ...document, hasObject })
+  session.output.tell(describe(document, hasObject), { ...forPrograms(document), hasObject })
   return hasObject ? 0 : 1
 }
 

@@ -167,25 +167,34 @@ const CHECKS: Check[] = [
     },
   },
   {
-    read: 'what a deletion made of its document, by the audit',
-    promise: 'bytes that a deletion is about to give back are no drift',
-    isRead: ofTable('-documents', 'GetItem'),
-    async check(reading) {
-      const workspace = await withFile()
-      const { body } = await promote(workspace)
-      const { id } = body as { id: DocumentId }
-      await dieAfter('documents.retire', () => process.delete(workspace.workspaceId, id))
-      expect(await reading(() => process.audit(workspace.workspaceId, false))).toEqual([])
-    },
-  },
-  {
-    read: 'the documents of a workspace',
+    read: 'the rows of a workspace',
     promise: 'the audit misses no document',
     isRead: ofTable('-documents', 'Query'),
     async check(reading) {
       const workspace = await withFile()
       await promote(workspace)
       expect(await reading(() => process.audit(workspace.workspaceId, false))).toEqual([])
+    },
+  },
+  {
+    read: 'the documents of a workspace',
+    promise: 'a platform team sees what was just promoted',
+    isRead: ofTable('-documents', 'Query'),
+    async check(reading) {
+      const workspace = await withFile()
+      const { id } = (await promote(workspace)).body as { id: DocumentId }
+      const listed = await reading(() => collect(process.deps.documents.list(workspace.workspaceId, signal)))
+      expect(listed.map(({ documentId }) => documentId)).toEqual([id])
+    },
+  },
+  {
+    read: 'whether a workspace has documents',
+    promise: 'a shard of the audit leaves a workspace to the shard that has its rows',
+    isRead: ofTable('-documents', 'Query'),
+    async check(reading) {
+      const workspace = await withFile()
+      await promote(workspace)
+      expect(await reading(() => process.deps.documents.hasWorkspace(workspace.workspaceId, signal))).toBe(true)
     },
   },
   {

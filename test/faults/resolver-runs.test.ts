@@ -6,11 +6,14 @@ import { faultsFor } from '../support/faults/fault-kinds.ts'
 import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
 import { createTestStores } from '../support/faults/test-stores.ts'
 import type { TestWorkspace } from '../support/faults/workspaces.ts'
+import { patternBytes } from '../support/pattern-bytes.ts'
 
 const LEASE_MS = 2 * 3_600_000
 /** The life of a run. */
 const RUN_MS = 55_000
 const BYTES = Buffer.from('small')
+/** Copied in parts. */
+const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 /** Of a run alone; what comes between them is in the fault matrix. */
 const CALLS_OF_RUNS = new Set([
   'ledger.listDue',
@@ -31,9 +34,9 @@ afterAll(async () => {
 })
 
 /** A workspace in which a promotion died after this call, with its lease over. @param offsetMs of the clock from now on */
-async function dead(call: string, offsetMs = LEASE_MS): Promise<TestWorkspace> {
+async function dead(call: string, offsetMs = LEASE_MS, bytes: Buffer = BYTES): Promise<TestWorkspace> {
   const workspace = await one.newWorkspace(10 ** 9)
-  await one.putFile(workspace, 'a.txt', BYTES)
+  await one.putFile(workspace, 'a.txt', bytes)
   one.setClock(offsetMs - LEASE_MS)
   one.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
   await Promise.race([one.promote(workspace, 'a.txt').catch(() => {}), one.died()])
@@ -86,6 +89,13 @@ async function expectHealed(workspace: TestWorkspace, healed: object, offsetMs: 
 }
 
 describe('a run of the resolver', () => {
+  it('aborts the upload of a large file whose promotion died', async () => {
+    const workspace = await dead('UploadPartCopy', later(), LARGE)
+    expect(await stateOf(workspace)).toMatchObject({ unfinishedUploads: 1, usedBytes: LARGE.length })
+    expect(await one.resolveWorkspace(workspace.workspaceId)).toMatchObject({ failed: 0, isComplete: true })
+    expect(await stateOf(workspace)).toMatchObject({ unfinishedUploads: 0, usedBytes: 0 })
+  })
+
   it.each(DEATHS)(
     'that is killed at any of its calls, after a promotion died behind %s, is made up for by the next',
     { timeout: 120_000 },

@@ -195,8 +195,9 @@ export function createMemoryS3() {
   }
 
   function listUploads({ bucket, query }: Call): WireAnswer {
+    const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
     const Upload = [...contents.uploads]
-      .filter(([, upload]) => upload.bucket === bucket && upload.key.startsWith(query.get('prefix') ?? ''))
+      .filter(([, { bucket: of, key }]) => of === bucket && key.startsWith(prefix) && key > after)
       .map(([UploadId, { key: Key, startedAtMs }]) => ({
         Key,
         UploadId,
