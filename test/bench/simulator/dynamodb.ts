@@ -19,7 +19,11 @@ const KEY = {
 }
 
 const OBJECT_KEY = { S: `documents/ws_bench/${DOCUMENT_ID}/16HmRr1pMNUvR8VtKc6tm/1.bin` }
-const LEDGER = { quota_bytes: { N: `${QUOTA_BYTES}` }, remaining_bytes: { N: `${QUOTA_BYTES / 2}` } }
+const LEDGER = {
+  quota_bytes: { N: `${QUOTA_BYTES}` },
+  remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
+  version: { N: '2' },
+}
 const LISTED = {
   filename: { S: 'output/report.csv' },
   mime_type: { S: 'text/csv' },
@@ -36,6 +40,18 @@ const DOCUMENT = {
   container_id: { S: 'sess_1' },
   created_by: { S: 'key_bench' },
   listed_at: { S: `2026-11-21T09:38:35.556Z ${DOCUMENT_ID}` },
+}
+
+/** What a deletion leaves of the document: see retire in lib/aws/document-records.ts. */
+const TOMBSTONE = {
+  record_kind: { S: 'tombstone' },
+  workspace_id: DOCUMENT.workspace_id,
+  document_id: DOCUMENT.document_id,
+  attempt_id: DOCUMENT.attempt_id,
+  object_key: OBJECT_KEY,
+  created_at: LISTED.created_at,
+  size_bytes: LISTED.size_bytes,
+  counted_from: { N: '1' },
 }
 
 /** What DynamoDB would say if every condition held: nothing is stored. Any token is a valid one. */
@@ -67,7 +83,7 @@ function answerTo(
     case 'documents.list':
       return { Items: Array.from({ length: Limit }, () => ({ ...LISTED, document_id: { S: DOCUMENT_ID } })) }
     case 'documents.retire':
-      return { Attributes: { object_key: OBJECT_KEY } }
+      return { Attributes: TOMBSTONE }
     default:
       return {}
   }
