@@ -2,17 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
-import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
-import { createObjectStore } from '../../lib/aws/object-store.ts'
-import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { createReservations } from '../../lib/aws/reservations.ts'
-import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
+import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
-import { createObjectKeys } from '../../lib/object-keys.ts'
 import type { DemoFileContent } from '../local/service.ts'
 import { CommandError } from './command-error.ts'
 import { useRegionOf } from './region.ts'
@@ -49,30 +43,12 @@ export function connect(env: Environment) {
   const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
   const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   return {
+    ...createWorkspaceStores({ config, dynamoDb: client, s3, now }),
     config,
-    now,
     log: SILENT,
-    leaseMs: config.leaseMs,
-    objectKeys: createObjectKeys(config.keyTemplates),
-    ledgers: createLedgerMaintenance(ledgerSettings),
-    ledger: createQuotaLedger(ledgerSettings),
     workspaces: createWorkspaceAdministration(ledgerSettings),
     workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
     apiKeys: createApiKeyAdministration({ client, tableName: config.keysTable }),
-    reservations: {
-      ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({
-        client,
-        tableName: config.reservationsTable,
-        sortKey: 'reservation_id',
-        name: 'reservations',
-      }),
-    },
-    documents: {
-      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
-    },
-    objects: createObjectStore({ ...config, client: s3 }),
     dynamoDb: client,
     s3,
   }

@@ -1,33 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WorkspaceId } from '../../lib/ids.ts'
-import {
-  type ResolverReport,
-  type ResolverRun,
-  resolveExpiredReservations,
-} from '../../lib/maintenance/resolve-expired-reservations.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
-
-const { signal } = new AbortController()
-const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
-const IDLE: ResolverReport = {
-  workspaces: 0,
-  elsewhere: 0,
-  overdue: expect.any(Number),
-  oldestOverdueMs: expect.any(Number),
-  unlisted: 0,
-  settled: 0,
-  released: 0,
-  failed: 0,
-  unreadable: 0,
-  oldestMs: 0,
-  isComplete: true,
-}
-const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
-const nth = (n: number) => `ws_${n}` as WorkspaceId
-const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
-  ports.run(steps, ports.begin({ workspaceId: nth(n) }))
-const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
-  resolveExpiredReservations(run, deps, runSignal)
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WATCH_MS } from '../support/ports.ts'
+import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -174,6 +147,18 @@ describe('resolveExpiredReservations', () => {
     for (const n of [3, 4, 5]) await dieIn(ports, n)
     ports.pass(LEASE_MS + 90_001)
     expect(await resolve(ports)).toMatchObject({ overdue: 5, oldestOverdueMs: 90_001 })
+  })
+
+  it('is late after more than a minute and a half, not before', async () => {
+    for (const [lateMs, overdue] of [
+      [90_000, 0],
+      [90_001, 1],
+    ] as const) {
+      const ports = createPorts()
+      await dieIn(ports, 1)
+      ports.pass(LEASE_MS + lateMs)
+      expect(await resolve(ports)).toMatchObject({ overdue, oldestOverdueMs: lateMs })
+    }
   })
 
   it('passes by what the index still names and is not due any more', async () => {

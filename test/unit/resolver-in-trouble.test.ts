@@ -1,34 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError, UnreadableItemError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import {
-  type ResolverReport,
-  type ResolverRun,
-  resolveExpiredReservations,
-} from '../../lib/maintenance/resolve-expired-reservations.ts'
-import { createPorts, LEASE_MS, NOTHING, type Ports, type Step } from '../support/ports.ts'
-
-const { signal } = new AbortController()
-const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
-const IDLE: ResolverReport = {
-  workspaces: 0,
-  elsewhere: 0,
-  overdue: expect.any(Number),
-  oldestOverdueMs: expect.any(Number),
-  unlisted: 0,
-  settled: 0,
-  released: 0,
-  failed: 0,
-  unreadable: 0,
-  oldestMs: 0,
-  isComplete: true,
-}
-const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
-const nth = (n: number) => `ws_${n}` as WorkspaceId
-const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
-  ports.run(steps, ports.begin({ workspaceId: nth(n) }))
-const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
-  resolveExpiredReservations(run, deps, runSignal)
+import { createPorts, LEASE_MS, NOTHING, type Ports } from '../support/ports.ts'
+import { dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

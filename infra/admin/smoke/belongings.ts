@@ -9,6 +9,7 @@ import { DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/c
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import { forEachAtOnce } from '../../../lib/each-at-once.ts'
 import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
 import type { Stores } from '../connect.ts'
@@ -44,7 +45,7 @@ export interface Belongings {
 }
 
 /** Parallel deletions. */
-const PARALLEL = 8
+const AT_ONCE = 8
 
 export function newTrialKey(): TrialKey {
   const token = newToken()
@@ -85,7 +86,7 @@ export async function moveOut(belongings: Belongings, signal: AbortSignal): Prom
     await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, belongings, signal))
   }
   await remove(`documents of ${workspaceId}`, () =>
-    forEachOf(stores.documents.list(workspaceId, signal), ({ documentId }) =>
+    forEachAtOnce(stores.documents.list(workspaceId, signal), AT_ONCE, ({ documentId }) =>
       remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, signal)),
     ),
   )
@@ -121,7 +122,7 @@ async function deleteRows(TableName: string, sortKey: string, belongings: Belong
     ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
   }
   for await (const { Items = [] } of paginateQuery({ client }, query, { abortSignal })) {
-    await forEachOf(Items, async (item) => {
+    await forEachAtOnce(Items, AT_ONCE, async (item) => {
       const Key = { workspace_id: item.workspace_id, [sortKey]: item[sortKey] } as Record<string, AttributeValue>
       await client.send(new DeleteItemCommand({ TableName, Key }), { abortSignal })
     })
@@ -130,22 +131,4 @@ async function deleteRows(TableName: string, sortKey: string, belongings: Belong
 
 function deleteRow(TableName: string, key: Record<string, string>, { dynamoDb }: Belongings, abortSignal: AbortSignal) {
   return dynamoDb.send(new DeleteItemCommand({ TableName, Key: marshall(key) }), { abortSignal })
-}
-
-/**
- * Runs several at once.
- * @throws the first failure, when those that were begun have ended
- */
-async function forEachOf<T>(items: AsyncIterable<T> | Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
-  let batch: Promise<unknown>[] = []
-  const finish = async () => {
-    const failed = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected')
-    batch = []
-    if (failed) throw failed.reason
-  }
-  for await (const item of items) {
-    batch.push(work(item))
-    if (batch.length === PARALLEL) await finish()
-  }
-  await finish()
 }

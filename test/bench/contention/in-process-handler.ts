@@ -23,9 +23,9 @@ export function createInProcessHandler(dynamoDb: LimitedDynamoDb, latencyMs: () 
       const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
       const input = JSON.parse(typeof body === 'string' ? body : decode.decode(body))
       const wayMs = latencyMs() / 2
-      await wait(wayMs, abortSignal)
+      await waitUnlessAborted(wayMs, abortSignal)
       const { statusCode, content } = await answer(dynamoDb, operation, input)
-      await wait(wayMs, abortSignal)
+      await waitUnlessAborted(wayMs, abortSignal)
       return {
         response: new HttpResponse({
           statusCode,
@@ -47,8 +47,8 @@ async function answer(dynamoDb: LimitedDynamoDb, operation: string, input: Recor
 }
 
 /** Not at all when there is no delay. Rejects as the SDK's own handler does when the call is aborted meanwhile. */
-function wait(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
-  if (delayMs === 0) return Promise.resolve()
+export function waitUnlessAborted(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
+  if (delayMs <= 0) return Promise.resolve()
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       clearTimeout(timer)

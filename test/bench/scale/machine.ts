@@ -1,6 +1,7 @@
 import { HttpResponse } from '@smithy/core/protocols'
 import type { HttpHandlerOptions, HttpRequest } from '@smithy/types'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { waitUnlessAborted } from '../contention/in-process-handler.ts'
 import type { DynamoDbAnswer } from './formula-dynamodb.ts'
 import type { S3Answer, S3Request } from './formula-s3.ts'
 import type { Meter } from './meter.ts'
@@ -60,7 +61,7 @@ export function createMachine({ stores, meter, memoryMib, latencyMs, onDone = ()
     await pass(busyUntilMs - performance.now(), signal)
   }
   const pass = async (ms: number, signal: HttpHandlerOptions['abortSignal']) => {
-    await wait(ms, signal)
+    await waitUnlessAborted(ms, signal)
     // Nobody waits for what a dead process had asked.
     if (!isAlive) await new Promise(() => {})
   }
@@ -121,21 +122,4 @@ export function createMachine({ stores, meter, memoryMib, latencyMs, onDone = ()
       isAlive = false
     },
   }
-}
-
-/** Rejects as the SDK's own handler does when the call is aborted meanwhile. */
-function wait(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
-  if (delayMs <= 0) return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      clearTimeout(timer)
-      reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }))
-    }
-    const timer = setTimeout(() => {
-      ;(signal as AbortSignal | undefined)?.removeEventListener('abort', giveUp)
-      resolve()
-    }, delayMs)
-    if (signal?.aborted) giveUp()
-    else (signal as AbortSignal | undefined)?.addEventListener('abort', giveUp, { once: true })
-  })
 }

@@ -1,13 +1,7 @@
 import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
-import { createObjectStore } from '../../../lib/aws/object-store.ts'
-import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
-import { createReservations } from '../../../lib/aws/reservations.ts'
-import { createTableWorkspaces } from '../../../lib/aws/table-workspaces.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import type { Log } from '../../../lib/logging.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { type Consumption, createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import { parseOnce } from '../../support/dynamodb/parse-once.ts'
 import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
@@ -111,29 +105,7 @@ async function settled(promise: Promise<unknown>): Promise<void> {
 }
 
 /** What the resolver and the audit of a process work with: the product's own adapters. */
-export function dependenciesOf({ dynamoDb: client, s3 }: Machine, config: Config) {
-  const now = () => Date.now()
-  const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
-  return {
-    ledgers: createLedgerMaintenance(ledgerSettings),
-    ledger: createQuotaLedger(ledgerSettings),
-    reservations: {
-      ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({
-        client,
-        tableName: config.reservationsTable,
-        sortKey: 'reservation_id',
-        name: 'reservations',
-      }),
-    },
-    documents: {
-      ...createDocumentRecords({ client, tableName: config.documentsTable, now }),
-      ...createTableWorkspaces({ client, tableName: config.documentsTable, sortKey: 'document_id', name: 'documents' }),
-    },
-    objects: createObjectStore({ ...config, client: s3 }),
-    objectKeys: createObjectKeys(config.keyTemplates),
-    leaseMs: config.leaseMs,
-    now,
-    log: SILENT,
-  }
+export function dependenciesOf({ dynamoDb, s3 }: Machine, config: Config) {
+  // Not Date.now itself: the virtual clock replaces it.
+  return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
 }

@@ -1,4 +1,4 @@
-import { Agent, createServer, request, type Server } from 'node:http'
+import { Agent, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 /** A request to AWS, as it is on the wire. */
@@ -19,18 +19,6 @@ export interface WireAnswer {
 
 /** S3 or DynamoDB, wherever it is. Rejects when there is no answer. */
 export type Store = (request: WireRequest) => Promise<WireAnswer>
-
-/** A server that answers as the store does. */
-export function serverOf(store: Store): Server {
-  const server = createServer(async (incoming, outgoing) => {
-    const { method = '', url: path = '', headers } = incoming
-    const answer = await store({ method, path, headers, body: await buffer(incoming) })
-    outgoing.writeHead(answer.status, answer.headers).end(answer.body)
-  })
-  // As AWS does it: connections are kept for much longer than Node's 5 s.
-  server.keepAliveTimeout = 60_000
-  return server
-}
 
 /** The store behind a URL. */
 export function storeAt(endpoint: string): Store & { close(): void } {

@@ -4,14 +4,9 @@ import { createApiKeyStore } from '../../../lib/aws/api-key-store.ts'
 import { createContainerFiles } from '../../../lib/aws/container-files.ts'
 import { createDocumentListing } from '../../../lib/aws/document-listing.ts'
 import { createDocumentObjects } from '../../../lib/aws/document-objects.ts'
-import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
 import { createDownloadSigner } from '../../../lib/aws/download-signer.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
-import { createObjectStore } from '../../../lib/aws/object-store.ts'
-import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/rate-limiter.ts'
-import { createReservations } from '../../../lib/aws/reservations.ts'
-import { createTableWorkspaces } from '../../../lib/aws/table-workspaces.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createDeleteDocumentHandler } from '../../../lib/http/delete-document.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promote-container-file.ts'
@@ -19,7 +14,6 @@ import { createReadContainerFilesHandler } from '../../../lib/http/read-containe
 import { createReadDocumentsHandler } from '../../../lib/http/read-documents.ts'
 import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { OperationName } from '../operations.ts'
 
@@ -52,37 +46,18 @@ export function composeFunctions({
   log: Log
   metrics: Metrics
 }) {
-  const ledgerSettings = { ...config, client, tableName: config.workspacesTable, now }
   const buckets = { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds }
   const documents = { client, tableName: config.documentsTable, now }
   const deps = {
+    ...createWorkspaceStores({ config, dynamoDb: client, s3, now }),
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
-    ledger: createQuotaLedger(ledgerSettings),
-    ledgers: createLedgerMaintenance(ledgerSettings),
-    reservations: {
-      ...createReservations({ client, tableName: config.reservationsTable }),
-      ...createTableWorkspaces({
-        client,
-        tableName: config.reservationsTable,
-        sortKey: 'reservation_id',
-        name: 'reservations',
-      }),
-    },
     admission: createAdmission({ now }),
-    documents: {
-      ...createDocumentRecords(documents),
-      ...createTableWorkspaces({ ...documents, sortKey: 'document_id', name: 'documents' }),
-    },
     listing: createDocumentListing(documents),
-    objects: createObjectStore(buckets),
     documentObjects: createDocumentObjects(buckets),
     downloads: createDownloadSigner(buckets),
     containerFiles: createContainerFiles(buckets),
-    objectKeys: createObjectKeys(config.keyTemplates),
     maxFileBytes: config.maxFileBytes,
-    leaseMs: config.leaseMs,
-    now,
     log,
     metrics,
   }

@@ -1,0 +1,44 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { Config } from '../config.ts'
+import { createObjectKeys } from '../object-keys.ts'
+import { createDocumentRecords } from './document-records.ts'
+import { createLedgerMaintenance } from './ledger-maintenance.ts'
+import { createObjectStore } from './object-store.ts'
+import { createQuotaLedger } from './quota-ledger.ts'
+import { createReservations } from './reservations.ts'
+import { createTableWorkspaces } from './table-workspaces.ts'
+
+/** Everything that workspaces have, for whoever looks after all of them: resolver, audit and the command line. */
+export function createWorkspaceStores({
+  config,
+  dynamoDb: client,
+  s3,
+  now,
+}: {
+  config: Config
+  dynamoDb: DynamoDBClient
+  s3: S3Client
+  now(): number
+}) {
+  const { workspacesTable, documentsTable, reservationsTable } = config
+  const ledgerSettings = { ...config, client, tableName: workspacesTable, now }
+  const documents = { client, tableName: documentsTable, now }
+  const reservations = { client, tableName: reservationsTable }
+  return {
+    ledgers: createLedgerMaintenance(ledgerSettings),
+    ledger: createQuotaLedger(ledgerSettings),
+    reservations: {
+      ...createReservations(reservations),
+      ...createTableWorkspaces({ ...reservations, sortKey: 'reservation_id', name: 'reservations' }),
+    },
+    documents: {
+      ...createDocumentRecords(documents),
+      ...createTableWorkspaces({ ...documents, sortKey: 'document_id', name: 'documents' }),
+    },
+    objects: createObjectStore({ ...config, client: s3 }),
+    objectKeys: createObjectKeys(config.keyTemplates),
+    leaseMs: config.leaseMs,
+    now,
+  }
+}
