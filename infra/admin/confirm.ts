@@ -1,24 +1,25 @@
 import { createInterface } from 'node:readline/promises'
 import { CommandError } from './command-error.ts'
+import type { Session } from './session.ts'
 
 /**
  * Asks before something that cannot be undone or is rarely intended.
  * @throws CommandError when the answer is no, or there is nobody to ask
  */
-export async function confirm(question: string, isConfirmed: boolean, signal: AbortSignal): Promise<void> {
+export async function confirm(question: string, isConfirmed: boolean, { terminal, signal }: Session): Promise<void> {
   if (isConfirmed) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!terminal.stdin.isTTY || !terminal.stderr.isTTY) {
     throw new CommandError('not_confirmed', `${question} Nobody is there to answer: add --yes to do it.`, {
       exitCode: 2,
     })
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const dialogue = createInterface({ input: terminal.stdin, output: terminal.stderr })
   // While it asks, the terminal handles Ctrl-C.
-  terminal.once('SIGINT', () => process.emit('SIGINT'))
+  dialogue.once('SIGINT', () => process.emit('SIGINT'))
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal })
+    const answer = await dialogue.question(`${question} [y/N] `, { signal })
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('not_confirmed', 'Nothing was done.')
   } finally {
-    terminal.close()
+    dialogue.close()
   }
 }

@@ -7,7 +7,7 @@ import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
-import type { DemoFileContent } from '../local/service.ts'
+import type { DemoFileContent } from '../local/demo-file.ts'
 import { CommandError } from './command-error.ts'
 import { useRegionOf } from './region.ts'
 

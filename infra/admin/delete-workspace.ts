@@ -32,7 +32,7 @@ export async function deleteWorkspace(
     throw new CommandError('workspace_not_empty', `Workspace ${workspaceId} has ${contents}: ${hint}.`)
   }
   const what = keys.length + documents.length === 0 ? '' : ` with its ${contents}`
-  await confirm(`Delete workspace ${workspaceId}${what} in ${session.place}?`, yes, signal)
+  await confirm(`Delete workspace ${workspaceId}${what} in ${session.place}?`, yes, session)
 
   for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
   const ids = documents.map(({ documentId }) => documentId)

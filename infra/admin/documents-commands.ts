@@ -104,7 +104,7 @@ async function deleteAll(
   await confirm(
     `Delete ${ids.length} document${ids.length === 1 ? '' : 's'} of ${workspaceId} in ${session.place}?`,
     isConfirmed,
-    session.signal,
+    session,
   )
   await deleteDocuments(workspaceId, ids, session)
   return 0

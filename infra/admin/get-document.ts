@@ -19,7 +19,7 @@ export async function getDocument(
   { workspaceId, documentId, target }: { workspaceId: WorkspaceId; documentId: DocumentId; target: string | undefined },
   session: Session,
 ): Promise<ExitCode> {
-  const { output, signal } = session
+  const { output, signal, terminal } = session
   const stores = await session.stores()
   const document = await stores.documents.find(workspaceId, documentId, signal)
   if (document === undefined) {
@@ -30,7 +30,7 @@ export async function getDocument(
   const content = await open(document, stores, signal)
   const counted = countBytes(document, (text) => output.progress(text))
   if (file === '-') {
-    await pipeline(content, counted, process.stdout, { signal, end: false })
+    await pipeline(content, counted, terminal.stdout, { signal, end: false })
     return 0
   }
   const part = `${file}.${documentId}.part`

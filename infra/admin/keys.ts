@@ -34,7 +34,7 @@ export async function createKey(options: NewKey, session: Session): Promise<Exit
   const { apiKeys, ledgers } = await session.stores()
   if ((await ledgers.read(workspaceId, session.signal)) === undefined) {
     const hint = 'its first promotion makes it, with the default quota'
-    await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session.signal)
+    await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
   }
   if (!management && permissions.length === 0) {
     session.output.note('This key may do nothing: it has no --permission, and is no --management key.')
@@ -115,7 +115,7 @@ export async function changeKey(
   const key = await findKey(keyId, apiKeys, session.signal)
   const { tokenHash } = key
   if (change.isEnabled === false && stateOf(key) === 'enabled') {
-    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session.signal)
+    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
   }
   if (!(await apiKeys.change(tokenHash, change, session.signal))) throw notThere(keyId)
   const changed = await findKey(keyId, apiKeys, session.signal)
@@ -126,7 +126,7 @@ export async function changeKey(
 export async function deleteKey(keyId: string, isConfirmed: boolean, session: Session): Promise<ExitCode> {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
-  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, isConfirmed, session.signal)
+  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
   await apiKeys.remove(key.tokenHash, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
   return 0

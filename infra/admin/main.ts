@@ -1,107 +1,12 @@
-import { join } from 'node:path'
-import { Command, CommanderError, Option } from 'commander'
-import manifest from '../../package.json' with { type: 'json' }
-import { addAuditCommand } from './audit-command.ts'
-import { addCompletionCommand } from './completion-command.ts'
-import type { Target } from './connect.ts'
-import { describeFailure } from './describe-failure.ts'
-import { addDoctorCommand } from './doctor-command.ts'
-import { addDocumentsCommands } from './documents-commands.ts'
-import { addKeysCommands } from './keys-commands.ts'
-import { addLoadCommand } from './load-command.ts'
-import { createOutput } from './output.ts'
-import { parseStage } from './parse-values.ts'
-import { addRestoreCommands } from './restore-command.ts'
-import { createSession, type Run } from './session.ts'
-import { addSmokeCommand } from './smoke-command.ts'
-import { addSwitchCommands } from './switch-commands.ts'
-import { addWorkspacesCommands } from './workspaces-commands.ts'
+import { CommandError } from './command-error.ts'
+import { runCommandLine } from './command-line.ts'
 
-const ENDPOINTS = `
-Which deployment it is about:
-  --local          the service that npm start runs on this machine
-  --stage <name>   the deployed stage: its settings are read from its function
-  PROMOTION_STAGE  in the environment: the stage when neither option is given
-  none of them     the environment variables that the functions have (docs/settings.md)
-AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
-lead to other servers than AWS's own.`
-
-const EXIT_CODES = `
-Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
-wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
-one line on the error output. What deletes or shuts out asks first: --yes answers, and without a terminal it is needed.`
-
-// Read directly from the arguments, since a usage error comes before the options are parsed.
-const output = createOutput({ isJson: process.argv.includes('--json') })
+const stopped = new AbortController()
+// Once only: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
+}
 // The reader of a pipe has closed it, as in "… | head".
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
 
-const program = new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
-  .version(manifest.version, '--version', 'print the version')
-  .description('Administration of the container file promotion service.')
-  .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
-  .addOption(
-    new Option('--directory <path>', 'with --local: where that service keeps its data').default(
-      join(import.meta.dirname, '../../.local'),
-      '.local',
-    ),
-  )
-  .option('--stage <name>', 'a deployed stage', parseStage)
-  .option('--region <name>', 'AWS region, instead of AWS_REGION')
-  .option('--json', 'one JSON object per line; errors, too', false)
-  .configureHelp({ showGlobalOptions: true })
-  .addHelpText('after', ENDPOINTS)
-  .addHelpText('afterAll', EXIT_CODES)
-  // Errors are thrown, and reported in one place below.
-  .configureOutput({ outputError() {} })
-  .exitOverride()
-
-const run: Run = async (work) => {
-  const session = createSession(targetOf(program.opts<Target>()), output)
-  try {
-    process.exitCode = await work(session)
-  } catch (error) {
-    throw session.signal.aborted ? session.signal.reason : error
-  } finally {
-    output.close()
-  }
-}
-
-addWorkspacesCommands(
-  program.command('workspaces').description('create, show, list, delete workspaces and set their quota'),
-  run,
-)
-addKeysCommands(
-  program.command('keys').description('create, list, show, change, disable, enable, rotate, expire, delete API keys'),
-  run,
-)
-addDocumentsCommands(
-  program.command('documents').description('list, show, get, delete the documents of a workspace'),
-  run,
-)
-addAuditCommand(program.command('audit'), run)
-addDoctorCommand(program.command('doctor'), run)
-addSmokeCommand(program.command('smoke'), run)
-addLoadCommand(program.command('load'), run)
-addSwitchCommands(program, run)
-addRestoreCommands(program.command('restore').description('restore tables to a moment, and rehearse it'), run)
-addCompletionCommand(program)
-
-try {
-  await program.parseAsync()
-} catch (error) {
-  const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
-  if (isHelp) process.exitCode = error.exitCode === 0 ? 0 : 2
-  else {
-    const failure = describeFailure(error)
-    output.fail(failure)
-    process.exitCode = failure.exitCode
-  }
-}
-
-/** The stage may come from the environment; the command line takes precedence. */
-function targetOf(target: Target): Target {
-  const remembered = process.env.PROMOTION_STAGE
-  if (target.local || target.stage !== undefined || !remembered) return target
-  return { ...target, stage: parseStage(remembered) }
-}
+process.exitCode = await runCommandLine(process.argv.slice(2), process, stopped.signal)

@@ -5,6 +5,7 @@ import { type Colour, colour } from './colours.ts'
 import type { Failure } from './describe-failure.ts'
 import { choose, type ListOptions } from './list-options.ts'
 import { createStatusLine } from './status-line.ts'
+import type { Terminal, TextOutput } from './terminal.ts'
 
 /** Text may have a colour on a terminal. */
 type Cell = string | number | { text: string; colour: Colour }
@@ -51,18 +52,24 @@ const PLAIN = Object.fromEntries(
     .map((name) => [name, name === 'middle' ? '  ' : '']),
 )
 
-export function createOutput({ isJson }: { isJson: boolean }): Output {
-  const status = createStatusLine(process.stderr)
+export function createOutput({
+  isJson,
+  terminal: { stdout, stderr },
+}: {
+  isJson: boolean
+  terminal: Terminal
+}): Output {
+  const status = createStatusLine(stderr)
   const print = (text: string) => {
     status.clear()
-    console.log(text)
+    stdout.write(`${text}\n`)
   }
   const printJson = (object: object) => print(JSON.stringify(toSnakeCase(object)))
   const progress = (text: string) => status.show(printable(text))
 
   const note = (text: string) => {
     status.clear()
-    if (!isJson) console.error(printable(text))
+    if (!isJson) stderr.write(`${printable(text)}\n`)
   }
 
   return {
@@ -80,7 +87,7 @@ export function createOutput({ isJson }: { isJson: boolean }): Output {
         return typeof value === 'object' ? value.text : value
       }
       const flush = () => {
-        if (page.length > 0) print(table(Object.keys(columns), page))
+        if (page.length > 0) print(table(Object.keys(columns), page, stdout))
         page = []
       }
       for await (const row of choose(rows, options, sortValue)) {
@@ -97,20 +104,23 @@ export function createOutput({ isJson }: { isJson: boolean }): Output {
     fail({ reason, message }) {
       status.clear()
       const error = isJson ? JSON.stringify({ error: { reason, message } }) : printable(message)
-      console.error(isJson ? error : colour('red', error, process.stderr))
+      stderr.write(`${isJson ? error : colour('red', error, stderr)}\n`)
     },
     close: status.clear,
   }
 }
 
-/** Aligned columns under a line of headings; none: without headings. */
-export function table(headings: string[], rows: Cell[][]): string {
+/**
+ * Aligned columns under a line of headings; none: without headings.
+ * @param stream where it is shown; left out: without colours
+ */
+export function table(headings: string[], rows: Cell[][], stream?: TextOutput): string {
   const lines = new Table({
     head: headings,
     chars: PLAIN,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
-  lines.push(...rows.map((row) => row.map(show)))
+  lines.push(...rows.map((row) => row.map((cell) => show(cell, stream))))
   return lines
     .toString()
     .split('\n')
@@ -132,9 +142,11 @@ export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-function show(cell: Cell): string | number {
+function show(cell: Cell, stream: TextOutput | undefined): string | number {
   if (typeof cell === 'number') return cell
-  return typeof cell === 'string' ? printable(cell) : colour(cell.colour, printable(cell.text), process.stdout)
+  if (typeof cell === 'string') return printable(cell)
+  const text = printable(cell.text)
+  return stream === undefined ? text : colour(cell.colour, text, stream)
 }
 
 function toSnakeCase(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import type { Environment } from '../../lib/config.ts'
-import { CommandError } from './command-error.ts'
 import type { Stores, Target } from './connect.ts'
 import type { Output } from './output.ts'
+import type { Terminal } from './terminal.ts'
 
 /** 0: done, nothing is wrong; 1: something is. */
 export type ExitCode = 0 | 1
@@ -9,6 +9,7 @@ export type ExitCode = 0 | 1
 /** What a command works with. */
 export interface Session {
   output: Output
+  terminal: Terminal
   /** Of the deployment, in a question before something is deleted there. */
   place: string
   target: Target
@@ -21,25 +22,18 @@ export interface Session {
 /** Runs a command; its exit code becomes the process's. */
 export type Run = (work: (session: Session) => Promise<ExitCode>) => Promise<void>
 
-export function createSession(target: Target, output: Output): Session {
-  const stopped = new AbortController()
-  // Once only: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
-  }
-  const { signal } = stopped
+export function createSession(given: Pick<Session, 'target' | 'output' | 'terminal' | 'signal'>): Session {
+  const { target, signal } = given
   // Loaded late: help and usage errors need no SDK.
   const connecting = () => import('./connect.ts')
   const environment = async () => (await connecting()).environmentOf(target, signal)
   return {
-    output,
+    ...given,
     place: target.local
       ? 'the local service'
       : target.stage === undefined
         ? 'this environment'
         : `stage ${target.stage}`,
-    target,
-    signal,
     environment,
     stores: async () => (await connecting()).connect(await environment()),
   }

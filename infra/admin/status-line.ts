@@ -1,4 +1,5 @@
 import { clearLine, cursorTo } from 'node:readline'
+import type { TextOutput } from './terminal.ts'
 
 const REDRAW_MS = 100
 /** Width of a terminal that does not report one. */
@@ -13,7 +14,7 @@ export interface StatusLine {
 /**
  * One line that tells how far a long work is, redrawn in its place. Only on a terminal: in a log it would be noise.
  */
-export function createStatusLine(stream: NodeJS.WriteStream): StatusLine {
+export function createStatusLine(stream: TextOutput): StatusLine {
   let shownAtMs = 0
   const clear = () => {
     if (shownAtMs === 0) return

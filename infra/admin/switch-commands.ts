@@ -16,7 +16,7 @@ export function addSwitchCommands(program: Command, run: Run): void {
     .action(({ yes }: { yes: boolean }) =>
       run(async (session) => {
         const stage = stageOf(session)
-        await confirm(`Stop all functions of the stage "${stage}"?`, yes, session.signal)
+        await confirm(`Stop all functions of the stage "${stage}"?`, yes, session)
         return switchTo('stop', stage, session)
       }),
     )

@@ -130,7 +130,7 @@ async function setQuota(
   if (doubt !== undefined) {
     const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quota)}`
     const question = `The quota of ${workspaceId} in ${session.place} goes ${change}, ${doubt}. Set it?`
-    await confirm(question, isConfirmed, session.signal)
+    await confirm(question, isConfirmed, session)
   }
   const changed = await workspaces.setQuota(workspaceId, quota, session.signal)
   if (changed === undefined) throw notThere(workspaceId)

@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { Command, CommanderError, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { addAuditCommand } from './audit-command.ts'
+import { addCompletionCommand } from './completion-command.ts'
+import type { Target } from './connect.ts'
+import { describeFailure } from './describe-failure.ts'
+import { addDoctorCommand } from './doctor-command.ts'
+import { addDocumentsCommands } from './documents-commands.ts'
+import { addKeysCommands } from './keys-commands.ts'
+import { addLoadCommand } from './load-command.ts'
+import { createOutput } from './output.ts'
+import { parseStage } from './parse-values.ts'
+import { addRestoreCommands } from './restore-command.ts'
+import { createSession, type ExitCode, type Run } from './session.ts'
+import { addSmokeCommand } from './smoke-command.ts'
+import { addSwitchCommands } from './switch-commands.ts'
+import type { Terminal } from './terminal.ts'
+import { addWorkspacesCommands } from './workspaces-commands.ts'
+
+const ENDPOINTS = `
+Which deployment it is about:
+  --local          the service that npm start runs on this machine
+  --stage <name>   the deployed stage: its settings are read from its function
+  PROMOTION_STAGE  in the environment: the stage when neither option is given
+  none of them     the environment variables that the functions have (docs/settings.md)
+AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
+lead to other servers than AWS's own.`
+
+const EXIT_CODES = `
+Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
+wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
+one line on the error output. What deletes or shuts out asks first: --yes answers, and without a terminal it is needed.`
+
+/**
+ * Runs one command. The SDK takes region, credentials and endpoints from the environment of the process, and so do we.
+ * @param args what stands behind the name of the program
+ * @param signal aborts when the user wants to stop
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode | 2> {
+  // Read directly from the arguments, since a usage error comes before the options are parsed.
+  const output = createOutput({ isJson: args.includes('--json'), terminal })
+  let exitCode: ExitCode | 2 = 0
+  const program = createProgram(terminal)
+  const run: Run = async (work) => {
+    const session = createSession({ target: targetOf(program.opts<Target>()), output, terminal, signal })
+    try {
+      exitCode = await work(session)
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      output.close()
+    }
+  }
+  addCommands(program, run, terminal)
+
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
+    if (isHelp) return error.exitCode === 0 ? 0 : 2
+    const failure = describeFailure(error)
+    output.fail(failure)
+    return failure.exitCode
+  }
+  return exitCode
+}
+
+function createProgram({ stdout, stderr }: Terminal): Command {
+  return new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
+    .version(manifest.version, '--version', 'print the version')
+    .description('Administration of the container file promotion service.')
+    .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
+    .addOption(
+      new Option('--directory <path>', 'with --local: where that service keeps its data').default(
+        join(import.meta.dirname, '../../.local'),
+        '.local',
+      ),
+    )
+    .option('--stage <name>', 'a deployed stage', parseStage)
+    .option('--region <name>', 'AWS region, instead of AWS_REGION')
+    .option('--json', 'one JSON object per line; errors, too', false)
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', ENDPOINTS)
+    .addHelpText('afterAll', EXIT_CODES)
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // Errors are thrown, and reported in one place above.
+      outputError() {},
+    })
+    .exitOverride()
+}
+
+function addCommands(program: Command, run: Run, terminal: Terminal): void {
+  addWorkspacesCommands(
+    program.command('workspaces').description('create, show, list, delete workspaces and set their quota'),
+    run,
+  )
+  addKeysCommands(
+    program.command('keys').description('create, list, show, change, disable, enable, rotate, expire, delete API keys'),
+    run,
+  )
+  addDocumentsCommands(
+    program.command('documents').description('list, show, get, delete the documents of a workspace'),
+    run,
+  )
+  addAuditCommand(program.command('audit'), run)
+  addDoctorCommand(program.command('doctor'), run)
+  addSmokeCommand(program.command('smoke'), run)
+  addLoadCommand(program.command('load'), run)
+  addSwitchCommands(program, run)
+  addRestoreCommands(program.command('restore').description('restore tables to a moment, and rehearse it'), run)
+  addCompletionCommand(program, terminal)
+}
+
+/** The stage may come from the environment; the command line takes precedence. */
+function targetOf(target: Target): Target {
+  const remembered = process.env.PROMOTION_STAGE
+  if (target.local || target.stage !== undefined || !remembered) return target
+  return { ...target, stage: parseStage(remembered) }
+}
