@@ -1,7 +1,7 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
+import { type AdminResult, jsonLines, runAdmin } from '../support/admin.ts'
 import { type FaultProxy, startFaultProxy } from '../support/faults/fault-proxy.ts'
 import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
 import { createTestStores } from '../support/faults/test-stores.ts'

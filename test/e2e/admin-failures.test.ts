@@ -1,11 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
-import { jsonLines, runAdmin } from '../support/admin-process.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
-
-// Processes are slow to start on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const NOBODY = `http://${LOOPBACK}:1`
 const HOUR_MS = 3_600_000
@@ -162,14 +159,12 @@ describe('npm run admin --: AWS does not play along', () => {
       'not_deployed',
       /stage "none" is not deployed/,
     ],
-  ] as const)('%s: exit code 2 within seconds, in words', async (_, env, args, reason, words) => {
-    const startedAtMs = Date.now()
+  ] as const)('%s: exit code 2, in words', async (_, env, args, reason, words) => {
     const { code, stderr } = await runAdmin([...args, '--json'], env())
     expect(code, stderr).toBe(2)
     const { error } = JSON.parse(stderr)
     expect(error.reason).toBe(reason)
     expect(error.message).toMatch(words)
-    expect(Date.now() - startedAtMs).toBeLessThan(10_000)
   })
 
   it('ends by Ctrl-C while it waits for an answer: exit code 2', async () => {
@@ -178,7 +173,7 @@ describe('npm run admin --: AWS does not play along', () => {
       called = resolve
     })
     const hanging = await serve(() => called())
-    const { code, stdout, stderr } = await runAdmin(['audit'], on(hanging), interruption)
+    const { code, stdout, stderr } = await runAdminProcess(['audit'], on(hanging), interruption)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'Stopped by SIGINT.\n' })
   })
 })

@@ -6,18 +6,18 @@ import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { progressBar } from '../../infra/admin/get-document.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
-import { type RunningService, startRunningService } from '../support/running-service.ts'
+import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))
 
-let service: RunningService
+let service: TestService
 let workspaceId: WorkspaceId
 let documentId: string
 beforeAll(async () => {
-  service = await startRunningService()
+  service = await sharedService()
   workspaceId = service.newWorkspaceId()
   await service.putFile(workspaceId, 'sess_1', 'dir/итог 📄.bin', BYTES)
   documentId = await promote('dir/итог 📄.bin')

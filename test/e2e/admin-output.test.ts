@@ -1,27 +1,25 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { startService, type TestService } from '../support/local-service.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let directory: string
-let service: LocalService
+let service: TestService
 const admin = (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args])
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-output-'))
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await startService()
+  directory = service.directory
 })
 afterAll(async () => {
   await service.stop()
-  await rm(directory, { recursive: true, force: true })
 })
 
 /** What differs from run to run, and the width of columns that follows from it. */

@@ -1,26 +1,24 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { startStores, type TestService } from '../support/local-service.ts'
 
 let directory: string
-let service: LocalService
+let service: TestService
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-audit-'))
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await startStores()
+  directory = service.directory
 })
 afterAll(async () => {
   await service.stop()
-  await rm(directory, { recursive: true, force: true })
 })
 
 const admin = (...args: string[]) => runAdmin(args)
@@ -32,11 +30,12 @@ async function stopped() {
   await writeFile(join(place, 'demo.json'), JSON.stringify(demo))
   return admin('--local', '--directory', place, 'audit')
 }
-const audit = (...args: string[]) => admin('--local', '--directory', directory, 'audit', ...args)
+const line = (...args: string[]) => ['--local', '--directory', directory, 'audit', ...args]
+const audit = (...args: string[]) => admin(...line(...args))
 
 describe('npm run admin -- audit', () => {
   it('says that nothing is wrong: exit code 0', async () => {
-    expect(await audit()).toEqual({
+    expect(await runAdminProcess(line())).toEqual({
       code: 0,
       stdout: '2 workspaces with 1 documents of 1000000 bytes: nothing is wrong.\n',
       stderr: '',
@@ -53,7 +52,7 @@ describe('npm run admin -- audit', () => {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: demo.documents_bucket }))
     await s3.send(new DeleteObjectCommand({ Bucket: demo.documents_bucket, Key: Contents[0]?.Key }))
 
-    const found = await audit()
+    const found = await runAdminProcess(line())
     expect(found.code).toBe(1)
     expect(found.stdout).toMatch(
       /^ws_full: document file_\w+ \(1000000 bytes\) has lost its object documents\/ws_full\/\S+\n/,

@@ -1,25 +1,23 @@
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditAll } from '../../infra/admin/audit-all.ts'
 import { connect, type Stores, useLocalService } from '../../infra/admin/connect.ts'
 import type { Session } from '../../infra/admin/session.ts'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
-import { ROOT } from '../support/admin-process.ts'
 import { newReservation } from '../support/ledger-values.ts'
+import { startStores, type TestService } from '../support/local-service.ts'
 
 const WORKSPACES = 12
 let directory: string
-let service: LocalService
+let service: TestService
 let stores: Stores
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-audit-continued-'))
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await startStores()
+  directory = service.directory
   stores = connect(await useLocalService(directory))
   for (let n = 0; n < WORKSPACES; n++) {
     const { workspaceId, objectKey } = newReservation({ workspaceId: `ws_loose_${n}` as WorkspaceId })
@@ -29,7 +27,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await service.stop()
-  await rm(directory, { recursive: true, force: true })
 })
 
 /** As the command does it. @param most after so many findings, Ctrl-C is pressed */

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { demoFiles } from '../../infra/local/demo-files.ts'
-import { type RunningService, startRunningService } from '../support/running-service.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
@@ -19,6 +18,7 @@ const COMMANDS: Record<string, [command: string, file: string]> = {
   python: ['python3', 'client.py'],
   sh: ['sh', 'client.sh'],
 }
+const REPORT = Buffer.from('row,sensor,value\n1,sensor-0,0.5\n')
 const run = promisify(execFile)
 
 /** The headings of the page, each with the code below it. */
@@ -31,12 +31,11 @@ function readBlocks(): { title: string; language: string; code: string }[] {
   return blocks
 }
 
-let service: RunningService
+let service: TestService
 let directory: string
 beforeAll(async () => {
-  service = await startRunningService()
-  directory = join(service.directory, 'clients')
-  await mkdir(directory)
+  service = await sharedService()
+  directory = await mkdtemp(join(service.directory, 'clients-'))
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
 })
 afterAll(() => service.stop())
@@ -71,18 +70,17 @@ describe('docs/clients.md', () => {
       )
       return
     }
-    const { demo } = service
+    const workspaceId = service.newWorkspaceId()
+    const [apiKey, baseUrl] = [await service.newKey(workspaceId), service.demo.base_url]
+    await service.putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
     const [command, file] = COMMANDS[block.language] as [string, string]
     await writeFile(join(directory, file), block.code)
-    const env = { BASE_URL: demo.base_url, API_KEY: demo.management_key, CONTAINER_ID: demo.container_id }
+    const env = { BASE_URL: baseUrl, API_KEY: apiKey, CONTAINER_ID: 'sess_clients' }
     const { stdout } = await run(command, [file], { cwd: directory, env: { ...process.env, ...env } })
     const bytes = await readFile(join(directory, 'report.csv'))
-    const expected = demoFiles({ maxFileBytes: 1, multipartThresholdBytes: 1 }).find(
-      ({ path }) => path === 'output/report.csv',
-    )
-    expect(bytes.equals(expected?.body ?? Buffer.from('?'))).toBe(true)
+    expect(bytes.equals(REPORT)).toBe(true)
     expect(stdout).toMatch(/file_[1-9A-HJ-NP-Za-km-z]+/)
-    const left = await fetch(`${demo.base_url}/files`, { headers: { authorization: `Bearer ${demo.management_key}` } })
+    const left = await fetch(`${baseUrl}/files`, { headers: { authorization: `Bearer ${apiKey}` } })
     expect(await left.json()).toMatchObject({ data: [] })
   })
 })

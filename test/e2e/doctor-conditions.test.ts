@@ -2,7 +2,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { jsonLines, runAdmin } from '../support/admin-process.ts'
+import { jsonLines, runAdmin } from '../support/admin.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 
 let standIns: StandIns

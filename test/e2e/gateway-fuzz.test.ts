@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
+import { formatFileId } from '../../lib/ids.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 import { expectDocumented } from '../support/openapi.ts'
 import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
 
@@ -11,25 +9,20 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 400)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const CRLF = '\r\n'
 
-let directory: string
-let service: LocalService
+let service: TestService
 let port: number
 let promotePath: string
 let key: string
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-fuzz-'))
-  const root = join(import.meta.dirname, '../..')
-  service = await startLocalService({ root, port: 0, directory, environment: {}, log: () => {} })
-  const { base_url, container_id, files, management_key } = service.demo
-  port = Number(new URL(base_url).port)
-  promotePath = `/v1/containers/${container_id}/files/${files[1]?.file_id}/promote`
-  key = management_key
+  service = await sharedService()
+  port = Number(new URL(service.demo.base_url).port)
+  promotePath = `/v1/containers/sess_fuzz/files/${formatFileId('a.txt')}/promote`
+  const workspaceId = service.newWorkspaceId()
+  key = await service.newKey(workspaceId)
+  await service.putFile(workspaceId, 'sess_fuzz', 'a.txt', Buffer.from('a'))
 })
-afterAll(async () => {
-  await service.stop()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => service.stop())
 
 /** Status and code agree, and every error has the body; 429 when the fuzz is faster than the key may be. */
 function expectSound({ status, headers, body }: RawAnswer, isHead = false): void {

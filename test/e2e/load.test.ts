@@ -1,32 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
-import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-let directory: string
-let service: LocalService
+let service: TestService
 const servers: Server[] = []
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-load-'))
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await sharedService()
 })
 afterAll(async () => {
   for (const server of servers) server.close()
   await service.stop()
-  await rm(directory, { recursive: true, force: true })
 })
 
-const load = (args: string[], interruption?: Promise<unknown>) =>
-  runAdmin(['--local', '--directory', directory, 'load', ...args], {}, interruption)
-const remains = () => remainsOf('load', service.demo)
+const line = (args: string[]) => ['--local', '--directory', service.directory, 'load', ...args]
+const load = (args: string[]) => runAdmin(line(args))
+const remains = () => remainsOf('ws_load_', service)
 
 async function through(fateOf: (number: number) => Fate | Promise<Fate>): Promise<string> {
   let number = 0
@@ -37,13 +30,13 @@ async function through(fateOf: (number: number) => Fate | Promise<Fate>): Promis
 
 describe('npm run admin -- load', () => {
   it('promotes at the rate that is asked for, and leaves nothing behind: exit code 0', async () => {
-    const result = await load(['--rate', '4', '--duration', '3s', '--size', '1KiB', '--json'])
+    const result = await load(['--rate', '12', '--duration', '1s', '--size', '1KiB', '--json'])
     expect([result.code, result.stderr]).toEqual([0, ''])
     const [report, ...more] = jsonLines(result)
     expect(more).toEqual([])
     const number = expect.any(Number)
     expect(report).toMatchObject({
-      rate: 4,
+      rate: 12,
       size_bytes: 1024,
       sent: 12,
       answers: { 200: 12 },
@@ -73,17 +66,15 @@ describe('npm run admin -- load', () => {
   })
 
   it('goes on at its rate while nothing is answered, and counts what broke', async () => {
-    let isFirst = true
-    const baseUrl = await through(async (): Promise<Fate> => {
+    const all = Promise.withResolvers<void>()
+    const baseUrl = await through(async (number): Promise<Fate> => {
+      if (number === 9) all.resolve()
       // The first answer comes when all have been sent.
-      if (isFirst) {
-        isFirst = false
-        await sleep(2500)
-      }
+      if (number === 0) await all.promise
       return 'pass'
     })
     const [report] = jsonLines(
-      await load(['--rate', '5', '--duration', '2s', '--size', '1', '--base-url', baseUrl, '--json']),
+      await load(['--rate', '10', '--duration', '1s', '--size', '1', '--base-url', baseUrl, '--json']),
     )
     expect(report).toMatchObject({ sent: 10, answers: { 200: 10 }, documents: 10 })
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve))
@@ -93,15 +84,13 @@ describe('npm run admin -- load', () => {
   })
 
   it('clears up after Ctrl-C in the middle: exit code 2', async () => {
-    let reached = () => {}
-    const inTheMiddle = new Promise<void>((resolve) => {
-      reached = resolve
-    })
+    const inTheMiddle = Promise.withResolvers<void>()
     const baseUrl = await through(() => {
-      reached()
+      inTheMiddle.resolve()
       return 'pass'
     })
-    const result = await load(['--rate', '2', '--duration', '5m', '--size', '1', '--base-url', baseUrl], inTheMiddle)
+    const args = line(['--rate', '2', '--duration', '5m', '--size', '1', '--base-url', baseUrl])
+    const result = await runAdminProcess(args, {}, inTheMiddle.promise)
     expect([result.code, result.stderr]).toEqual([2, 'Stopped by SIGINT.\n'])
     expect(await remains()).toEqual([])
   })

@@ -14,18 +14,18 @@ import {
   newAttemptId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import { type RunningService, startRunningService } from '../support/running-service.ts'
+import { startService, type TestService } from '../support/local-service.ts'
 
 const DOCUMENTS = 5000
 const OTHERS = 50
 const FILES = 1001
 const BATCH = 25
 
-let service: RunningService
+let service: TestService
 let workspaceId: WorkspaceId
 let expected: string[]
 beforeAll(async () => {
-  service = await startRunningService()
+  service = await startService()
   workspaceId = service.newWorkspaceId()
   expected = await recordDocuments()
   await service.putFile(workspaceId, 'sess_1', 'a.txt', Buffer.from('a'))

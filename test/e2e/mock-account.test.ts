@@ -21,7 +21,7 @@ import { GetBucketPolicyCommand, ListBucketsCommand, PutObjectCommand, S3Client 
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type FilePath, formatFileId } from '../../lib/ids.ts'
-import { type AdminResult, jsonLines, runAdmin } from '../support/admin-process.ts'
+import { type AdminResult, jsonLines, runAdminProcess } from '../support/admin.ts'
 import { type DeployedApi, serveDeployed } from '../support/mock-account/deployed-api.ts'
 import { isMotoInstalled, type MockAccount, startMockAccount } from '../support/mock-account/start.ts'
 import { createTranscript } from '../support/mock-account/transcript.ts'
@@ -83,7 +83,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   }
   const deploy = (...args: string[]) => framework('deploy', ...args)
   async function admin(...args: string[]): Promise<AdminResult> {
-    const result = await runAdmin(['--stage', 'prod', ...args], account.environment)
+    const result = await runAdminProcess(['--stage', 'prod', ...args], account.environment)
     const { code, stdout, stderr } = result
     transcript.note(`npm run admin -- --stage prod ${args.join(' ')}`, `${stdout}${stderr}(exit code ${code})`)
     return result
@@ -158,7 +158,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('is seen to be complete, protected, and private, by doctor', async () => {
     expect((await admin('doctor')).code).toBe(0)
-    const checks = jsonLines(await runAdmin(['--stage', 'prod', 'doctor', '--json'], account.environment))
+    const checks = jsonLines(await runAdminProcess(['--stage', 'prod', 'doctor', '--json'], account.environment))
     expect(checks.filter(({ verdict }) => verdict === 'problem')).toEqual([])
     const verdictOf = (name: RegExp) =>
       checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)
@@ -281,7 +281,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
     const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
     // Not by way of the transcript: it has a token.
-    const [created] = jsonLines(await runAdmin(['--stage', 'prod', ...create], account.environment))
+    const [created] = jsonLines(await runAdminProcess(['--stage', 'prod', ...create], account.environment))
     const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
     const headers = { authorization: `Bearer ${created?.token}`, 'file-shape': 'native' }
     const answer = await fetch(url, { method: 'POST', headers })

@@ -1,32 +1,29 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
-import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
 
-// Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 90_000 })
 
-let directory: string
-let service: LocalService
+let service: TestService
+let earlier: string[]
 const servers: Server[] = []
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-smoke-'))
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await sharedService()
+  earlier = await remainsOf('ws_smoke_', service)
 })
 afterAll(async () => {
   for (const server of servers) server.close()
   await service.stop()
-  await rm(directory, { recursive: true, force: true })
 })
 
-const smoke = (args: string[] = [], interruption?: Promise<unknown>) =>
-  runAdmin(['--local', '--directory', directory, 'smoke', '--json', ...args], {}, interruption)
+const line = (...args: string[]) => ['--local', '--directory', service.directory, 'smoke', ...args]
+const smoke = (...args: string[]) => runAdmin(line('--json', ...args))
 
 /** By the name of the check. */
 function verdicts(result: AdminResult) {
@@ -34,7 +31,7 @@ function verdicts(result: AdminResult) {
 }
 
 const RUINED: Fate = { status: 500, contentType: 'application/json', body: '{}' }
-const remains = () => remainsOf('smoke', service.demo)
+const remains = async () => (await remainsOf('ws_smoke_', service)).filter((text) => !earlier.includes(text))
 
 /** The API behind something that is in the way of some requests. */
 async function through(fateOf: (path: string, method: string) => Fate | Promise<Fate>): Promise<string> {
@@ -63,7 +60,7 @@ describe('npm run admin -- smoke', () => {
   })
 
   it('tells people one line per check, with its time', async () => {
-    const { code, stdout } = await runAdmin(['--local', '--directory', directory, 'smoke'])
+    const { code, stdout } = await runAdmin(line())
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +\d+\.\d s {2}promote a small file +200, \d+ bytes$/m)
     expect(stdout).toMatch(/No problem was found; \d+ ok, \d+ not checked\.$/m)
@@ -71,7 +68,7 @@ describe('npm run admin -- smoke', () => {
 
   it('names what fails, goes on with the rest, and clears up: exit code 1', async () => {
     const baseUrl = await through((path) => (path.includes('/no/such/route') ? RUINED : 'pass'))
-    const result = await smoke(['--base-url', baseUrl])
+    const result = await smoke('--base-url', baseUrl)
     expect(result.code).toBe(1)
     const { 'an unknown route': route, 'a full quota': quota, ...others } = verdicts(result)
     expect(route).toEqual({ verdict: 'problem', detail: 'answered 500, not 404 route_not_found.' })
@@ -83,7 +80,7 @@ describe('npm run admin -- smoke', () => {
   it('clears up when nobody answers at all', async () => {
     const nobody = await through(() => 'pass')
     await new Promise((resolve) => servers.pop()?.close(resolve))
-    const result = await smoke(['--base-url', nobody])
+    const result = await smoke('--base-url', nobody)
     expect(result.code).toBe(1)
     const { 'promote a small file': promotion, 'everything is gone': gone } = verdicts(result)
     expect(promotion).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^No answer from 127/) })
@@ -92,16 +89,13 @@ describe('npm run admin -- smoke', () => {
   })
 
   it('clears up after Ctrl-C in the middle: exit code 2', async () => {
-    let reached = () => {}
-    const inTheMiddle = new Promise<void>((resolve) => {
-      reached = resolve
-    })
+    const inTheMiddle = Promise.withResolvers<void>()
     const baseUrl = await through(async (path) => {
       if (!path.includes('promote')) return 'pass'
-      reached()
-      return sleep(3000, 'pass' as const)
+      inTheMiddle.resolve()
+      return sleep(500, 'pass' as const)
     })
-    const result = await smoke(['--base-url', baseUrl], inTheMiddle)
+    const result = await runAdminProcess(line('--json', '--base-url', baseUrl), {}, inTheMiddle.promise)
     expect(result.code).toBe(2)
     expect(verdicts(result)['everything is gone']).toMatchObject({ verdict: 'ok' })
     expect(await remains()).toEqual([])
@@ -119,8 +113,8 @@ describe('npm run admin -- smoke', () => {
       return isRefused ? denied : 'pass'
     })
     servers.push(server)
-    const behind = join(directory, 'behind')
-    await mkdir(behind)
+    const behind = join(service.directory, 'behind')
+    await mkdir(behind, { recursive: true })
     await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service.demo, s3_endpoint: origin }))
     const result = await runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
     expect(result.code).toBe(1)

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
-import { jsonLines, ROOT, runAdmin } from '../support/admin-process.ts'
+import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { startStores, type TestService } from '../support/local-service.ts'
 import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -18,14 +18,13 @@ if (!HAS_TERMINAL)
 
 describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   let directory: string
-  let service: LocalService
+  let service: TestService
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-terminal-'))
-    service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+    service = await startStores()
+    directory = service.directory
   })
   afterAll(async () => {
     await service?.stop()
-    await rm(directory, { recursive: true, force: true })
   })
   const atTerminal = (args: string, env: Record<string, string> = {}, typing: [string, string][] = []) =>
     runInTerminal(

@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { type RunningService, startRunningService } from '../support/running-service.ts'
+import { sharedService, type TestService } from '../support/local-service.ts'
 
 const MIB = 1024 * 1024
 const CONTAINER = 'sess_libraries'
@@ -21,11 +21,11 @@ const FILES: { path: string; body: Buffer; contentType: string | undefined }[] =
   { path: `it's "100%" ;=;.html`, body: Buffer.from('<script>alert(1)</script>'), contentType: 'text/html' },
 ]
 
-let service: RunningService
+let service: TestService
 let workspaceId: WorkspaceId
 let key: string
 beforeAll(async () => {
-  service = await startRunningService()
+  service = await sharedService()
 })
 afterAll(() => service.stop())
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { ROOT, runAdmin } from '../support/admin-process.ts'
+import { ROOT, runAdmin } from '../support/admin.ts'
 
 const DOCS = ['README.md', 'docs/operations.md', 'docs/administration.md']
 

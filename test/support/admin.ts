@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { runCommandLine } from '../../infra/admin/command-line.ts'
+import { withEnvironment } from './own-environment.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
@@ -12,13 +16,30 @@ export interface AdminResult {
   stderr: string
 }
 
+type Environment = Record<string, string | undefined>
+
 /**
- * npm run admin -- … as a process: its exit code and what it printed. It has nothing of this process's environment but
- * `env`, and the way to programs and to what was compiled before. @param interruption when Ctrl-C is pressed
+ * npm run admin -- …, within this process: its exit code and what it printed. Of this process's environment it has `env`
+ * and nothing else.
  */
-export function runAdmin(
+export async function runAdmin(args: string[], env: Environment = {}): Promise<AdminResult> {
+  const terminal = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() }
+  const printed = Promise.all([text(terminal.stdout), text(terminal.stderr)])
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const code = await withEnvironment(env, () => runCommandLine(args, terminal, signal))
+  terminal.stdout.end()
+  terminal.stderr.end()
+  const [stdout, stderr] = await printed
+  return { code, stdout, stderr }
+}
+
+/**
+ * The same as a process of its own, for what only that can show: its exit code, its end, signals. It finds programs, and
+ * what was compiled before. @param interruption when Ctrl-C is pressed
+ */
+export function runAdminProcess(
   args: string[],
-  env: Record<string, string | undefined> = {},
+  env: Environment = {},
   interruption?: Promise<unknown>,
 ): Promise<AdminResult> {
   const { PATH, NODE_COMPILE_CACHE } = process.env

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/local/service-definition.ts'
+import { stopServiceProcess } from './service-process.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,8 +12,8 @@ declare module 'vitest' {
     definition: ServiceDefinition
     /** Where the accesses of this run's functions are written down; see aws-call-recorder.ts. */
     recordings: string
-    /** For packages.ts, which fills it. */
-    packagesDirectory: string
+    /** For once-per-run.ts: what the test files of a run share. */
+    runDirectory: string
   }
 }
 
@@ -23,7 +24,7 @@ const RECORDER = new URL('aws-call-recorder.ts', import.meta.url).href
 interface Prepared {
   definition: ServiceDefinition
   recordings: string
-  packagesDirectory: string
+  runDirectory: string
 }
 
 /** Each project loads this file anew; what it makes is for all of them. */
@@ -34,7 +35,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   shared[PREPARED] ??= prepare()
   const prepared = await shared[PREPARED]
   for (const key of Object.keys(prepared) as (keyof Prepared)[]) project.provide(key, prepared[key])
-  return () => rm(prepared.packagesDirectory, { recursive: true, force: true })
+  return async () => {
+    await stopServiceProcess(join(prepared.runDirectory, 'service'))
+    await rm(prepared.runDirectory, { recursive: true, force: true })
+  }
 }
 
 async function prepare(): Promise<Prepared> {
@@ -49,5 +53,5 @@ async function prepare(): Promise<Prepared> {
     readServiceDefinition(ROOT, 'local'),
     buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') }),
   ])
-  return { definition, recordings, packagesDirectory: await mkdtemp(join(tmpdir(), 'promotion-packages-')) }
+  return { definition, recordings, runDirectory: await mkdtemp(join(tmpdir(), 'promotion-run-')) }
 }

@@ -3,27 +3,64 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { inject } from 'vitest'
+import { type DemoFileContent, readDemoFile, writeDemoFile } from '../../infra/local/demo-file.ts'
 import { startLocalService } from '../../infra/local/service.ts'
+import { startLocalStores } from '../../infra/local/stores.ts'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import type { Permission } from '../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
+import { oncePerRun } from './once-per-run.ts'
+import { startServiceProcess } from './service-process.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+export const ROOT = join(import.meta.dirname, '../..')
+
+export type TestService = ReturnType<typeof visit>
+
+/**
+ * What npm start serves, in a process of its own, for all test files of this run that use it. Each test makes workspaces
+ * of its own there.
+ */
+export async function sharedService(): Promise<TestService> {
+  const directory = await oncePerRun('service', startServiceProcess)
+  const demo = await readDemoFile(directory)
+  if (demo === undefined) throw new Error(`there is no demo.json in ${directory}`)
+  return visit(demo, directory, async () => {})
+}
 
 /** What npm start serves, on a free port and with data of its own. */
-export async function startRunningService() {
+export async function startService(): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-e2e-'))
   const service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
-  const { demo } = service
+  return visit(service.demo, directory, async () => {
+    await service.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+}
+
+/** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */
+export async function startStores(): Promise<TestService> {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-stores-'))
+  const stores = await startLocalStores({ definition: inject('definition'), directory, environment: {} })
+  const demo = stores.demoFile('http://127.0.0.1:1/v1')
+  await writeDemoFile(directory, demo)
+  return visit(demo, directory, async () => {
+    await stores.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+}
+
+function visit(demo: DemoFileContent, directory: string, stop: () => Promise<void>) {
   const common = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
-  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint })
+  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
   const apiKeys = createApiKeyAdministration({ client: dynamoDb, tableName: demo.keys_table })
 
   return {
     demo,
+    /** For --directory of the command line. */
     directory,
     dynamoDb,
     s3,
@@ -33,7 +70,7 @@ export async function startRunningService() {
       const token = newToken()
       const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
       const grant = { workspaceId, kind, permissions: permissions ?? [], userId: undefined, expiresAtMs: undefined }
-      await apiKeys.add(newApiKeyRecord(token, grant, Date.now()), AbortSignal.timeout(5000))
+      await apiKeys.add(newApiKeyRecord(token, grant, Date.now()), AbortSignal.timeout(60_000))
       return token
     },
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
@@ -43,10 +80,7 @@ export async function startRunningService() {
     async stop(): Promise<void> {
       dynamoDb.destroy()
       s3.destroy()
-      await service.stop()
-      await rm(directory, { recursive: true, force: true })
+      await stop()
     },
   }
 }
-
-export type RunningService = Awaited<ReturnType<typeof startRunningService>>

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { access, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { inject } from 'vitest'
 import { SERVERLESS_CLI } from '../../infra/local/service-definition.ts'
+import { oncePerRun } from './once-per-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Some seconds; far more on a machine that is busy. */
@@ -84,20 +83,14 @@ export const API_FUNCTIONS = ['PromoteContainerFile', 'ReadDocuments', 'DeleteDo
 
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {
-  const directory = join(inject('packagesDirectory'), variant)
-  const done = join(directory, 'done')
-  if (await claim(directory)) {
+  const directory = await oncePerRun(`package-${variant}`, async (directory) => {
     // A folder of its own: the framework works in .serverless beside serverless.yml.
     const project = join(directory, 'project')
+    await copyProject(project, ['infra', 'lib', 'dist'])
     const args = ['package', '--package', join(directory, 'package'), ...VARIANTS[variant]]
-    const outcome = await copyProject(project, ['infra', 'lib', 'dist'])
-      .then(() => serverless(args, project, { PROMOTION_BUILD: 'skip' }))
-      .then(({ stdout }) => stdout, String)
-    await writeFile(done, outcome)
-  }
-  while (!(await exists(done))) await sleep(50)
+    await serverless(args, project, { PROMOTION_BUILD: 'skip' })
+  })
   const templateFile = join(directory, 'package', 'cloudformation-template-update-stack.json')
-  if (!(await exists(templateFile))) throw new Error(await readFile(done, 'utf8'))
   const { Resources, Outputs } = JSON.parse(await readFile(templateFile, 'utf8'))
   const resources: Record<string, Resource> = Resources
   const resource = (id: string) => {
@@ -129,22 +122,6 @@ export async function copyProject(target: string, folders: string[]): Promise<vo
   await symlink(join(ROOT, 'node_modules'), join(target, 'node_modules'))
 }
 
-/** Whether nobody did before. */
-async function claim(directory: string): Promise<boolean> {
-  try {
-    await mkdir(directory)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function asParams(params: Record<string, string>): string[] {
   return Object.entries(params).flatMap(([name, value]) => ['--param', `${name}=${value}`])
 }
-
-const exists = (file: string) =>
-  access(file).then(
-    () => true,
-    () => false,
-  )

@@ -1,32 +1,28 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
-import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import { paginateScan } from '@aws-sdk/client-dynamodb'
+import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { DemoFileContent } from '../../infra/local/service.ts'
+import type { TestService } from './local-service.ts'
 
-const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-
-/** Everything stored in the local service that has to do with a trial of this name: rows, objects, uploads. */
-export async function remainsOf(name: string, demo: DemoFileContent): Promise<string[]> {
-  const common = { region: 'us-east-1', credentials }
-  const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
-  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
+/** Everything in the stores of the local service that has to do with workspaces of this prefix: rows, objects, uploads. */
+export async function remainsOf(prefix: string, { demo, dynamoDb, s3 }: TestService): Promise<string[]> {
+  const found: string[] = []
   const tables = Object.entries(demo.environment).flatMap(([key, table]) => (key.endsWith('_TABLE') ? [table] : []))
-  const rows = await Promise.all(
-    tables.map(async (TableName) => {
-      const { Items = [] } = await dynamoDb.send(new ScanCommand({ TableName }))
-      return Items.map((item) => JSON.stringify(unmarshall(item)))
-    }),
-  )
-  const objects = await Promise.all(
-    [demo.sandbox_bucket, demo.documents_bucket].map(async (Bucket) => {
-      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
-      const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
-      return [...Contents, ...Uploads].map(({ Key }) => `${Key}`)
-    }),
-  )
-  return [...rows, ...objects].flat().filter((text) => text.includes(name))
+  for (const TableName of tables) {
+    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName })) {
+      found.push(...Items.map((item) => JSON.stringify(unmarshall(item))))
+    }
+  }
+  for (const Bucket of [demo.sandbox_bucket, demo.documents_bucket]) {
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+      found.push(...Contents.map(({ Key }) => `${Key}`))
+    }
+    // The embedded S3 lists them on one page.
+    const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
+    found.push(...Uploads.map(({ Key }) => `${Key}`))
+  }
+  return found.filter((text) => text.includes(prefix))
 }
 
 /** How a request fares: it passes, or is answered with this. */

@@ -1,0 +1,44 @@
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
+
+/**
+ * Makes something once for all test files of a run: whoever comes first makes it, the others wait.
+ * @param make gets an empty directory, in which it leaves what it made
+ * @returns that directory
+ */
+export async function oncePerRun(name: string, make: (directory: string) => Promise<unknown>): Promise<string> {
+  const directory = join(inject('runDirectory'), name)
+  const outcomeFile = `${directory}.outcome`
+  if (await isFirst(directory)) {
+    const failure = await make(directory).then(() => '', explain)
+    // Whole or not at all: others look for it.
+    await writeFile(`${outcomeFile}.draft`, failure)
+    await rename(`${outcomeFile}.draft`, outcomeFile)
+  }
+  while (!(await exists(outcomeFile))) await sleep(50)
+  const failure = await readFile(outcomeFile, 'utf8')
+  if (failure !== '') throw new Error(failure)
+  return directory
+}
+
+async function isFirst(directory: string): Promise<boolean> {
+  try {
+    await mkdir(directory)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** With what a program that failed had printed. */
+function explain(error: Error & { stdout?: string }): string {
+  return `${error.stack}\n${error.stdout ?? ''}`
+}
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
