@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { progressBar } from '../../infra/admin/get-document.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
-import { sharedService, type TestService } from '../support/local-service.ts'
+import { sharedService, type TestService } from '../support/local-service/services.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin.ts'
-import { startService, type TestService } from '../support/local-service.ts'
+import { startService, type TestService } from '../support/local-service/services.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })

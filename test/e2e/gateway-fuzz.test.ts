@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
-import { sharedService, type TestService } from '../support/local-service.ts'
+import { sharedService, type TestService } from '../support/local-service/services.ts'
 import { expectDocumented } from '../support/openapi.ts'
 import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
-import { sharedService, type TestService } from '../support/local-service.ts'
+import { sharedService, type TestService } from '../support/local-service/services.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
 
 vi.setConfig({ testTimeout: 90_000 })

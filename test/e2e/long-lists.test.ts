@@ -14,7 +14,7 @@ import {
   newAttemptId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import { startService, type TestService } from '../support/local-service.ts'
+import { startService, type TestService } from '../support/local-service/services.ts'
 
 const DOCUMENTS = 5000
 const OTHERS = 50

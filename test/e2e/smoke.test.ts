@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
-import { sharedService, type TestService } from '../support/local-service.ts'
+import { sharedService, type TestService } from '../support/local-service/services.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
 
 vi.setConfig({ testTimeout: 90_000 })

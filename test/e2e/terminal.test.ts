@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
-import { startStores, type TestService } from '../support/local-service.ts'
+import { startStores, type TestService } from '../support/local-service/services.ts'
 import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })

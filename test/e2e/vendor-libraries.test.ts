@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { sharedService, type TestService } from '../support/local-service.ts'
+import { sharedService, type TestService } from '../support/local-service/services.ts'
 
 const MIB = 1024 * 1024
 const CONTAINER = 'sess_libraries'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/local/service-definition.ts'
-import { stopServiceProcess } from './service-process.ts'
+import { stopServiceProcess } from './local-service/shared-process.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

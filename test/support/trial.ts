@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { TestService } from './local-service.ts'
+import type { TestService } from './local-service/services.ts'
 
 /** Everything in the stores of the local service that has to do with workspaces of this prefix: rows, objects, uploads. */
 export async function remainsOf(prefix: string, { demo, dynamoDb, s3 }: TestService): Promise<string[]> {

@@ -24,12 +24,15 @@ const NAME_MARK = '\0'
 const LOOKS_AT_VALUES = /\bBETWEEN\b/i
 
 const require = createRequire(import.meta.url)
+let isDone = false
 
 /**
  * From now on, dynalite parses an expression once for all requests that differ in names and values alone. Parsing is most of
  * what it does for a small write, and a simulation sends hundreds of thousands with some ten expressions.
  */
 export function parseOnce(): void {
+  if (isDone) return
+  isDone = true
   for (const file of ['conditionParser', 'updateParser']) {
     const parser = require(`dynalite/db/${file}.js`) as Parser
     parser.parse = remember(parser.parse)

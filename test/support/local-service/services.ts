@@ -4,20 +4,30 @@ import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { inject } from 'vitest'
-import { type DemoFileContent, readDemoFile, writeDemoFile } from '../../infra/local/demo-file.ts'
-import { startLocalService } from '../../infra/local/service.ts'
-import { startLocalStores } from '../../infra/local/stores.ts'
-import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../lib/auth/api-token.ts'
-import type { Permission } from '../../lib/auth/caller.ts'
-import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
-import { oncePerRun } from './once-per-run.ts'
-import { startServiceProcess } from './service-process.ts'
+import { type DemoFileContent, readDemoFile, writeDemoFile } from '../../../infra/local/demo-file.ts'
+import { startGateway } from '../../../infra/local/gateway.ts'
+import { LOOPBACK } from '../../../infra/local/listen.ts'
+import { startLocalService } from '../../../infra/local/service.ts'
+import { startLocalStores } from '../../../infra/local/stores.ts'
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import type { Permission } from '../../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../../lib/aws/api-key-administration.ts'
+import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { parseOnce } from '../dynamodb/parse-once.ts'
+import { oncePerRun } from '../once-per-run.ts'
+import { startFunctionHost } from './function-host.ts'
+import { startServiceProcess } from './shared-process.ts'
 
-export const ROOT = join(import.meta.dirname, '../..')
+export const ROOT = join(import.meta.dirname, '../../..')
 
 export type TestService = ReturnType<typeof visit>
+
+export interface LightService extends TestService {
+  /** SIGKILL: whatever they are doing stays half done. */
+  killFunctions(): Promise<void>
+  startFunctions(): Promise<void>
+}
 
 /**
  * What npm start serves, in a process of its own, for all test files of this run that use it. Each test makes workspaces
@@ -38,6 +48,46 @@ export async function startService(): Promise<TestService> {
     await service.stop()
     await rm(directory, { recursive: true, force: true })
   })
+}
+
+/**
+ * The same but for the framework: its stores and its gateway, here, and the functions of dist/ in a plain process, which
+ * can be killed and started again. @param changes of the functions' environment
+ */
+export async function startLightService(
+  changes: Record<string, string> = {},
+  environment: Record<string, string> = {},
+): Promise<LightService> {
+  parseOnce()
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-light-'))
+  const given = inject('definition')
+  const definition = { ...given, environment: { ...given.environment, ...changes } }
+  const stores = await startLocalStores({ definition, directory, environment })
+  const start = () => startFunctionHost({ ...definition.environment, ...stores.environment })
+  let host = await start()
+  const gateway = await startGateway({
+    port: 0,
+    stage: 'local',
+    lambdaPort: async () => host.lambdaPort,
+    routes: definition.routes,
+    gatewayResponses: definition.gatewayResponses,
+    corsAllowedOrigins: stores.config.corsAllowedOrigins,
+  })
+  const demo = stores.demoFile(`http://${LOOPBACK}:${gateway.port}/v1`)
+  await writeDemoFile(directory, demo)
+  const stop = async () => {
+    await gateway.stop()
+    await host.kill()
+    await stores.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+  return {
+    ...visit(demo, directory, stop),
+    killFunctions: () => host.kill(),
+    async startFunctions() {
+      host = await start()
+    },
+  }
 }
 
 /** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */

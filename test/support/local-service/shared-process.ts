@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @throws Error when it did not start
  */
 export async function startServiceProcess(directory: string): Promise<void> {
-  const script = join(import.meta.dirname, 'service-main.ts')
+  const script = join(import.meta.dirname, 'shared-process-main.ts')
   // A worker's parent is the run.
   const args = [directory, `${process.ppid}`]
   const child = fork(script, args, { detached: true, stdio: 'ignore', execArgv: [] })

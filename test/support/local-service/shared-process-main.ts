@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { startLocalService } from '../../infra/local/service.ts'
+import { startLocalService } from '../../../infra/local/service.ts'
 
-/** The process that service-process.ts starts. It ends when it is told to, or when the run does. */
+/** The process that shared-process.ts starts. It ends when it is told to, or when the run does. */
 const [, , directory = '', runPid] = process.argv
 const LOOK_EVERY_MS = 2000
 
 try {
-  const root = join(import.meta.dirname, '../..')
+  const root = join(import.meta.dirname, '../../..')
   const service = await startLocalService({ root, port: 0, directory, environment: {}, log: () => {} })
   const end = async () => {
     await service.stop()
