@@ -1,29 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { failure, type Listed, listing, S3Failure, xml } from './s3-answers.ts'
+import {
+  type Content,
+  contentOf,
+  copyOf,
+  describing,
+  type S3Contents,
+  type StoredObject,
+  sliceOf,
+  type Upload,
+} from './s3-contents.ts'
 import type { Store, WireAnswer, WireRequest } from './store.ts'
-
-interface Content {
-  bytes: Buffer
-  /** With its quotes. */
-  etag: string
-}
-interface StoredObject extends Content {
-  /** What describes it: its type, its encoding, its storage class. */
-  headers: Record<string, string>
-  modifiedAtMs: number
-}
-interface Upload {
-  bucket: string
-  key: string
-  headers: Record<string, string>
-  startedAtMs: number
-  parts: Map<number, Content>
-}
-/** Everything that is kept. What a snapshot holds is not changed any more. */
-export interface S3Contents {
-  buckets: Map<string, Map<string, StoredObject>>
-  uploads: Map<string, Upload>
-}
 
 interface Call {
   bucket: string
@@ -33,7 +20,6 @@ interface Call {
   header(name: string): string | undefined
 }
 
-const DESCRIBING = ['content-type', 'content-encoding', 'content-language', 'x-amz-storage-class']
 const OK: WireAnswer = { status: 200, headers: {}, body: '' }
 const NO_CONTENT: WireAnswer = { status: 204, headers: {}, body: '' }
 
@@ -213,31 +199,4 @@ export function createMemoryS3() {
       contents = copyOf(snapshot)
     },
   }
-}
-
-/** Objects are replaced and never changed, so that copies may share them. */
-function copyOf({ buckets, uploads }: S3Contents): S3Contents {
-  return {
-    buckets: new Map([...buckets].map(([name, objects]) => [name, new Map(objects)])),
-    uploads: new Map([...uploads].map(([id, upload]) => [id, { ...upload, parts: new Map(upload.parts) }])),
-  }
-}
-
-function describing({ headers }: WireRequest): Record<string, string> {
-  return Object.fromEntries(
-    DESCRIBING.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-  )
-}
-
-const contentOf = (bytes: Buffer): Content => ({ bytes, etag: `"${createHash('md5').update(bytes).digest('hex')}"` })
-
-/** The same parts are copied in many trials of a run: their hashes are remembered. */
-const slices = new WeakMap<Buffer, Map<string, Content>>()
-
-function sliceOf({ bytes }: Content, from: number, to: number): Content {
-  const known = slices.get(bytes) ?? new Map<string, Content>()
-  slices.set(bytes, known)
-  const slice = known.get(`${from}-${to}`) ?? contentOf(bytes.subarray(from, to))
-  known.set(`${from}-${to}`, slice)
-  return slice
 }
