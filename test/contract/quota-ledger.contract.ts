@@ -4,10 +4,8 @@ import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
 import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
-import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { LEASE_END_MS, LEDGER_NOW_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
-export const LEDGER_NOW_MS = 1_800_000_000_000
-export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_MS }
 const { signal } = new AbortController()
 
 /** @param make has room for {@link MAX_TAKINGS} takings and {@link MAX_RELEASES} releases in a workspace */
