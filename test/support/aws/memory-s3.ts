@@ -34,6 +34,12 @@ interface Call {
 }
 
 const DESCRIBING = ['content-type', 'content-encoding', 'content-language', 'x-amz-storage-class']
+/** Of the operations below; any other stands for an operation that is not there, as `tagging` does. */
+const PARAMETERS = new Set(
+  'x-id uploads uploadId partNumber list-type prefix delimiter start-after continuation-token max-keys encoding-type key-marker max-uploads'.split(
+    ' ',
+  ),
+)
 const OK: WireAnswer = { status: 200, headers: {}, body: '' }
 const NO_CONTENT: WireAnswer = { status: 204, headers: {}, body: '' }
 
@@ -59,6 +65,7 @@ export function createMemoryS3() {
   function answer(call: Call): WireAnswer {
     const { key, query } = call
     const { method } = call.request
+    for (const name of query.keys()) if (!PARAMETERS.has(name)) throw notImplemented(call)
     if (method === 'PUT' && key === '') return createBucket(call)
     objectsOf(call.bucket)
     if (key === '') {
@@ -74,7 +81,7 @@ export function createMemoryS3() {
       if (method === 'GET' || method === 'HEAD') return readObject(call)
       if (method === 'DELETE') return deleteObject(call)
     }
-    throw new S3Failure(501, 'NotImplemented')
+    throw notImplemented(call)
   }
 
   function objectsOf(bucket: string): Map<string, StoredObject> {
@@ -213,6 +220,10 @@ export function createMemoryS3() {
       contents = copyOf(snapshot)
     },
   }
+}
+
+function notImplemented({ request: { method, path } }: Call): S3Failure {
+  return new S3Failure(501, 'NotImplemented', `test/support/aws/memory-s3.ts has no ${method} ${path}: add it there`)
 }
 
 /** Objects are replaced and never changed, so that copies may share them. */
