@@ -196,10 +196,3 @@ export class ServiceError extends Error {
 export function toServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
 }
-
-/**
- * A stored item in a form that this service does not write. Only its workspace is affected: resolver and audit go on.
- */
-export class UnreadableItemError extends Error {
-  override readonly name = 'UnreadableItemError'
-}

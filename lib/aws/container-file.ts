@@ -1,6 +1,6 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { ContainerFile } from '../promotion/ports.ts'
+import type { ContainerFile } from '../promotion/object-store.ts'
 import { lookAt } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
 import { send, statusOf } from './send.ts'

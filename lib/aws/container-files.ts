@@ -1,5 +1,5 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFiles } from '../files/ports.ts'
+import type { ContainerFiles } from '../files/container-files.ts'
 import { findContainerFile } from './container-file.ts'
 import { send } from './send.ts'
 

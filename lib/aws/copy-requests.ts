@@ -1,6 +1,6 @@
 import { HeadObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
+import type { ContainerFile, CopyRequest } from '../promotion/object-store.ts'
 import type { CopySettings } from './copy-plan.ts'
 import { send, statusOf } from './send.ts'
 

@@ -1,6 +1,7 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
-import type { StoredDocument } from '../maintenance/ports.ts'
-import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { StoredDocument } from '../maintenance/document-maintenance.ts'
+import type { WorkspaceDocument } from '../promotion/document-records.ts'
 import type { FormerItem } from './former-documents.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
@@ -52,6 +53,12 @@ export interface TombstoneItem extends Remembered {
    */
   expires_at?: number
 }
+
+/** Needs `:document`, `:attempt_id`. */
+export const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
+
+export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) =>
+  marshall({ workspace_id: workspaceId, document_id: documentId })
 
 /** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60

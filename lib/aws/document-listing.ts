@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../errors.ts'
-import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/ports.ts'
+import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/document-listing.ts'
 import type { DocumentId, FilePath } from '../ids.ts'
 import type { DocumentItem } from './document-item.ts'
 import { LISTING_INDEX, listedAt } from './listing-index.ts'

@@ -1,5 +1,5 @@
 import type { AttemptId, DocumentId, ReleaseId } from '../ids.ts'
-import type { CountedBytes, DocumentRow } from '../maintenance/ports.ts'
+import type { CountedBytes, DocumentRow } from '../maintenance/document-maintenance.ts'
 import {
   type RecordItem,
   readRecord,

@@ -1,5 +1,5 @@
 import type { AttemptId } from '../ids.ts'
-import type { FormerDocument } from '../promotion/ports.ts'
+import type { FormerDocument } from '../promotion/document-records.ts'
 import { readMap } from './stored-item.ts'
 
 /** Of a deleted document, by its attempt id, under the document id: what an audit that began before has to know of it. */

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { LedgerMaintenance } from '../maintenance/ports.ts'
+import type { LedgerMaintenance } from '../maintenance/ledger-maintenance.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'

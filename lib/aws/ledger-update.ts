@@ -1,7 +1,7 @@
 import { type DynamoDBClient, UpdateItemCommand, type UpdateItemCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { MarkerId } from '../promotion/ports.ts'
+import type { MarkerId } from '../promotion/quota-ledger.ts'
 import { type SendOptions, send } from './send.ts'
 import { checkShardOf } from './workspace-item.ts'
 

@@ -5,7 +5,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { CopyRequest } from '../promotion/ports.ts'
+import type { CopyRequest } from '../promotion/object-store.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
   copyTimeoutMs,

@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { CopyRequest } from '../promotion/ports.ts'
+import type { CopyRequest } from '../promotion/object-store.ts'
 import { planParts } from './copy-plan.ts'
 import {
   copyTimeoutMs,

@@ -6,8 +6,8 @@ import {
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
-import type { ObjectMaintenance } from '../maintenance/ports.ts'
-import type { ObjectStore } from '../promotion/ports.ts'
+import type { ObjectMaintenance } from '../maintenance/object-maintenance.ts'
+import type { ObjectStore } from '../promotion/object-store.ts'
 import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
+import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/reservations.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, type SendOptions, send } from './send.ts'

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import { UnreadableItemError } from '../errors.ts'
+import { type OnUnreadable, UnreadableItemError } from '../unreadable-item.ts'
 
 export type Attributes = Record<string, AttributeValue>
 type Kinds<Item> = { readonly [Name in keyof Item]?: 'string' | 'number' }
@@ -57,7 +57,7 @@ function requireKinds<Item extends object>(item: unknown, required: Kinds<Item>,
 export function* readItems<Item>(
   items: Attributes[],
   read: (attributes: Attributes) => Item,
-  onUnreadable: ((error: Error) => void) | undefined,
+  onUnreadable: OnUnreadable | undefined,
 ): Generator<Item> {
   for (const attributes of items) {
     let item: Item

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { TableWorkspaces } from '../maintenance/ports.ts'
+import type { TableWorkspaces } from '../maintenance/table-workspaces.ts'
 import { send } from './send.ts'
 
 /** Greater than any id: behind all rows of a workspace. */

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { WorkspaceAdministration } from '../maintenance/ports.ts'
+import type { WorkspaceAdministration } from '../maintenance/workspace-administration.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { OPENING, send } from './send.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { Release, Reservation, StorageUsage, WorkspaceLedger } from '../promotion/ports.ts'
+import type { StorageUsage } from '../promotion/quota-ledger.ts'
+import type { Release, Reservation } from '../promotion/reservations.ts'
+import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
 import { type Attributes, readItem, readMap } from './stored-item.ts'
 
 /** An item of the Workspaces table: a counter, and the changes of it whose other side is not written yet. */

@@ -1,10 +1,10 @@
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { StorageUsage } from '../promotion/ports.ts'
+import type { StorageUsage } from '../promotion/quota-ledger.ts'
 import type { ReleaseDependencies } from '../promotion/release-bytes.ts'
+import type { DocumentListing } from './document-listing.ts'
 import { documentNotFound } from './find-document.ts'
-import type { DocumentListing } from './ports.ts'
 import { readUsage } from './read-usage.ts'
 
 export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<DocumentListing, 'positionOf'> }

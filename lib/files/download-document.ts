@@ -1,10 +1,11 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/document-records.ts'
+import type { DocumentObjects } from './document-objects.ts'
 import { type Download, describeDownload } from './download.ts'
+import type { DownloadSigner } from './download-signer.ts'
 import { documentNotFound, findDocument } from './find-document.ts'
-import type { DocumentObjects, DownloadSigner } from './ports.ts'
 
 export interface DownloadDocumentDependencies {
   documents: Pick<DocumentRecords, 'find'>

@@ -1,5 +1,5 @@
 import { attachmentNamed } from './content-disposition.ts'
-import type { SignedDownload } from './ports.ts'
+import type { SignedDownload } from './download-signer.ts'
 
 const ANY_TYPE = 'application/octet-stream'
 /** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */

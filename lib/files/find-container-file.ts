@@ -1,9 +1,8 @@
 import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import { lookUpContainerFile } from '../promotion/find-container-file.ts'
-import type { ContainerFile } from '../promotion/ports.ts'
-import type { ContainerFileDescription } from './container-file.ts'
-import type { ContainerFiles } from './ports.ts'
+import type { ContainerFile } from '../promotion/object-store.ts'
+import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
 
 export interface ContainerFileRequest {
   workspaceId: WorkspaceId

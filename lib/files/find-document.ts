@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/document-records.ts'
 
 /**
  * A document of the caller's own workspace. One of another workspace is not told apart from one that does not exist.

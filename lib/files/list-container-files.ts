@@ -1,7 +1,7 @@
 import { filePathOf, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import type { ContainerFileDescription } from './container-file.ts'
-import type { ContainerFiles, Page } from './ports.ts'
+import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
+import type { Page } from './page.ts'
 
 const MAX_KEYS = 1000
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
 import { isDocumentId, type WorkspaceId } from '../ids.ts'
-import type { ListPosition } from './ports.ts'
+import type { ListPosition } from './document-listing.ts'
 
 const CHECK_LENGTH = 16
 

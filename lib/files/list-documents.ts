@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
+import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './document-listing.ts'
 import { formatCursor, parseCursor } from './list-cursor.ts'
-import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './ports.ts'
 
 export interface DocumentListRequest {
   workspaceId: WorkspaceId

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { QuotaLedger, StorageUsage } from '../promotion/ports.ts'
+import type { QuotaLedger, StorageUsage } from '../promotion/quota-ledger.ts'
 
 /** How full the workspace is, for headers that the answer can do without. */
 export async function readUsage(

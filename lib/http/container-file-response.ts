@@ -1,5 +1,5 @@
-import type { ContainerFileDescription } from '../files/container-file.ts'
-import type { Page } from '../files/ports.ts'
+import type { ContainerFileDescription } from '../files/container-files.ts'
+import type { Page } from '../files/page.ts'
 import { formatFileId } from '../ids.ts'
 
 /** A container file in the words that all libraries share: there is one shape only. */

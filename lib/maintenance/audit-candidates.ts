@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { UnreadableItemError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import type { AuditPhase, AuditShard } from './audit-shard.ts'
 import type { AuditDependencies } from './audit-workspace.ts'
-import type { UnfinishedUpload } from './ports.ts'
+import type { UnfinishedUpload } from './object-maintenance.ts'
 
 /** What a shard looks at next. */
 export interface Candidate {

@@ -1,10 +1,11 @@
-import { UnreadableItemError } from '../errors.ts'
 import type { DocumentId } from '../ids.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { WorkspaceDocument } from '../promotion/document-records.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import { readReservations } from './audit-leftovers.ts'
 import type { WorkspaceAudit } from './audit-workspace.ts'
-import type { StoredDocument, StoredDocumentObject } from './ports.ts'
+import type { StoredDocument } from './document-maintenance.ts'
+import type { StoredDocumentObject } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
 
 /** Looks at a document and its object; one of them may be missing. */

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../ids.ts'
-import type { OpenReservation } from '../promotion/ports.ts'
+import type { OpenReservation } from '../promotion/reservations.ts'
 import { resolveWorkspace } from '../promotion/resolve-workspace.ts'
 import type { AuditContext, WorkspaceAudit } from './audit-workspace.ts'
-import type { UnfinishedUpload } from './ports.ts'
+import type { UnfinishedUpload } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
 
 /** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../ids.ts'
+import type { CountedAttempt, CountedBytes, DocumentRow } from './document-maintenance.ts'
 import { type CutDependencies, cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { CountedAttempt, CountedBytes, DocumentRow } from './ports.ts'
 
 export interface UsageDependencies extends CutDependencies {
   now(): number

@@ -1,13 +1,16 @@
-import { UnreadableItemError } from '../errors.ts'
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 import type { ResolverDependencies } from '../promotion/resolve-workspace.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import { auditPair } from './audit-documents.ts'
 import { auditLeftovers } from './audit-leftovers.ts'
 import { beginUsage, endUsage, type NotAddedUpReason, type UsageState, usageSum } from './audit-usage.ts'
+import type { DocumentMaintenance } from './document-maintenance.ts'
 import type { AuditCounters, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
-import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, TableWorkspaces } from './ports.ts'
+import type { LedgerMaintenance } from './ledger-maintenance.ts'
+import type { ObjectMaintenance } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
+import type { TableWorkspaces } from './table-workspaces.ts'
 
 export interface AuditDependencies extends ResolverDependencies {
   ledgers: LedgerMaintenance

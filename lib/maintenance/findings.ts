@@ -1,5 +1,5 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
-import type { Release, ReservationPurpose } from '../promotion/ports.ts'
+import type { Release, ReservationPurpose } from '../promotion/reservations.ts'
 
 /** What the audit can find wrong. */
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (

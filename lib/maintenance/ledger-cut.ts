@@ -1,6 +1,7 @@
 import type { AttemptId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { OpenReservation, Reservations, WorkspaceLedger } from '../promotion/ports.ts'
-import type { LedgerMaintenance } from './ports.ts'
+import type { OpenReservation, Reservations } from '../promotion/reservations.ts'
+import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
+import type { LedgerMaintenance } from './ledger-maintenance.ts'
 
 export interface CutDependencies {
   ledgers: LedgerMaintenance

@@ -1,12 +1,13 @@
 import { forEachAtOnce } from '../each-at-once.ts'
-import { ServiceError, UnreadableItemError } from '../errors.ts'
+import { ServiceError } from '../errors.ts'
 import {
   type ResolverBounds,
   type ResolverDependencies,
   resolveWorkspace,
   type WorkspaceReport,
 } from '../promotion/resolve-workspace.ts'
-import type { DueWorkspace, LedgerMaintenance } from './ports.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
+import type { DueWorkspace, LedgerMaintenance } from './ledger-maintenance.ts'
 
 export interface ResolverRun extends Omit<ResolverBounds, 'claimUntilMs'> {
   /** Of the index of due workspaces; left out: all. Other shards are other runs'. */

@@ -1,6 +1,7 @@
 import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { WorkspaceDocument } from './document-records.ts'
 import { settle } from './end-attempt.ts'
-import type { StorageUsage, WorkspaceDocument } from './ports.ts'
+import type { StorageUsage } from './quota-ledger.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
 
 /**

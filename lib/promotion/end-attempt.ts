@@ -1,6 +1,6 @@
 import type { RequestScope } from '../request-scope.ts'
-import type { Reservation } from './ports.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
+import type { Reservation } from './reservations.ts'
 
 /** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), whatever becomes of its caller. */
 const LONGEST_COPY_MS = 15 * 60 * 1000

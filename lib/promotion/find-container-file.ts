@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { ContainerId, FilePath, WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import type { ContainerFile, ObjectStore } from './ports.ts'
+import type { ContainerFile, ObjectStore } from './object-store.ts'
 
 interface FileLocation {
   workspaceId: WorkspaceId

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from './ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from './document-records.ts'
 
 /** A promotion that the caller identifies by a key. */
 export interface PromotionTarget {

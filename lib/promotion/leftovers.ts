@@ -1,8 +1,10 @@
 import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
 import { settle, undo, watchForCopy } from './end-attempt.ts'
-import type { OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
+import type { Taking } from './quota-ledger.ts'
 import { completeRelease } from './release-bytes.ts'
+import type { OpenReservation, Release } from './reservations.ts'
 import type { ResolverDependencies } from './resolve-workspace.ts'
+import type { WorkspaceLedger } from './workspace-ledgers.ts'
 
 export type Resolution = 'settled' | 'released'
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type Progress, settle, undo } from './end-attempt.ts'
-import type { OpenReservation, Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
+import type { OpenReservation, Reservation } from './reservations.ts'
 
 /** A function lives 28 s (serverless.yml), and clocks may differ: what began earlier than this has no process any more. */
 const LONGEST_LIFE_MS = 40_000

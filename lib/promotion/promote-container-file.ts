@@ -4,9 +4,11 @@ import { type Reason, ServiceError } from '../errors.ts'
 import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { RequestScope } from '../request-scope.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
+import type { WorkspaceDocument } from './document-records.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
-import type { ContainerFile, StorageUsage, WorkspaceDocument } from './ports.ts'
+import type { ContainerFile } from './object-store.ts'
+import type { StorageUsage } from './quota-ledger.ts'
 import type { ReserveDependencies } from './reserve-bytes.ts'
 
 export interface PromotionRequest extends RequestScope {

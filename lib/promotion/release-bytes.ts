@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { newReleaseId } from '../ids.ts'
-import type {
-  DocumentRecords,
-  ObjectStore,
-  QuotaLedger,
-  Release,
-  Reservation,
-  Reservations,
-  StorageUsage,
-} from './ports.ts'
+import type { DocumentRecords } from './document-records.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { QuotaLedger, StorageUsage } from './quota-ledger.ts'
+import type { Release, Reservation, Reservations } from './reservations.ts'
 
 export interface ReleaseDependencies {
   objects: ObjectStore

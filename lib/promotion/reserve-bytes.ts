@@ -3,7 +3,8 @@ import { ServiceError } from '../errors.ts'
 import type { RequestScope } from '../request-scope.ts'
 import type { Admission } from './admission.ts'
 import { undoOrLeave } from './end-attempt.ts'
-import type { Reservation, TakeOutcome } from './ports.ts'
+import type { TakeOutcome } from './quota-ledger.ts'
+import type { Reservation } from './reservations.ts'
 import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
 
 export type ReserveDependencies = ResolverDependencies & { admission: Admission }

@@ -3,8 +3,9 @@ import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import { type Leftover, leftRelease, leftReservation, leftTaking } from './leftovers.ts'
-import type { OpenReservation, WorkspaceLedger, WorkspaceLedgers } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
+import type { OpenReservation } from './reservations.ts'
+import type { WorkspaceLedger, WorkspaceLedgers } from './workspace-ledgers.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
   ledgers: WorkspaceLedgers

@@ -1,4 +1,4 @@
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
 import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
@@ -11,6 +11,7 @@ import { describeApiKeyAdministration } from './api-key-administration.contract.
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
+import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
@@ -50,6 +51,7 @@ describeApiKeyAdministration('in-memory fake', () => {
   return { administration: store.administration, store }
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeDocumentMaintenance('in-memory fake', createFakeDocumentRecords)
 describeDocumentListing('in-memory fake', () => {
   const records = createFakeDocumentRecords()
   return { records, listing: createFakeDocumentListing(records) }

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { LedgerMaintenance } from '../../lib/maintenance/ports.ts'
-import type { QuotaLedger, Reservation, WorkspaceLedger } from '../../lib/promotion/ports.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
+import type { Reservation } from '../../lib/promotion/reservations.ts'
+import type { WorkspaceLedger } from '../../lib/promotion/workspace-ledgers.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 const { signal } = new AbortController()

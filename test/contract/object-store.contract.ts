@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newAttemptId } from '../../lib/ids.ts'
-import type { ObjectMaintenance } from '../../lib/maintenance/ports.ts'
-import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+import type { ObjectMaintenance } from '../../lib/maintenance/object-maintenance.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/object-store.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
 import { patternBytes } from '../support/pattern-bytes.ts'
 

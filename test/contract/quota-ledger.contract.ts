@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import { newAttemptId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
-import type { LedgerMaintenance } from '../../lib/maintenance/ports.ts'
-import type { QuotaLedger, Release, Reservation } from '../../lib/promotion/ports.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
+import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
 import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 export const LEDGER_NOW_MS = 1_800_000_000_000

@@ -8,7 +8,7 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { COMMON_HEADERS } from '../support/promotion-answers.ts'
 import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'

@@ -6,7 +6,8 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import type { Release, Reservation, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
 
 /** Far from now: no lease ends by itself. */
 export const LEASE_END_MS = 1_900_000_000_000

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { beginUsage, endUsage, type UsageState, usageSum } from '../../lib/maintenance/audit-usage.ts'
-import type { DocumentRow } from '../../lib/maintenance/ports.ts'
+import type { DocumentRow } from '../../lib/maintenance/document-maintenance.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { undo } from '../../lib/promotion/end-attempt.ts'
-import type { Reservation } from '../../lib/promotion/ports.ts'
+import type { Reservation } from '../../lib/promotion/reservations.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
 
