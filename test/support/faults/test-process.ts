@@ -148,7 +148,7 @@ export async function startTestProcess(
     call(
       name: OperationName,
       { token }: TestWorkspace,
-      request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | undefined },
+      request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | (() => number) | undefined },
     ): Promise<AnyResponse> {
       const operation = OPERATIONS[name]
       const event = routeEvent(operation, { ...request, headers: { authorization: `Bearer ${token}` } })
