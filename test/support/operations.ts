@@ -1,9 +1,10 @@
 import type { Permission } from '../../lib/auth/caller.ts'
+import type { API_FUNCTION_NAMES } from './functions.ts'
 import type { DocumentedOperation } from './openapi.ts'
 
 interface TestedOperation extends DocumentedOperation {
   /** The function behind its route. */
-  functionId: 'read-documents' | 'delete-document' | 'read-container-files'
+  functionId: Exclude<(typeof API_FUNCTION_NAMES)[number], 'promote-container-file'>
   permission: Permission
   /** The status when nothing stands in the way. */
   success: number
