@@ -1,9 +1,7 @@
-/**
- * A stored item in a form that this service does not write. Only its workspace is affected: resolver and audit go on.
- */
+/** An item in a form that this service does not write. Only its workspace is affected: resolver and audit go on. */
 export class UnreadableItemError extends Error {
   override readonly name = 'UnreadableItemError'
 }
 
-/** Called with what cannot be read of a listing; left out, the listing throws. */
+/** Gets what cannot be read in a listing; left out: the listing throws. */
 export type OnUnreadable = (error: Error) => void

@@ -9,7 +9,6 @@ import { listedAt } from './listing-index.ts'
 import { send } from './send.ts'
 import { readItems } from './stored-item.ts'
 
-/** The documents as the audit reads them, with the tombstones between them. */
 export function createDocumentMaintenance({
   client,
   tableName: TableName,

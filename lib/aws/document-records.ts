@@ -22,18 +22,18 @@ const CLOSING_PATIENCE_MS = 60_000
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
-/** No deletion needs it any more as the proof that bytes are its own to give back. */
+/** No deletion still needs it to prove that bytes are its own to give back. */
 const IS_FINISHED = 'attribute_exists(expires_at)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-/** Attempts that recorded here, one after the other, have rising ids: an old one that comes late is told by that. */
+/** Attempts that record under one id have rising attempt ids: that reveals an old one that arrives late. */
 const IS_NEWER = '(attribute_not_exists(attempt_id) OR attempt_id < :attempt_id)'
 const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NEWER})`
 const IS_RETIRED_BY = 'retired_by = :release_id'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 
-/** The documents of all workspaces, in the Documents table. Conditions are the protocol's (docs/reliability.md). */
+/** The conditions are the protocol's (docs/reliability.md). */
 export function createDocumentRecords({
   client,
   tableName: TableName,
@@ -68,7 +68,7 @@ export function createDocumentRecords({
         values: { ...fenced, ...TOMBSTONE, ':expires_at': tombstoneExpiresAt(now()) },
       })
       if (inTheWay === undefined) return 'fenced'
-      // Another attempt's document, or one that is being deleted: it keeps this one out only as long as it is there.
+      // Another attempt's document, or one being deleted, keeps this attempt out only while it exists.
       const existing = await update(attempt, closing, {
         UpdateExpression: 'SET fenced_through = :attempt_id',
         ConditionExpression: `${IS_THERE} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN}`,
@@ -144,7 +144,7 @@ function toRetired(item: RecordItem): RetiredDocument {
   return { objectKey: item.object_key ?? '', counted: howItWasCounted(item), former: readFormer(item.former) }
 }
 
-/** @returns undefined when an older release has retired the document, and did not say how it was counted */
+/** @returns undefined when an older release retired the document and did not say how it was counted */
 function formerOf(
   { retired: { counted, former }, countedThrough }: DeletionEnd,
   finishedAtMs: number,

@@ -22,23 +22,20 @@ import {
 } from './workspace-item.ts'
 
 /**
- * Takings in one workspace whose reservations are not open yet, each for some 12 ms. With 20 of them the item is still
- * smaller than 1 KB, so that each write costs one unit (docs/decisions/0002-quota-ledger.md).
+ * Takings in one workspace whose reservations are not open yet, each for some 12 ms. With 20 the item stays below 1 KB,
+ * and each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
-/** Longer than a taking waits for its turn: older ones are of processes that died or were cut off, and take nobody's place. */
+/** Longer than a taking waits for its turn: older ones belong to processes that died, and take nobody's place. */
 const STALE_MS = 10_000
-/** Until their leases are over; with so many the item has 4 KB. */
+/** Kept until their leases are over; with so many the item has 4 KB. */
 export const MAX_STALE_TAKINGS = 60
-/** Releases do not wait for takings. */
+/** Counted apart: releases do not wait for takings. */
 export const MAX_RELEASES = 8
-/** The caller tries again, by rules of its own. */
+/** The caller tries again, by its own rules. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-/**
- * The writes that open a change of the ledger: each is sent once, and may find that the workspace has no item yet, or one of
- * an older release ('unprepared').
- */
+/** Each write is sent once. 'unprepared': the workspace has no item yet, or one of an older release. */
 export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient; tableName: string; now(): number }) {
   return { tryTake, tryMark }
 
@@ -76,13 +73,13 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
     const item = write.item && readWorkspaceItem(write.item)
     if (item?.takings === undefined) return 'unprepared'
     const refused = whyRefused(item, reservation)
-    // All leases are of one length: these began earlier.
+    // All leases have the same length, so these began earlier.
     const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
     if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
     return refused
   }
 
-  /** Reads the reason for a refusal out of the item that was refused. */
+  /** Reads the reason from the item that failed the condition. */
   function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
     if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded' }
     const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= now()
@@ -106,7 +103,7 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
     if (write === 'throttled') return 'crowded'
     if (write.held) return 'marked'
 
-    // Made now, it would give back what it never counted.
+    // An item made now would give back bytes that it never counted.
     if (write.item === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger: it needs an audit`)
     return readWorkspaceItem(write.item).releases === undefined ? 'unprepared' : 'crowded'
   }

@@ -45,7 +45,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     copy: (request, signal) => copyObject(request, settings, signal),
 
     async discard(targetKey, signal) {
-      // Uploads first: one that is completed in between leaves an object, which goes next.
+      // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       await abortUploads(targetKey, signal)
       await send(
         client,
@@ -75,7 +75,6 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     },
   }
 
-  /** A listing of the documents bucket. */
   async function* pages(query: Listing, signal: AbortSignal) {
     let ContinuationToken: string | undefined
     do {
@@ -121,5 +120,5 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
   }
 }
 
-/** What comes right behind all keys of a folder: the character after `/` is `0`. */
+/** Greater than all keys of a folder: `0` is the character after `/`. */
 const behindFolder = (prefix: string) => prefix.replace(/\/$/, '0')

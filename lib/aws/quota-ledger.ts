@@ -20,12 +20,12 @@ import { readWorkspaceItem, usageOf } from './workspace-item.ts'
 export interface QuotaLedgerSettings {
   client: DynamoDBClient
   tableName: string
-  /** Quota of a workspace that nobody gave another one. */
+  /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
   now(): number
 }
 
-/** As long as the request lives, and often: until this is through, nobody else finds room. */
+/** As long as the request lives, and often: until it succeeds, nobody else finds room. */
 const CLOSING = { patienceMs: 60_000, longestPauseMs: 10 }
 
 const GIVE_BACK_AND_REMOVE = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}` }
@@ -35,7 +35,6 @@ const GIVE_BACK_AND_KEEP = {
   values: { ':no_bytes': 0 },
 }
 
-/** The counter of each workspace as single-item conditional writes on the Workspaces table (docs/reliability.md). */
 export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
   const { client, tableName: TableName } = settings
   const { tryTake, tryMark } = createLedgerOpenings(settings)

@@ -10,7 +10,7 @@ import { createQuotaLedger } from './quota-ledger.ts'
 import { createReservations } from './reservations.ts'
 import { createTableWorkspaces } from './table-workspaces.ts'
 
-/** Everything that workspaces have, for whoever looks after all of them: resolver, audit and the command line. */
+/** For whoever looks after whole workspaces: resolver, audit and command line. */
 export function createWorkspaceStores({
   config,
   dynamoDb: client,

@@ -1,7 +1,6 @@
 import type { ContainerId, FilePath } from '../ids.ts'
 import type { ContainerFile } from '../promotion/object-store.ts'
 
-/** A file as a listing of its container shows it. */
 export interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
@@ -13,8 +12,8 @@ export interface ContainerFiles {
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**
    * Objects under a prefix by ascending key (UTF-8 bytes), whatever their keys look like, read page by page.
-   * @param afterKey only what comes behind it; it need not be there
-   * @param pageSize objects asked for at once, at most 1,000
+   * @param request.afterKey starts behind it; it need not exist
+   * @param request.pageSize objects per call, at most 1,000
    */
   listContainerFiles(
     request: { keyPrefix: string; afterKey: string | undefined; pageSize: number },

@@ -11,16 +11,13 @@ export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<D
 
 export interface Deletion {
   documentId: DocumentId
-  /** undefined when it was deleted before this request. */
+  /** undefined: it had been deleted before this request. */
   sizeBytes: number | undefined
-  /** The usage after it; undefined when it could not be read. */
+  /** undefined: it could not be read. */
   usage: StorageUsage | undefined
 }
 
-/**
- * Deletes a document for a caller. May be repeated: as long as the deletion is remembered, the answer is the same.
- * @throws ServiceError document_not_found
- */
+/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
   deps: DeleteDocumentDependencies,

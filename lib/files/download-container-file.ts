@@ -14,7 +14,6 @@ export interface DownloadContainerFileDependencies {
 }
 
 /**
- * Where the content of a container file can be fetched.
  * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found,
  *   container_file_archived
  */

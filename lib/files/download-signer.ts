@@ -1,12 +1,11 @@
-/** What a presigned URL gives out, and under which names. */
 export interface SignedDownload {
   objectKey: string
-  /** Sent as Content-Type, whatever the object was stored with. */
+  /** Sent as Content-Type, however the object was stored. */
   contentType: string
   contentDisposition: string
 }
 
-/** Presigned GETs: whoever has one reads this object, and nothing else, until it expires. Signing calls nobody. */
+/** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */
 export interface DownloadSigner {
   readonly lifetimeSeconds: number
   signDocument(download: SignedDownload): Promise<string>

@@ -10,10 +10,7 @@ export interface ContainerFileRequest {
   fileId: string | undefined
 }
 
-/**
- * A file in a container of the caller's own workspace, archived or not.
- * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found
- */
+/** @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found */
 export async function findContainerFile(
   request: ContainerFileRequest,
   { containerFiles, objectKeys }: { containerFiles: ContainerFiles; objectKeys: ObjectKeys },

@@ -9,16 +9,13 @@ export interface UnfinishedUpload {
 }
 
 export interface ObjectMaintenance {
-  /** Document objects by ascending key, read page by page. @param afterKey the key to begin behind */
+  /** Document objects by ascending key, read page by page. @param afterKey starts behind it */
   listObjects(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<StoredDocumentObject>
-  /** By ascending key. @param afterKey the key to begin behind */
+  /** By ascending key. @param afterKey starts behind it */
   listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
-  /**
-   * What stands between the prefix and the next `/`, with both: the folders of one level, ascending.
-   * @param afterPrefix the folder to begin behind
-   */
+  /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts behind it */
   listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
   hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
-  /** Aborts the unfinished uploads of a key and leaves its object alone. */
+  /** Aborts the unfinished uploads of a key, but leaves its object. */
   abortUploads(objectKey: string, signal: AbortSignal): Promise<void>
 }

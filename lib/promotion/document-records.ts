@@ -25,23 +25,20 @@ export type RecordOutcome =
   | 'taken'
 
 export interface DocumentRecords {
-  /** Makes the document visible: from here on the promotion is a success. Opens: sent once. */
+  /** From here on the promotion has succeeded. Opens: sent once. */
   record(document: WorkspaceDocument, signal: AbortSignal): Promise<RecordOutcome>
   /**
-   * Makes sure that the attempt can never record its document any more, or finds that it has.
-   * @returns 'recorded' when this attempt's document is there or was deleted since, 'fenced' when there is none and never will be
+   * Makes sure that the attempt can never record its document, or finds that it has.
+   * @returns 'recorded' when its document is there or has been deleted since; 'fenced' when it never will be
    */
   fence(attempt: Reservation, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
   /**
-   * Makes the document of a deletion vanish, its attempt's and no other's.
-   * @returns what it was, when this very deletion did it, now or before; undefined when there is nothing (left) for it to do
+   * Turns the document of this deletion's attempt into a tombstone.
+   * @returns the document, when this deletion retired it now or earlier; undefined when nothing is left for it to do
    */
   retire(deletion: Release, signal: AbortSignal): Promise<RetiredDocument | undefined>
-  /**
-   * The bytes of the deletion are given back: what is left of the document may be forgotten in a day.
-   * @param ended left out: somebody else has said it before
-   */
+  /** The bytes were given back: the tombstone may expire in a day. @param ended left out: it was given before */
   finish(deletion: Release, signal: AbortSignal, ended?: DeletionEnd): Promise<void>
 }
 
@@ -52,18 +49,18 @@ export interface DeletionEnd {
 
 export interface RetiredDocument {
   objectKey: string
-  /** How it was counted; not known of documents that an older release of this service retired. */
+  /** How it was counted; unknown for documents that an older release retired. */
   counted: Omit<FormerDocument, 'countedThrough' | 'finishedAtMs'> | undefined
-  /** Others of this id that were deleted before, in the last day. */
+  /** Documents with this id that were deleted in the last day. */
   former: FormerDocument[]
 }
 
-/** A deleted document, as long as an audit that began before may have to count it. */
+/** A deleted document, kept while an audit that began earlier may have to count it. */
 export interface FormerDocument {
   attemptId: AttemptId
   sizeBytes: number
   createdAtMs: number
-  /** The versions of the ledger that count its bytes, both included. */
+  /** The first and the last version of the ledger that count its bytes. */
   countedFrom: number | undefined
   countedThrough: number
   finishedAtMs: number

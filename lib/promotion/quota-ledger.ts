@@ -1,13 +1,10 @@
 import type { AttemptId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { Release, Reservation } from './reservations.ts'
 
-/** Bytes that were taken for a reservation which may not be open yet. */
+/** Bytes taken for a reservation that may not be open yet. */
 export type Taking = Pick<Reservation, 'workspaceId' | 'attemptId' | 'sizeBytes' | 'leaseExpiresAtMs'>
 
-/**
- * A marker in the ledger: of a taking, or of a release (which has a release id). It stands for some milliseconds, until the
- * other side of the change is written, the reservation or the document.
- */
+/** A marker stands in the ledger for the milliseconds until the reservation or document is written too. */
 export interface MarkerId {
   workspaceId: WorkspaceId
   attemptId: AttemptId
@@ -20,37 +17,37 @@ export interface StorageUsage {
 }
 
 export interface GivenBack {
-  /** After it. */
   usage: StorageUsage
-  /** With a marker that is kept: the last version of the ledger that counts the bytes. */
+  /** For a marker that is kept: the last version of the ledger that counts the bytes. */
   countedThrough: number | undefined
 }
 
-/** `isDue`: reservations whose lease ran out may be all that stands in the way. */
+/** `isDue`: all that stands in the way may be reservations whose lease is over. */
 export type TakeOutcome =
   | { outcome: 'taken'; usage: StorageUsage; countedFrom: number }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
-  /** The item has as many takings as it may hold, or more writes than DynamoDB lets through: try again. */
+  /** The item holds its maximum of takings, or DynamoDB throttles its writes: try again. */
   | { outcome: 'crowded' }
 
 /**
- * The counter of every workspace, as one item each. Each method is one write. docs/reliability.md tells the protocol: what
- * opens (take, mark) is sent once, what closes (unmark, release) may be repeated.
+ * The counter of each workspace, one item. Each method is one write: what opens (take, mark) is sent once, what closes
+ * (unmark, release) may be repeated (docs/reliability.md).
  *
- * All ports throw ServiceError service_unavailable when their store does not answer or throttles, promotion_timed_out
- * when the signal aborts them, with `isUnanswered` when the write may still arrive; anything else they throw is unforeseen.
+ * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and
+ * promotion_timed_out when the signal aborts; `isUnanswered` says that the write may still arrive. Anything else they
+ * throw is unforeseen.
  */
 export interface QuotaLedger {
-  /** Takes the bytes and marks it, or says why not. A workspace never seen before starts with the default quota. */
+  /** Takes the bytes and marks that, or says why not. A new workspace starts with the default quota. */
   take(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome>
-  /** Announces that bytes will be given back; they stay counted. A try that failed is not to be repeated under its id. */
+  /** Announces that bytes, still counted, will be given back. Never repeat a failed try under the same id. */
   mark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded'>
-  /** The marker goes and the bytes stay as they are counted. Nothing there is fine. */
+  /** Removes the marker, if it is there; the bytes stay counted. */
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
   /**
-   * The marker goes and its bytes are given back. Nothing there is fine: then that was done before.
-   * @param options.keepsMarker the marker stays, without bytes: it is still needed to find what is left to do
-   * @returns undefined when there was nothing to do
+   * Gives back the marker's bytes and removes it.
+   * @param options.keepsMarker keeps the marker, without bytes: it is still needed to find the rest of the work
+   * @returns undefined when it had been done before
    */
   release(marker: MarkerId, signal: AbortSignal, options?: { keepsMarker?: boolean }): Promise<GivenBack | undefined>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>

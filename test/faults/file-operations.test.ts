@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { faultsFor } from '../support/faults/fault-kinds.ts'
 import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
-import { OPERATION_NAMES, type OperationName } from '../support/operations.ts'
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/operations.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -29,23 +29,15 @@ const CALLS: Record<OperationName, string[]> = {
   retrieve_container_file: ['HeadObject'],
   download_container_file: ['HeadObject'],
 }
-const SUCCESS: Record<OperationName, number> = {
-  list_documents: 200,
-  retrieve_document: 200,
-  download_document: 302,
-  delete_document: 200,
-  list_container_files: 200,
-  retrieve_container_file: 200,
-  download_container_file: 302,
-}
-
 const prepared = usePreparedProcesses(8)
 
 describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
+  const { success } = OPERATIONS[name]
+
   it('makes these calls, and no other', () =>
     prepared(async (ready) => {
       const { status } = await call(ready, name)
-      expect(status).toBe(SUCCESS[name])
+      expect(status).toBe(success)
       const calls = ready.process.takeCallNames().filter((each) => each !== 'keys.find' && each !== 'rateLimit.take')
       expect(calls.toSorted()).toEqual(CALLS[name].toSorted())
     }))
@@ -74,10 +66,10 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       const isDead = process.isDead()
       process.restart()
       expect(isMet).toBe(true)
-      if (!isDead) expect([SUCCESS[name], 404, 500, 503]).toContain(answer?.status)
+      if (!isDead) expect([success, 404, 500, 503]).toContain(answer?.status)
       await process.deliverLate()
       if (name !== 'delete_document') {
-        expect((await call(ready, name)).status).toBe(SUCCESS[name])
+        expect((await call(ready, name)).status).toBe(success)
         expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
         return
       }
