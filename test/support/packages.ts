@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { SERVERLESS_CLI } from '../../infra/local/service-definition.ts'
+import { API_FUNCTION_NAMES, logicalIdOf } from './functions.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Some seconds; far more on a machine that is busy. */
@@ -80,7 +81,7 @@ export interface Packaged {
 }
 
 /** Functions with a route, by their logical ids. */
-export const API_FUNCTIONS = ['PromoteContainerFile', 'ReadDocuments', 'DeleteDocument', 'ReadContainerFiles']
+export const API_FUNCTIONS = API_FUNCTION_NAMES.map(logicalIdOf)
 
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {

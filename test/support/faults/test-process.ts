@@ -152,8 +152,7 @@ export async function startTestProcess(
     ): Promise<AnyResponse> {
       const operation = OPERATIONS[name]
       const event = routeEvent(operation, { ...request, headers: { authorization: `Bearer ${token}` } })
-      const functionId = composed.functionOf[name]
-      return answered(functionId, { event, operation, context: lambdaContext(request.remainingMs) })
+      return answered(operation.functionId, { event, operation, context: lambdaContext(request.remainingMs) })
     },
     resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>
       actAs('resolve-reservations', () =>
