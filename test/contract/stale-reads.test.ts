@@ -3,12 +3,12 @@ import { createApiKeyAdministration } from '../../lib/aws/api-key-administration
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { newDocument, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { openTableStores } from '../support/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeQuotaLedger } from './quota-ledger.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
-import { openTableStores } from './table-stores.ts'
 import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 /**

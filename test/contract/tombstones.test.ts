@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
-import { newDocument, newRelease } from '../support/ledger-values.ts'
-import { LEDGER_NOW_MS } from './quota-ledger.contract.ts'
-import { useStoredItems } from './use-stored-items.ts'
+import { LEDGER_NOW_MS, newDocument, newRelease } from '../support/ledger-values.ts'
+import { useStoredItems } from '../support/use-stored-items.ts'
 
 const { signal } = new AbortController()
 const DAY_SECONDS = 86_400

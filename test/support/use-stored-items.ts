@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Attributes } from '../../lib/aws/stored-item.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { Reservation } from '../../lib/promotion/reservations.ts'
-import { newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { newReservation, newWorkspaceId } from './ledger-values.ts'
+import { type StandIns, startStandIns } from './stand-ins.ts'
 import { openTableStores } from './table-stores.ts'
 
 /** Stores on stand-ins and a workspace, new for each test, with items as other versions and other hands may have left them. */

@@ -5,8 +5,8 @@ import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import type { StandIns } from '../support/stand-ins.ts'
-import { LEDGER_SETTINGS } from './quota-ledger.contract.ts'
+import { LEDGER_SETTINGS } from './ledger-values.ts'
+import type { StandIns } from './stand-ins.ts'
 
 /** The adapters on a DynamoDB with the tables of the configuration. @param now the clock of the documents */
 export function openTableStores(
