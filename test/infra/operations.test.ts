@@ -79,7 +79,7 @@ describe('the commands of the documentation', () => {
 
   it.each([
     ['nothing', '', 0],
-    ['some', '3\t4\t5', 12],
+    ['some', '3\t4\t5', 3 * API_FUNCTION_NAMES.length],
   ])('prune the versions of every function when there is %s to prune', async (_, versions, deletions) => {
     const [block = ''] = [...operations.matchAll(/```sh\n([\s\S]*?)```/g)]
       .map(([, text = '']) => text)
