@@ -1,4 +1,8 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+// For the tests' workers and for the hundreds of processes that they start: most of their work is to compile what they load.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cache')
 
 /** No bundle, no framework process, no server but small ones of their own: these start at once. */
 const FAST = [
@@ -9,7 +13,26 @@ const FAST = [
   'test/histories/**/*.test.ts',
   'test/model/**/*.test.ts',
 ]
+/** The longest of them, seconds each: some of their cases in a shallow run, all in a deep one. */
+const DEEP = [
+  'test/unit/audit-round-killed.test.ts',
+  'test/http/hostile-*.test.ts',
+  'test/histories/**/*.test.ts',
+  'test/model/{planted-bugs,protocol-model}.test.ts',
+]
+/** No less of it would show anything. */
+const ONLY_DEEP = ['test/unit/audit-memory.test.ts']
+const STORES = ['test/contract/**/*.test.ts', 'test/faults/**/*.test.ts']
 const AFTER_ALL_OTHERS = 'test/policies/**/*.test.ts'
+
+const inOneProcess = {
+  sequence: { groupOrder: 0 },
+  // Node.js loads the modules itself, and once for all files: the model runs at twice the speed, and most of the time
+  // would go into imports. So no file may leave anything behind in a module (vi.mock, fake timers, spies).
+  experimental: { viteModuleRunner: false },
+  isolate: false,
+  pool: 'threads' as const,
+}
 
 const onStandIns = {
   globalSetup: 'test/support/global-setup.ts',
@@ -27,17 +50,22 @@ export default defineConfig({
     // Of the tests of one file that say they may run side by side.
     maxConcurrency: 16,
     projects: [
+      { extends: true, test: { name: 'fast', include: FAST, exclude: [...DEEP, ...ONLY_DEEP], ...inOneProcess } },
+      { extends: true, test: { name: 'shallow', include: DEEP, provide: { depth: 'shallow' }, ...inOneProcess } },
+      {
+        extends: true,
+        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'whole' }, ...inOneProcess },
+      },
       {
         extends: true,
         test: {
-          name: 'fast',
-          include: FAST,
+          name: 'stores',
+          include: STORES,
+          exclude: FAST,
           sequence: { groupOrder: 0 },
-          // Node.js loads the modules itself, and once for all files: the model runs at twice the speed, and most of the
-          // time would go into imports. So no file may leave anything behind in a module (vi.mock, fake timers, spies).
-          experimental: { viteModuleRunner: false },
+          ...onStandIns,
+          // The SDK is loaded once: that saves a quarter of their work. These leave nothing behind in a module, either.
           isolate: false,
-          pool: 'threads',
         },
       },
       {
@@ -45,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: [...FAST, AFTER_ALL_OTHERS],
+          exclude: [...FAST, ...STORES, AFTER_ALL_OTHERS],
           sequence: { groupOrder: 0 },
           ...onStandIns,
         },

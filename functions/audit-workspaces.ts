@@ -12,7 +12,7 @@ import {
 import { type Finding, findingId } from '../lib/maintenance/findings.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
-/** What a kill may cost, at most, to do again. */
+/** The most work that a kill may cost. */
 const SLICE_MS = 4 * 60 * 1000
 
 const { config, clients, dependencies, log, metrics } = wireMaintenance('audit-workspaces')
@@ -52,7 +52,7 @@ export async function handler(event: AuditTask, context: Context) {
   }
 }
 
-/** By this name, the state machine knows that to wait may help. */
+/** The state machine knows by this name that waiting may help. */
 class StoresUnavailable extends Error {
   override readonly name = 'StoresUnavailable'
 

@@ -9,8 +9,7 @@ const BOUNDS = { maxResolutions: 20_000, timeoutEachMs: 10_000 }
 const { dependencies, log, metrics } = wireMaintenance('resolve-reservations')
 
 /**
- * Invoked by the schedules of serverless.yml.
- * @param event.shards of the index of due workspaces, which this run looks at; without an event: all
+ * @param event.shards of the index of due workspaces: those that this run looks at; without an event: all
  * @throws when shards could not be listed, once the others are done
  */
 export async function handler(event: { shards?: number[] } | undefined, context: Context): Promise<ResolverReport> {

@@ -3,13 +3,13 @@ import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
-/** The engine hands the answers of all shards on, in 256 KB. */
+/** The engine passes on the answers of all shards together, in 256 KB. */
 export const MAX_SHARDS = 200
 /** As browsers send it: lower case, no path, no default port. */
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 
 export interface Config {
-  /** Tells the stages of an account apart, in logs and metrics. */
+  /** Distinguishes the stages of an account in logs and metrics. */
   serviceName: string
   keysTable: string
   workspacesTable: string
@@ -29,14 +29,14 @@ export interface Config {
   downloadUrlSeconds: number
   s3ForcePathStyle: boolean
   audit: {
-    /** Within this time, a round goes through all workspaces. */
+    /** The time in which a round goes through all workspaces. */
     roundHours: number
-    /** So many parts of a round are worked on at once. */
+    /** How many parts of a round run in parallel. */
     shards: number
-    /** Of a round: DynamoDB's read units, and one for each request to S3. */
+    /** For a whole round: DynamoDB's read units, and one for each request to S3. */
     readsPerSecond: number
   }
-  /** Whose pages may read the API's answers. */
+  /** The origins whose pages may read the API's answers. */
   corsAllowedOrigins: readonly string[]
 }
 
@@ -53,8 +53,7 @@ export class ConfigurationError extends Error {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The settings of the service, checked. docs/settings.md lists the variables; AWS's own (AWS_REGION,
- * AWS_ENDPOINT_URL_S3, …) are read by the SDK.
+ * docs/settings.md lists the variables; the SDK reads AWS's own (AWS_REGION, AWS_ENDPOINT_URL_S3, …).
  * @throws ConfigurationError naming all problems at once
  */
 export function readConfig(env: Environment): Config {
@@ -75,7 +74,7 @@ export function readConfig(env: Environment): Config {
     },
     maxFileBytes: read.integer('MAX_FILE_BYTES', { default: 5 * GIB, min: 0, max: 50 * 1024 * GIB }),
     defaultQuotaBytes: read.integer('DEFAULT_QUOTA_BYTES', { default: 10 * GIB, min: 0, max: Number.MAX_SAFE_INTEGER }),
-    // At least twice as long as the 29 s a request can last.
+    // At least twice the 29 s that a request can last.
     leaseMs: read.integer('LEASE_MS', { default: 120_000, min: 60_000, max: 3_600_000 }),
     rateLimit: {
       requestsPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', { default: 600, min: 1, max: 60_000 }),
@@ -102,7 +101,7 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** Reads typed values out of the environment; a problem is noted, not thrown, so that all can be named together. */
+/** Reads typed values from the environment. Problems are collected, not thrown, so that all can be named together. */
 function createReader(env: Environment, problems: string[]) {
   const raw = (name: string, isRequired: boolean): string | undefined => {
     const value = env[name]

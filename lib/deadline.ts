@@ -1,4 +1,3 @@
-/** How long a request may work, and how long it may then take to undo its work. */
 export interface Deadline {
   /** Aborts when it is time to stop working and to undo. */
   readonly signal: AbortSignal
@@ -11,24 +10,24 @@ const KEPT_FOR_UNDO_MS = 2500
 /** Reserved for the answer. */
 const KEPT_FOR_ANSWER_MS = 300
 
-/** @param remainingMs tells how many milliseconds are left, at any time */
+/** @param remainingMs how many milliseconds are left now */
 export function createDeadline(remainingMs: () => number): Deadline {
   const abortBefore = (keptMs: number) => AbortSignal.timeout(Math.max(0, Math.floor(remainingMs() - keptMs)))
   return { signal: abortBefore(KEPT_FOR_UNDO_MS), undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS) }
 }
 
-/** API Gateway's integration timeout: then it answers 503 in our place, whatever we still do. */
+/** API Gateway's integration timeout: after it, the gateway answers 503 in our place, whatever we do. */
 const GATEWAY_TIMEOUT_MS = 29_000
-/** No process takes longer to start; what looks longer is a clock that is off, and costs no more than this. */
+/** No process takes longer to start. If it seems to, a clock is wrong, and may cost no more than this. */
 const LONGEST_START_MS = 20_000
 
 /**
- * The deadline of a request: before the gateway gives up waiting, which counts from when the request came in and not from
- * when a process had started for it, and before the process is stopped.
+ * Ends before the process is stopped, and before the gateway gives up waiting: that counts from the receipt of the
+ * request, not from when a process had started for it.
  *
- * @param request.receivedAtMs by the gateway's clock, ms since 1970; undefined when it does not say
+ * @param request.receivedAtMs by the gateway's clock, ms since 1970; undefined when it is missing
  * @param request.nowMs by ours
- * @param processRemainingMs tells how many milliseconds the process has left, at any time
+ * @param processRemainingMs how many milliseconds the process has left now
  */
 export function createRequestDeadline(
   { receivedAtMs, nowMs }: { receivedAtMs: number | undefined; nowMs: number },

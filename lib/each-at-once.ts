@@ -1,8 +1,7 @@
 /**
- * Works on the elements of a sequence in their order, some at once: whoever is free takes the next one.
- *
- * @param work must not fail: what it throws is thrown once all that is under way has ended, and the rest is left out
- * @throws what the sequence or the work threw first
+ * Works on the elements of a sequence in order, several at once: whoever is free takes the next one.
+ * @param work should not fail: its first error is thrown once all work under way has ended, and the rest is left out
+ * @throws the first error of the sequence or the work
  */
 export async function forEachAtOnce<Element>(
   elements: AsyncIterable<Element> | Iterable<Element>,
@@ -24,7 +23,7 @@ export async function forEachAtOnce<Element>(
   if (failures.length > 0) throw failures[0]
 }
 
-/** A generator answers those who ask at once one after the other. */
+/** A generator answers parallel requests for its next element one after the other. */
 async function* toAsync<Element>(elements: AsyncIterable<Element> | Iterable<Element>): AsyncGenerator<Element> {
   yield* elements
 }

@@ -21,10 +21,7 @@ interface ReasonRow {
   retryAfterSeconds?: number
 }
 
-/**
- * Every refusal and failure this service can answer with: the closed set behind `error.metadata.reason`.
- * docs/errors.md explains each row to API consumers; a test keeps the two together.
- */
+/** The closed set behind `error.metadata.reason`. docs/errors.md explains each row; a test compares the two. */
 export const REASONS = {
   missing_authorization: {
     status: 401,
@@ -160,9 +157,9 @@ export type Reason = keyof typeof REASONS
 type Metadata = Readonly<Record<string, string | number>>
 
 interface ServiceErrorOptions {
-  /** Replaces the general sentence of the reason; it goes to the caller, so nothing internal belongs in it. */
+  /** Replaces the reason's general sentence. Callers see it, so it must not contain anything internal. */
   detail?: string
-  /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Goes to the caller. */
+  /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Callers see them. */
   metadata?: Metadata
   retryAfterSeconds?: number
   /** A store was called and its answer never read: it may still be at work on the call. */
@@ -170,7 +167,7 @@ interface ServiceErrorOptions {
   cause?: unknown
 }
 
-/** The one error class of the service: a reason from the closed set, what the caller learns, and the hidden cause. */
+/** The only error class of the service: a reason from the closed set, what the caller learns, and the hidden cause. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly reason: Reason
@@ -192,14 +189,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Any thrown value as a ServiceError: an unforeseen one becomes an internal error, with its cause for the log. */
+/** An unforeseen value becomes an internal error, with its cause for the log. */
 export function toServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
-}
-
-/**
- * A stored item in a form that this service does not write. Only its workspace is affected: resolver and audit go on.
- */
-export class UnreadableItemError extends Error {
-  override readonly name = 'UnreadableItemError'
 }

@@ -9,24 +9,24 @@ type Branded<Name extends string> = string & { readonly [brand]: Name }
 
 export type WorkspaceId = Branded<'WorkspaceId'>
 export type ContainerId = Branded<'ContainerId'>
-/** Path of a file inside its container: relative, `/` between segments, any Unicode in them. */
+/** Path of a file inside its container: relative, with `/` between segments of any Unicode. */
 export type FilePath = Branded<'FilePath'>
 export type DocumentId = Branded<'DocumentId'>
-/** One try at making one document, later ones sorting after earlier ones. Each try writes an object key of its own. */
+/** One try at making a document; later ones sort after earlier ones. Each writes an object key of its own. */
 export type AttemptId = Branded<'AttemptId'>
 /** One try at giving bytes back. */
 export type ReleaseId = Branded<'ReleaseId'>
 
-/** Safe as one whole segment of an S3 key and as a REST path parameter: nothing in it is ever encoded or decoded. */
+/** Safe as a whole segment of an S3 key and as a REST path parameter: nothing in it is ever encoded or decoded. */
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
 const FILE_ID_PREFIX = 'cfile_'
 const DOCUMENT_ID_PREFIX = 'file_'
-/** Base58, some digits more or less than the 128 bits of ours need: other versions may have made other ids. */
+/** Base58. Ours have 128 bits; other versions may have made ids of other lengths. */
 const DOCUMENT_ID = /^file_[1-9A-HJ-NP-Za-km-z]{1,64}$/
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/
-/** Longest S3 object key, in bytes of UTF-8 (S3 user guide, "Naming Amazon S3 objects"). */
+/** In bytes of UTF-8 (S3 user guide, "Naming Amazon S3 objects"). */
 export const MAX_OBJECT_KEY_BYTES = 1024
 
 export function isWorkspaceId(text: string): text is WorkspaceId {
@@ -40,10 +40,8 @@ export function parseContainerId(text: string | undefined): ContainerId {
 }
 
 /**
- * The path a container file id stands for. One file has exactly one id: padding, other alphabets and other encodings of
- * the same path are refused, and so is every path that could mean another place than it says.
- *
- * Source: interface.md §2.2; the bounds are those of docs/decisions/0006-identifiers.md.
+ * One file has exactly one id: padding, other alphabets and other encodings of the same path are refused, and so is
+ * every path that could mean another place than it says. Source: interface.md §2.2, docs/decisions/0006-identifiers.md.
  * @throws ServiceError invalid_file_id, its detail naming the problem
  */
 export function parseFileId(text: string | undefined): FilePath {
@@ -57,7 +55,7 @@ export function parseFileId(text: string | undefined): FilePath {
   return checkPath(decodeUtf8(bytes))
 }
 
-/** Says what is wrong with the encoding and, if it is still known which path was meant, what its id is. */
+/** Says what is wrong with the encoding and, if the path can still be recognised, what its id is. */
 function refuseEncoding(encoded: string): never {
   const isBase64url = BASE64URL.test(encoded)
   const bytes = decodeOtherBase64(encoded)
@@ -74,19 +72,19 @@ function refuseEncoding(encoded: string): never {
   })
 }
 
-/** The path of an object in a container, when a file id can stand for it; the markers of directories have none. */
+/** @returns undefined when no file id can name the object, as with directory markers */
 export function filePathOf(text: string): FilePath | undefined {
   return problemInPath(text) === undefined ? (text as FilePath) : undefined
 }
 
-/** The container file id of a path (interface.md §2.2). */
+/** interface.md §2.2 */
 export function formatFileId(path: string): string {
   return FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
 }
 
 function decodeUtf8(bytes: Buffer): string {
   try {
-    // ignoreBOM keeps a leading U+FEFF in the path: dropping it would make two ids for one file.
+    // Dropping a leading U+FEFF would make two ids for one file: ignoreBOM keeps it.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     return refuseFileId('The path encoded in file_id is not valid UTF-8.')
@@ -124,10 +122,7 @@ export function isDocumentId(text: string): text is DocumentId {
   return DOCUMENT_ID.test(text)
 }
 
-/**
- * A document id out of a request. What is malformed is just as little there as what is unknown.
- * @throws ServiceError document_not_found
- */
+/** A malformed id is treated like an unknown one. @throws ServiceError document_not_found */
 export function parseDocumentId(text: string | undefined): DocumentId {
   if (text !== undefined && isDocumentId(text)) return text
   if (!text?.startsWith(FILE_ID_PREFIX)) throw new ServiceError('document_not_found')
@@ -136,15 +131,12 @@ export function parseDocumentId(text: string | undefined): DocumentId {
   })
 }
 
-/**
- * The durable id of a document that one attempt alone can make: `file_` and the attempt's UUIDv7 in base58. So whoever
- * knows the attempt knows where its object is.
- */
+/** The id of a document that only one attempt can make: the attempt's id tells where its object is. */
 export function documentIdOfAttempt(attemptId: AttemptId): DocumentId {
   return (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
 }
 
-/** A durable id that follows from a text: 128 bits of its SHA-256. These sort by nothing. */
+/** 128 bits of the text's SHA-256. These ids have no order. */
 export function documentIdFromHash(text: string): DocumentId {
   return (DOCUMENT_ID_PREFIX + bs58.encode(createHash('sha256').update(text).digest().subarray(0, 16))) as DocumentId
 }
@@ -157,7 +149,7 @@ export function newReleaseId(): ReleaseId {
   return newSortableId() as ReleaseId
 }
 
-/** A UUIDv7 in base58, whose digits sort as ASCII does; its length stays the same for the next thousands of years. */
+/** A UUIDv7 in base58, whose digits sort like ASCII; the length stays the same for the next thousands of years. */
 function newSortableId(): string {
   return bs58.encode(uuidv7(undefined, new Uint8Array(16)))
 }

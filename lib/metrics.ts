@@ -1,6 +1,6 @@
 import { Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
 
-/** Every metric the service emits, with its CloudWatch unit; docs/operations.md says what each one means. */
+/** Every metric with its CloudWatch unit; docs/operations.md explains each. */
 export const METRICS = {
   Promotions: 'Count',
   Replays: 'Count',
@@ -34,22 +34,18 @@ export const METRICS = {
   AuditReads: 'Count',
   /** How far a shard of the audit's round has come. */
   AuditProgress: 'Percent',
-  /** Since the round began, in percent of the time that one may take. */
+  /** Time since the round began, as a share of the time allowed. */
   AuditRoundAge: 'Percent',
   AuditRoundTime: 'Milliseconds',
   AuditRoundsCompleted: 'Count',
   /** Shards of a round that were given up. */
   AuditShardsIncomplete: 'Count',
-  /** Workspaces whose bytes the audit could not add up. */
   WorkspacesNotAddedUp: 'Count',
 } as const satisfies Record<string, 'Count' | 'Bytes' | 'Seconds' | 'Milliseconds' | 'Percent'>
 
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>
-/**
- * A second dimension: values are published with it and without it. Few different values only: each is billed as a
- * metric.
- */
+/** A second dimension: values are published with and without it. Each of its values is billed as a metric. */
 export type MetricDetail = { reason: string } | { kind: string } | { operation: string }
 
 export interface Metrics {
@@ -57,8 +53,8 @@ export interface Metrics {
 }
 
 /**
- * CloudWatch metrics as embedded metric format lines on standard output: no call is made for them.
- * @param serviceName value of the one dimension `service`: tells the stages of an account apart
+ * Embedded metric format lines on standard output, so no call is made.
+ * @param serviceName the dimension `service`, which distinguishes the stages of an account
  */
 export function createMetrics(serviceName: string): Metrics {
   const metrics = new PowertoolsMetrics({ namespace: 'ContainerFilePromotion', serviceName })

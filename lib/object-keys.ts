@@ -9,48 +9,46 @@ import {
 } from './ids.ts'
 
 export interface ObjectKeyTemplates {
-  /** Where a container's files are, for example `sandboxes/{workspace_id}/{container_id}/{path}`. */
+  /** For example `sandboxes/{workspace_id}/{container_id}/{path}`. */
   sandbox: string
-  /** Where documents are kept, for example `documents/{workspace_id}/{document_id}/{attempt_id}`. */
+  /** For example `documents/{workspace_id}/{document_id}/{attempt_id}`. */
   document: string
 }
 
-/** The one place that makes object keys, from validated ids. */
+/** The only place that makes object keys, from validated ids. */
 export interface ObjectKeys {
   /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
   sandboxFile(ids: { workspaceId: WorkspaceId; containerId: ContainerId; path: FilePath }): string
-  /** What all keys of a container start with, the closing `/` included. */
+  /** Of all keys of a container, with the closing `/`. */
   containerPrefix(ids: { workspaceId: WorkspaceId; containerId: ContainerId }): string
   documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
-  /** What all keys of a workspace's documents start with. */
+  /** Of all keys of a workspace's documents. */
   workspacePrefix(workspaceId: WorkspaceId): string
   /** What the workspace prefixes have in common. */
   readonly workspacesPrefix: string
-  /** The workspace whose prefix this is, if it is one. */
+  /** @returns undefined when it is no workspace's prefix */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** The workspace whose prefix a key has, whatever comes after it. */
+  /** Whatever comes after the prefix. */
   workspaceIdIn(objectKey: string): WorkspaceId | undefined
-  /** The document and the attempt whose object this is, if it is named as documents are. */
+  /** @returns undefined when the key is not named like a document's */
   idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
 
 const LONGEST_BASE58_OF_16_BYTES = 22
 const PLACEHOLDER = /\{([a-z_]+)\}/g
-/** What each id fills at most, in bytes; lib/ids.ts makes them no longer. */
+/** In bytes; lib/ids.ts makes no longer ones. */
 const LONGEST_IDS: Readonly<Record<string, number>> = {
   workspace_id: 128,
   document_id: 'file_'.length + LONGEST_BASE58_OF_16_BYTES,
   attempt_id: LONGEST_BASE58_OF_16_BYTES,
 }
-/** So that a workspace's documents and their objects are listed in the same order, and workspaces by their prefix. */
+/** Lists a workspace's documents and their objects in the same order, and workspaces by their prefix. */
 const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
-/**
- * Builds the keys from templates that {@link problemsInTemplates} found no problem in.
- */
+/** @param templates {@link problemsInTemplates} must have found no problem in them */
 export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
   const fill = (template: string, values: Record<string, string>) =>
-    // A function as replacement: a "$&" in a path must not be read as a pattern.
+    // A function as replacement, so that "$&" in a path is not taken for a pattern.
     template.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '')
   const containerPrefix: ObjectKeys['containerPrefix'] = ({ workspaceId, containerId }) =>
     fill(templates.sandbox, { workspace_id: workspaceId, container_id: containerId, path: '' })
@@ -78,7 +76,7 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
   }
 }
 
-/** A template up to and with the segment of the workspace, and what of it comes before that segment. */
+/** The template up to and including the workspace's segment, and its part before that segment. */
 function splitAtWorkspace(template: string): { workspaceTemplate: string; workspacesPrefix: string } {
   const segments = template.split('/')
   const place = segments.findIndex((segment) => segment.includes('{workspace_id}'))
@@ -90,18 +88,17 @@ function splitAtWorkspace(template: string): { workspaceTemplate: string; worksp
   return { workspaceTemplate: upTo(place + 1), workspacesPrefix: upTo(place) }
 }
 
-/** The ids in a key that was made by this template; undefined for any other. */
+/** @returns undefined for a key that was not made by this template */
 function match(template: string, key: string): Record<string, string> | undefined {
   const pattern = template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')
   return new RegExp(`^${pattern}$`).exec(key)?.groups
 }
 
 /**
- * What would let one workspace's keys reach another's, or one attempt overwrite another. Every id is a single path
- * segment of its own place, so that no two sets of ids ever give the same key.
- *
- * @param sameBucket sandboxes and documents share a bucket: then their prefixes must not overlap either
- * @returns sentences naming each problem; none when the templates are sound
+ * What would let one workspace's keys reach another's, or one attempt overwrite another. Each id is a whole path
+ * segment in a place of its own, so no two sets of ids ever give the same key.
+ * @param sameBucket sandboxes and documents share a bucket, so their prefixes must not overlap
+ * @returns a sentence for each problem
  */
 export function problemsInTemplates(templates: ObjectKeyTemplates, sameBucket: boolean): string[] {
   const problems = [
@@ -157,8 +154,8 @@ function problemsInTemplate(name: string, template: string, placeholders: string
 }
 
 /**
- * Whether no sandbox key can ever equal a document key: somewhere before the file path both have a fixed segment in the
- * same place, and these differ. (Every id fills exactly one segment, so places do not shift.)
+ * Whether no sandbox key can ever equal a document key: somewhere before the file path, both have different fixed
+ * segments in the same place. (Each id fills exactly one segment, so places do not shift.)
  */
 function areDisjoint({ sandbox, document }: ObjectKeyTemplates): boolean {
   const documentSegments = document.split('/')

@@ -1,9 +1,9 @@
 const ANY_BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /**
- * The bytes of a text in another base64 than the one that is asked for: the standard alphabet, padded, percent-encoded on
- * its way, or with bits left over. Only to tell its sender what was meant.
- * @returns undefined when it is no base64 at all
+ * Decodes a file id that was encoded differently: the standard alphabet, padding, percent-encoding, or bits left over.
+ * Only to tell its sender what was meant.
+ * @returns undefined when it is not base64 at all
  */
 export function decodeOtherBase64(text: string): Buffer | undefined {
   const plain = decodePercent(text)

@@ -1,7 +1,7 @@
 /**
- * A rate limit by GCRA (the generic cell rate algorithm): `burst` requests at once, and one more every
- * `60 000 / requestsPerMinute` ms. All its state is one time, the theoretical arrival time (TAT): when the key, had it
- * sent evenly, would be due again. A key that has been quiet has its TAT in the past.
+ * GCRA (the generic cell rate algorithm): `burst` requests at once, and one more every `60 000 / requestsPerMinute` ms.
+ * Its only state is a time, the theoretical arrival time (TAT): when the key, had it sent evenly, would be due again.
+ * The TAT of a key that has been quiet is in the past.
  */
 export interface RateLimitPolicy {
   requestsPerMinute: number
@@ -20,31 +20,27 @@ export interface RateLimitDecision {
 
 export interface RateLimiter {
   readonly policy: RateLimitPolicy
-  /**
-   * Counts one request of a key, if it is within the limit.
-   * @throws ServiceError service_unavailable when the store does not answer
-   */
+  /** Counts a request that is within the limit. @throws ServiceError service_unavailable: the store does not answer */
   take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision>
 }
 
-/** A day, whatever the policy: DynamoDB's removals have to be written again. */
+/** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
 const LEAST_STATE_SECONDS = 24 * 60 * 60
 
 export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute
 }
 
-/** The TAT may be at most this far ahead for one more request to be allowed. */
+/** How far ahead the TAT may be for one more request to be allowed. */
 export function toleranceMs(policy: RateLimitPolicy): number {
   return (policy.burst - 1) * emissionIntervalMs(policy)
 }
 
-/** For as long as a TAT may lie ahead it must not be forgotten: the key would get a whole new burst. */
+/** A TAT must be kept while it can be in the future: without it, the key would get a whole new burst. */
 export function stateSeconds(policy: RateLimitPolicy): number {
   return Math.max(LEAST_STATE_SECONDS, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
 }
 
-/** The state of the limit for the caller, as of now. */
 export function describeDecision(
   policy: RateLimitPolicy,
   isAllowed: boolean,

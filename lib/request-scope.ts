@@ -2,7 +2,7 @@ import type { Deadline } from './deadline.ts'
 import type { Log } from './logging.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** What every step of one request has at hand. */
+/** What every step of a request has at hand. */
 export interface RequestScope {
   deadline: Deadline
   log: Log

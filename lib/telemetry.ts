@@ -1,16 +1,16 @@
 import type { LogFields } from './logging.ts'
 
-/** The steps of a promotion that are timed, by the names that log and metrics have for them. */
+/** The timed steps of a promotion, by their names in log and metrics. */
 export type TimedStep = 'authenticate' | 'look_up' | 'reserve' | 'copy' | 'record' | 'settle' | 'undo'
 
 /** What is known about one request, for its log line and its metrics. */
 export interface Telemetry {
   readonly facts: LogFields
-  /** Milliseconds; the times of a repeated step are added up. */
+  /** Milliseconds; a repeated step's times are added up. */
   readonly stepsMs: Readonly<Partial<Record<TimedStep, number>>>
   /** Never a token, a header block, a whole event or a file's content. */
   annotate(facts: LogFields): void
-  /** Runs the step and records its duration, also when it fails. */
+  /** Runs the step and records its duration, even if it fails. */
   time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
 }
 

@@ -7,10 +7,7 @@ import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 
-/**
- * Shared by all functions behind the gateway: the configuration, clients that name the function in their user agent,
- * and the dependencies of every request.
- */
+/** Shared by all functions behind the gateway. The clients name the function in their user agent. */
 export function wireApi(functionName: string) {
   const config = readConfig(process.env)
   const now = Date.now

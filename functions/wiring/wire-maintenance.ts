@@ -4,7 +4,7 @@ import { readConfig } from '../../lib/config.ts'
 import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
 
-/** What the scheduled functions share: all stores of a workspace, by clients that name the function in their user agent. */
+/** Shared by the functions that no request invokes. The clients name the function in their user agent. */
 export function wireMaintenance(functionName: string) {
   const config = readConfig(process.env)
   const clients = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { CommandError } from './command-error.ts'
 import { confirm } from './confirm.ts'
 import type { Stores } from './connect.ts'

@@ -18,7 +18,7 @@ import {
   type WorkspaceId,
 } from '../../lib/ids.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { type DemoFile, demoFiles } from './demo-files.ts'
 
 interface DemoContainer {

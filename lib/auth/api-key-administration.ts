@@ -1,7 +1,7 @@
 import { hashToken, keyIdOf } from './api-token.ts'
 import type { ApiKey, Permission } from './caller.ts'
 
-/** An API key as stored: everything except its token. */
+/** An API key as stored. */
 export interface ApiKeyRecord extends ApiKey {
   tokenHash: string
   /** ISO 8601, UTC. */
@@ -18,7 +18,7 @@ export interface ApiKeyChange {
   permissions?: readonly Permission[]
 }
 
-/** API keys for platform teams. Authentication sees each change with the next request. */
+/** For platform teams. Authentication sees each change with the next request. */
 export interface ApiKeyAdministration {
   /** Idempotent; never changes an existing key. */
   add(key: ApiKeyRecord, signal: AbortSignal): Promise<void>

@@ -11,7 +11,7 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
 
-/** A new secret token: `cfp_`, 256 random bits, and a checksum that lets typing errors be refused without a lookup. */
+/** `cfp_`, 256 random bits, and a checksum, so that typing errors are refused without a lookup. */
 export function newToken(): string {
   const body = TOKEN_PREFIX + base62.encode(randomBytes(SECRET_BYTES)).padStart(SECRET_LENGTH, '0')
   return body + checksum(body)
@@ -21,7 +21,7 @@ export function isWellFormedToken(token: string): boolean {
   return TOKEN.test(token) && token.endsWith(checksum(token.slice(0, -CHECKSUM_LENGTH)))
 }
 
-/** What is stored instead of the token, and is the key of its record: SHA-256 in hex. No salt: 256 bits need none. */
+/** The key of the token's record, stored instead of the token: SHA-256 in hex. No salt: 256 random bits need none. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -4,10 +4,9 @@ import type { ApiKeyStore, Caller, Permission } from './caller.ts'
 import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
- * The caller behind an API key. A key that is well formed and still wrong gives one and the same error, so that the answer
- * does not tell which keys exist.
- * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key; service_unavailable when the keys
- *   cannot be read
+ * Well-formed keys that are wrong all get the same error, so that the answer does not reveal which keys exist.
+ * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key; service_unavailable when the
+ *   keys cannot be read
  */
 export async function authenticate(
   credentials: Credentials,
@@ -23,10 +22,7 @@ export async function authenticate(
   return { keyId, workspaceId, kind, permissions, userId }
 }
 
-/**
- * Management keys may do everything, others what their record lists.
- * @throws ServiceError permission_denied
- */
+/** Management keys may do everything, others what their record lists. @throws ServiceError permission_denied */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (caller.kind !== 'management' && !caller.permissions.includes(permission)) {
     throw new ServiceError('permission_denied', {

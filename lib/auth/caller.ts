@@ -1,18 +1,17 @@
 import type { WorkspaceId } from '../ids.ts'
 
-/** What a standard key may be allowed; a management key has them all. docs/security.md says what each lets a thief do. */
+/** What a standard key may be allowed; a management key may do everything. docs/security.md lists the risk of each. */
 export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 export type KeyKind = 'standard' | 'management'
 
-/** Who sends a request: everything the service knows of them comes out of their API key's record. */
+/** Who sends a request. Everything the service knows about them comes from their API key's record. */
 export interface Caller {
   keyId: string
   workspaceId: WorkspaceId
   kind: KeyKind
   permissions: readonly string[]
-  /** The owner of the key. */
   userId: string | undefined
 }
 
@@ -23,9 +22,6 @@ export interface ApiKey extends Caller {
 }
 
 export interface ApiKeyStore {
-  /**
-   * @param tokenHash see hashToken
-   * @throws ServiceError service_unavailable when the store does not answer
-   */
+  /** @param tokenHash see hashToken. @throws ServiceError service_unavailable when the store does not answer */
   find(tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>
 }

@@ -4,7 +4,7 @@ import { isWellFormedToken, TOKEN_PREFIX } from './api-token.ts'
 export interface Credentials {
   /** Values of all Authorization headers. */
   authorization: readonly string[]
-  /** Whether it has a header by which other services take their keys. */
+  /** Whether there is a header in which other services expect keys. */
   hasOtherKeyHeader: boolean
 }
 
@@ -17,8 +17,8 @@ const QUOTES = /^["'`<].*["'`>]$/
 const PLACEHOLDER = /^[<${[]|^(undefined|null|None|YOUR_.*|API_KEY)$/
 
 /**
- * The token of an Authorization header. What is wrong with the header is told in full, and so is what every reader of the
- * token sees; nothing is looked up, so none of it reveals which keys exist.
+ * Errors describe in full what is wrong with the header or the shape of the token. Nothing is looked up, so they do not
+ * reveal which keys exist.
  * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key
  */
 export function readBearerToken({ authorization, hasOtherKeyHeader }: Credentials): string {
@@ -48,7 +48,7 @@ export function readBearerToken({ authorization, hasOtherKeyHeader }: Credential
 function faultOf(value: string): string {
   if (/^bearer$/i.test(value)) return `There is no API key after the word Bearer. ${SEND_IT}`
   if (/^bearer\s/i.test(value)) return `There is more than the API key after the word Bearer. ${SEND_IT}`
-  // A key of ours, or one word, whatever it is.
+  // A key of ours without the scheme, or any other single word.
   if (value.replace(/^["']/, '').startsWith(TOKEN_PREFIX) || !/\s/.test(value)) {
     return `The word Bearer is missing before the API key. ${SEND_IT}`
   }

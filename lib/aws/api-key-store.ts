@@ -4,9 +4,9 @@ import type { ApiKey, ApiKeyStore, KeyKind } from '../auth/caller.ts'
 import { isWorkspaceId } from '../ids.ts'
 import { send } from './send.ts'
 
-/** A record of the Keys table. Everything that writes one uses this form. */
+/** A record of the Keys table, in the form that every writer uses. */
 export interface ApiKeyItem {
-  /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
+  /** SHA-256 of the token in hex. The token itself is not stored. */
   token_hash: string
   key_id: string
   workspace_id: string
@@ -26,7 +26,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
       const command = new GetItemCommand({
         TableName: tableName,
         Key: marshall({ token_hash: tokenHash }),
-        // A disabled key must be refused from that moment on.
+        // A disabled key must be refused at once.
         ConsistentRead: true,
       })
       const { Item } = await send(client, command, { name: 'keys.find', signal })
@@ -35,7 +35,7 @@ export function createApiKeyStore({ client, tableName }: { client: DynamoDBClien
   }
 }
 
-/** Validated, because whoever wrote the record may have made a mistake, and its workspace goes into object keys. */
+/** Validated, because people write records by hand, and the workspace goes into object keys. */
 export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
   if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
@@ -48,7 +48,7 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   return {
     keyId,
     workspaceId,
-    // Only the exact words give permissions; anything else gives none.
+    // Only the exact word counts; anything else gives no rights.
     kind: kind === 'management' ? 'management' : 'standard',
     permissions: Array.isArray(permissions) ? permissions.map(String) : [],
     userId,

@@ -5,17 +5,17 @@ import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
 
 /** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'
-/** send.ts decides what is sent again. */
+/** send.ts decides what is repeated. */
 const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
-/** More than the SDK's 50: hundreds of requests may share a process that is not Lambda's. */
+/** The SDK's 50 are too few for a process, unlike Lambda's, that serves hundreds of requests at once. */
 const DYNAMODB_SOCKETS = 256
-/** A single-item read or write takes some 5 ms; one that takes 600 times as long is lost. */
+/** A single-item read or write takes some 5 ms: one that takes 600 times as long is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
 /**
- * Region, credentials and endpoints come from the environment, by the SDK's own rules (AWS_ENDPOINT_URL_DYNAMODB).
- * @param overrides.userAgentAppId tells in CloudTrail who called
+ * The SDK takes region, credentials and endpoints from the environment (AWS_ENDPOINT_URL_DYNAMODB).
+ * @param overrides.userAgentAppId names the caller in CloudTrail
  */
 export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logger'> = {}): DynamoDBClient {
   const client = new DynamoDBClient({
@@ -26,7 +26,7 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
       // Waiting for a socket counts as connecting.
       httpsAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
       httpAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
-      // Without this the SDK only logs a warning when the time is up.
+      // Otherwise the SDK only logs a warning when the time is up.
       throwOnRequestTimeout: true,
     }),
     ...overrides,
@@ -35,7 +35,7 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
   return client
 }
 
-/** The time a copy may take depends on its size, so the S3 calls bring their own limits. */
+/** The time for a copy depends on its size, so each S3 call brings its own limit. */
 export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): S3Client {
   const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,

@@ -1,16 +1,15 @@
 export interface ConcurrencyLimit {
-  /** How many may run at the same time now. */
   current(): number
-  /** Identifies the limit that a task starts under. */
+  /** Identifies the limit under which a task starts. */
   round(): number
   succeeded(): void
-  /** @returns false when there is nothing left to slow down: even one at a time was refused */
+  /** @returns false when it cannot slow down further: even a single task was refused */
   slowDown(round: number): boolean
 }
 
 /**
- * Additive increase, multiplicative decrease, as TCP finds its rate: a refusal halves what runs at once, each round of
- * successes adds one. Refusals of tasks that started before the last halving say nothing new.
+ * Additive increase, multiplicative decrease, as in TCP: a refusal halves the limit, a round of successes adds one.
+ * Refusals of tasks that started before the last halving say nothing new.
  */
 export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   let limit = most

@@ -1,11 +1,11 @@
 import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 
-/** @property item the item as it was, where the command asks for it by ReturnValuesOnConditionCheckFailure and there is one */
+/** @property item what failed the condition, if the command asks for it (ReturnValuesOnConditionCheckFailure) */
 export type ConditionalOutcome<Output> =
   | { held: true; output: Output }
   | { held: false; item: Record<string, AttributeValue> | undefined }
 
-/** A write whose condition may fail: that is an outcome, not an error. Anything else that it throws passes. */
+/** A failed condition is an outcome here, not an error. Other errors are rethrown. */
 export async function conditionally<Output>(write: Promise<Output>): Promise<ConditionalOutcome<Output>> {
   try {
     return { held: true, output: await write }
@@ -15,7 +15,7 @@ export async function conditionally<Output>(write: Promise<Output>): Promise<Con
   }
 }
 
-/** @returns whether the condition of the write held, so that it was done */
+/** @returns whether the condition held and the write was done */
 export async function conditionHeld(write: Promise<unknown>): Promise<boolean> {
   return (await conditionally(write)).held
 }

@@ -1,14 +1,14 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { ContainerFile } from '../promotion/ports.ts'
+import type { ContainerFile } from '../promotion/object-store.ts'
 import { lookAt } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
 import { send, statusOf } from './send.ts'
 
 const PROBE_TIMEOUT_MS = 3000
-/** S3 user guide, "Working with archived objects": these must be restored before they can be read or copied. */
+/** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
-/** Node.js reads and writes headers as Latin-1, the SDK signs them as UTF-8: others are refused by whoever gets them. */
+/** Node.js sends headers as Latin-1, but the SDK signs them as UTF-8: with other characters the signature is wrong. */
 const PLAIN_ASCII = /^[\x20-\x7e]*$/
 
 export interface SandboxSettings {
@@ -19,7 +19,7 @@ export interface SandboxSettings {
 }
 
 /**
- * Looks a file of the sandboxes up. Headers that could not be sent again count as missing.
+ * Headers that could not be sent again count as missing.
  * @returns undefined when there is no such file
  * @throws ServiceError container_file_encrypted, container_file_requester_pays
  */
@@ -33,7 +33,7 @@ export async function findContainerFile(
     const head = await lookForObject(client, object, signal, onRefusedMissingKey)
     return head && toContainerFile(objectKey, head)
   } catch (error) {
-    // Answers to HeadObject have no body: the reason of a refusal shows only when another operation asks.
+    // Answers to HeadObject have no body, so only another operation can tell the reason.
     if (statusOf(error) === 400 && (await isCustomerEncrypted(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
@@ -44,7 +44,7 @@ export async function findContainerFile(
   }
 }
 
-/** Not retried: it only helps to find the type. */
+/** Not repeated: it only helps to find the type. */
 export async function readStart(
   { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
   { objectKey, etag, sizeBytes }: ContainerFile,
@@ -68,7 +68,7 @@ export async function readStart(
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
-/** Whether reading needs the key that the file was written with (SSE-C). GetObject is refused as HeadObject is, with a reason. */
+/** Whether only its writer's key can read the file (SSE-C). GetObject is refused like HeadObject, but says why. */
 async function isCustomerEncrypted(
   client: S3Client,
   object: { Bucket: string; Key: string },
@@ -85,7 +85,7 @@ async function isCustomerEncrypted(
   }
 }
 
-/** Whether only the promise to pay was missing (Requester Pays), and not a right of our role. */
+/** Whether only the promise to pay is missing (Requester Pays), and not a permission of our role. */
 async function isPaidByRequester(
   client: S3Client,
   object: { Bucket: string; Key: string },

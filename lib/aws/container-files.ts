@@ -1,5 +1,5 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFiles } from '../files/ports.ts'
+import type { ContainerFiles } from '../files/container-files.ts'
 import { findContainerFile } from './container-file.ts'
 import { send } from './send.ts'
 
@@ -18,7 +18,7 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
     },
 
     async *listContainerFiles({ keyPrefix, afterKey, pageSize }, signal) {
-      // Encoded, because a key may hold characters that XML cannot.
+      // Encoded, because keys may contain characters that XML cannot.
       const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, MaxKeys: pageSize, EncodingType: 'url' } as const
       let ContinuationToken: string | undefined
       do {
@@ -32,7 +32,7 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  // As in a form (S3, "EncodingType"): a space may be a plus sign, and a plus sign never is one.
+  // Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space.
   const objectKey = isEncoded ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key
   return { objectKey, sizeBytes: Size, modifiedAt: LastModified }
 }

@@ -1,22 +1,20 @@
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 
-/** S3's bounds: docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, "Amazon S3 multipart upload limits". */
+/** docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, "Amazon S3 multipart upload limits". */
 const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
 export const MAX_PARALLEL_PARTS = 64
 /** Trade-off between time and request cost, expressed as a size (docs/decisions/0011-copy-plan.md). */
 const PART_SCALE_BYTES = 4 * MIB
-/**
- * Above this, copying a failed part again would take too long. Only files too large for one round have larger parts.
- */
+/** Copying a larger part again, after a failure, would take too long. Only files too large for one round have them. */
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
-  /** Larger files are copied in parts if they have at least two. At most 5 GiB, the limit of CopyObject. */
+  /** Larger files are copied in parts, if there are at least two. At most 5 GiB, the limit of CopyObject. */
   multipartThresholdBytes: number
-  /** Smallest part; larger files get larger parts. At least 5 MiB, which S3 demands. */
+  /** Parts of larger files are larger. At least 5 MiB, the minimum of S3. */
   minPartBytes: number
 }
 
@@ -28,10 +26,10 @@ export interface PartRange {
 }
 
 /**
- * The parts of a copy, or undefined when one CopyObject is the better way. One S3 stream runs at some 70 MiB/s however
- * large the part, so parts buy time; but each one is billed. Both together are least when the part size grows with the
- * square root of the file's: 64 MiB parts for 1 GiB. Below 256 MiB they are as small as the settings allow
- * (docs/decisions/0011-copy-plan.md). All parts are of one size, to the byte, but for the last one's rounding.
+ * @returns undefined when one CopyObject is better. A single S3 stream runs at some 70 MiB/s, however large the part:
+ *   parts buy time, but each is billed. The sum is least when the part size grows with the square root of the file
+ *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the settings allow
+ *   (docs/decisions/0011-copy-plan.md). All parts have the same size; only the last may be smaller.
  */
 export function planParts(
   sizeBytes: number,
@@ -46,7 +44,7 @@ export function planParts(
   return partCount > 1 ? { partBytes: Math.ceil(sizeBytes / partCount), partCount } : undefined
 }
 
-/** Byte range of one part, counted from 1. */
+/** @param partNumber counted from 1 */
 export function partRange(partNumber: number, partBytes: number, sizeBytes: number): PartRange {
   const firstByte = (partNumber - 1) * partBytes
   return { partNumber, firstByte, lastByte: Math.min(firstByte + partBytes, sizeBytes) - 1 }

@@ -1,10 +1,9 @@
 import { HeadObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { ContainerFile, CopyRequest } from '../promotion/ports.ts'
+import type { ContainerFile, CopyRequest } from '../promotion/object-store.ts'
 import type { CopySettings } from './copy-plan.ts'
 import { send, statusOf } from './send.ts'
 
-/** Shared by both ways of copying, whole and in parts. */
 export interface ObjectCopySettings extends CopySettings {
   client: S3Client
   sandboxBucket: string
@@ -13,26 +12,26 @@ export interface ObjectCopySettings extends CopySettings {
 
 const LOOK_TIMEOUT_MS = 3000
 const LEAST_COPY_TIMEOUT_MS = 8000
-/** A fourth of the usual 70 MiB/s. */
+/** A quarter of the usual 70 MiB/s. */
 const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
 
 export function copyTimeoutMs(bytes: number): number {
   return Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
 }
 
-/** The very bytes that were looked up. */
+/** Exactly the bytes that were looked up. */
 export function pinnedSource(source: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
   return { CopySource: encodeCopySource(sandboxBucket, source.objectKey), CopySourceIfMatch: source.etag }
 }
 
-/** The SDK sends CopySource as it is: it must be URL-encoded here, segment by segment (S3 API, CopyObject). */
+/** The SDK sends CopySource as it is, so it is URL-encoded here, segment by segment (S3 API, CopyObject). */
 function encodeCopySource(bucket: string, key: string): string {
   const encode = (segment: string) =>
     encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${bucket}/${key.split('/').map(encode).join('/')}`
 }
 
-/** What is needed to read the bytes. Other metadata of the sandbox is left behind. */
+/** What readers of the bytes need. Other metadata of the sandbox is left behind. */
 export function describingHeaders({ source, mimeType }: CopyRequest) {
   return {
     ContentType: mimeType,
@@ -41,9 +40,7 @@ export function describingHeaders({ source, mimeType }: CopyRequest) {
   }
 }
 
-/**
- * S3 may answer 200 although the copy failed. The SDK recognises most of these bodies; a missing ETag reveals the rest.
- */
+/** S3 may answer 200 although the copy failed. The SDK recognises most such bodies; a missing ETag reveals the rest. */
 export function requireEtag(result: { ETag?: string | undefined } | undefined): string {
   if (result?.ETag !== undefined) return result.ETag
   const cause = new Error('S3 answered a copy with 200 but without an ETag')
@@ -51,7 +48,7 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
 }
 
 /**
- * For servers that do not heed CopySourceIfMatch: a source that is still what was looked up is what was copied.
+ * For servers that ignore CopySourceIfMatch: if the source is still the same, it is what was copied.
  * @throws ServiceError container_file_changed
  */
 export async function requireSameSource(
@@ -64,9 +61,9 @@ export async function requireSameSource(
 }
 
 /**
- * The object after a copy or completion that failed with `error`, if it is there all the same: an answer was lost, or an
- * earlier try was applied that had been answered with an error. Such a call is sent once (send.ts), and nobody else
- * writes the key: what is there is its work, and nothing of it is still to come.
+ * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or an
+ * earlier try was applied although S3 answered it with an error. Such a call is sent once (send.ts) and nobody else
+ * writes the key, so what exists is its work, and complete.
  */
 export async function findArrived(
   error: unknown,
@@ -77,7 +74,7 @@ export async function findArrived(
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
   const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
   if (!isUnanswered && !isUploadGone) return undefined
-  // A failed look proves nothing: the error of the copy stands.
+  // If the look itself fails, it proves nothing: the error of the copy stands.
   const head = await lookAt(client, { Bucket: documentsBucket, Key: request.targetKey }, signal).catch(() => undefined)
   return head?.ContentLength === request.source.sizeBytes ? head : undefined
 }

@@ -1,17 +1,18 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
-import type { StoredDocument } from '../maintenance/ports.ts'
-import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { StoredDocument } from '../maintenance/document-maintenance.ts'
+import type { WorkspaceDocument } from '../promotion/document-records.ts'
 import type { FormerItem } from './former-documents.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
-/** What stands under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
+/** What is stored under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
 
 interface Remembered {
-  /** No attempt up to this one may record a document here any more: attempt ids sort by time. */
+  /** Attempts up to this one may no longer record a document here: attempt ids sort by time. */
   fenced_through?: string
-  /** Documents that stood here before, or do no more: a record over a tombstone leaves them. */
+  /** Documents that had this id before; a record that replaces a tombstone keeps them. */
   former?: Record<string, FormerItem>
 }
 
@@ -30,7 +31,7 @@ export interface DocumentItem extends Remembered {
   created_by: string
   /** The first version of the ledger that counts its bytes. Documents of older releases lack it. */
   counted_from?: number
-  /** Its place in the listing index: see listedAt. Documents of before the index lack it. */
+  /** Its place in the listing index (see listedAt). Documents older than the index lack it. */
   listed_at?: string
 }
 
@@ -38,25 +39,31 @@ export interface TombstoneItem extends Remembered {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
-  /** Of a deleted document: the attempt that made it, its object, and the deletion that made the document vanish. */
+  /** Of a deleted document: the attempt that made it, its object, and the deletion that retired it. */
   attempt_id?: string
   object_key?: string
   retired_by?: string
-  /** Of the document it was: its place in the list, for whoever goes on from there; and how it was counted. */
+  /** Of the same document: its place in the list, for cursors, and how it was counted. */
   created_at?: string
   size_bytes?: number
   counted_from?: number
   /**
-   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Not there as long as a deletion has bytes to
-   * give back: the tombstone is the proof that they are its own.
+   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while a deletion still has bytes
+   * to give back: the tombstone proves that they are its own.
    */
   expires_at?: number
 }
 
-/** Far longer than an attempt's late write can take to arrive; a repeated deletion is answered as the first for so long. */
+/** Needs `:document`, `:attempt_id`. */
+export const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
+
+export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) =>
+  marshall({ workspace_id: workspaceId, document_id: documentId })
+
+/** Far longer than a late write can take to arrive. A repeated deletion is answered like the first for as long. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 
-/** When a tombstone expires that is made now, as DynamoDB's TTL wants it. */
+/** For a tombstone made now, in the form that DynamoDB's TTL needs. */
 export const tombstoneExpiresAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
 
 export const tombstoneMadeAtMs = (expiresAt: number): number => (expiresAt - TOMBSTONE_SECONDS) * 1000
@@ -66,7 +73,7 @@ export function readRecord(attributes: Attributes): RecordItem {
   return readItem<RecordItem>(attributes, { record_kind: 'string' }, KEYS)
 }
 
-/** As the audit sees it. @throws UnreadableItemError */
+/** With what only the audit needs. @throws UnreadableItemError */
 export function readStoredDocument(attributes: Attributes): StoredDocument {
   const document = readDocument(attributes)
   return attributes.listed_at?.S === listedAt(document) ? document : { ...document, isUnlisted: true }
@@ -90,7 +97,7 @@ const REQUIRED = {
   created_by: 'string',
 } as const
 
-/** A document as an update: its keys, and all else as assignments. */
+/** A document as an update: its key, and everything else as assignments. */
 export function toUpdate(document: WorkspaceDocument) {
   const { workspace_id, document_id, ...attributes } = toItem(document)
   const names = Object.keys(attributes)

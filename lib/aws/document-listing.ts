@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../errors.ts'
-import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/ports.ts'
+import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../files/document-listing.ts'
 import type { DocumentId, FilePath } from '../ids.ts'
 import type { DocumentItem } from './document-item.ts'
 import { LISTING_INDEX, listedAt } from './listing-index.ts'
@@ -26,10 +26,9 @@ const REQUIRED = {
   created_at: 'string',
 } as const
 const LISTED = Object.keys(REQUIRED).join(', ')
-/** Of one BatchGetItem: DynamoDB leaves out what would be more than 16 MB, and what it throttles. */
+/** For one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
 const MAX_TRIES = 4
 
-/** The documents of a workspace in the order of their creation, in the Documents table and its index. */
 export function createDocumentListing({
   client,
   tableName: TableName,
@@ -43,7 +42,7 @@ export function createDocumentListing({
       const items: ListedDocument[] = []
       let startKey: Key | undefined
       do {
-        // One more than is shown, to know whether there is more.
+        // One more than is shown, to know whether there are more.
         const Limit = limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })

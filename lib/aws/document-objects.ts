@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { DocumentObjects } from '../files/ports.ts'
+import type { DocumentObjects } from '../files/document-objects.ts'
 import { isArchived } from './container-file.ts'
 import { lookAt } from './copy-requests.ts'
 

@@ -1,23 +1,20 @@
-import { type DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { DocumentId, WorkspaceId } from '../ids.ts'
-import type { DocumentMaintenance } from '../maintenance/ports.ts'
-import type { DeletionEnd, DocumentRecords, Reservation, RetiredDocument } from '../promotion/ports.ts'
+import type { DeletionEnd, DocumentRecords, RetiredDocument } from '../promotion/document-records.ts'
+import type { Reservation } from '../promotion/reservations.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import {
+  documentKey,
+  IS_ATTEMPTS_DOCUMENT,
   type RecordItem,
   readDocument,
   readRecord,
-  readStoredDocument,
   tombstoneExpiresAt,
   toUpdate,
 } from './document-item.ts'
-import { howItWasCounted, readDocumentRow } from './document-row.ts'
+import { howItWasCounted } from './document-row.ts'
 import { type FormerItem, formerItemsWith, readFormer } from './former-documents.ts'
-import { listPages } from './list-pages.ts'
-import { listedAt } from './listing-index.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
-import { readItems } from './stored-item.ts'
 
 /** As long as the request lives. */
 const CLOSING_PATIENCE_MS = 60_000
@@ -25,19 +22,18 @@ const CLOSING_PATIENCE_MS = 60_000
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
-/** No deletion needs it any more as the proof that bytes are its own to give back. */
+/** No deletion still needs it to prove that bytes are its own to give back. */
 const IS_FINISHED = 'attribute_exists(expires_at)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-/** Attempts that recorded here, one after the other, have rising ids: an old one that comes late is told by that. */
+/** Attempts that record under one id have rising attempt ids: that reveals an old one that arrives late. */
 const IS_NEWER = '(attribute_not_exists(attempt_id) OR attempt_id < :attempt_id)'
 const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NEWER})`
-const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
 const IS_RETIRED_BY = 'retired_by = :release_id'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 
-/** The documents of all workspaces, in the Documents table. Conditions are the protocol's (docs/reliability.md). */
+/** The conditions are the protocol's (docs/reliability.md). */
 export function createDocumentRecords({
   client,
   tableName: TableName,
@@ -46,7 +42,7 @@ export function createDocumentRecords({
   client: DynamoDBClient
   tableName: string
   now(): number
-}): DocumentRecords & DocumentMaintenance {
+}): DocumentRecords {
   return {
     async record(document, signal) {
       const { assignments, values } = toUpdate(document)
@@ -72,7 +68,7 @@ export function createDocumentRecords({
         values: { ...fenced, ...TOMBSTONE, ':expires_at': tombstoneExpiresAt(now()) },
       })
       if (inTheWay === undefined) return 'fenced'
-      // Another attempt's document, or one that is being deleted: it keeps this one out only as long as it is there.
+      // Another attempt's document, or one being deleted, keeps this attempt out only while it exists.
       const existing = await update(attempt, closing, {
         UpdateExpression: 'SET fenced_through = :attempt_id',
         ConditionExpression: `${IS_THERE} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN}`,
@@ -82,7 +78,7 @@ export function createDocumentRecords({
     },
 
     async find(workspaceId, documentId, signal) {
-      const command = new GetItemCommand({ TableName, Key: keyOf(workspaceId, documentId), ConsistentRead: true })
+      const command = new GetItemCommand({ TableName, Key: documentKey(workspaceId, documentId), ConsistentRead: true })
       const { Item } = await send(client, command, { name: 'documents.find', signal })
       return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
     },
@@ -90,7 +86,7 @@ export function createDocumentRecords({
     async retire({ workspaceId, documentId, attemptId, releaseId }, signal) {
       const command = new UpdateItemCommand({
         TableName,
-        Key: keyOf(workspaceId, documentId),
+        Key: documentKey(workspaceId, documentId),
         UpdateExpression:
           'SET record_kind = :tombstone, retired_by = :release_id ' +
           'REMOVE filename, mime_type, listed_at, container_id, created_by',
@@ -113,7 +109,7 @@ export function createDocumentRecords({
       const former = ended && formerOf(ended, now())
       const command = new UpdateItemCommand({
         TableName,
-        Key: keyOf(workspaceId, documentId),
+        Key: documentKey(workspaceId, documentId),
         UpdateExpression: `SET expires_at = :expires_at${former ? ', former = :former' : ''}`,
         ConditionExpression: IS_RETIRED_BY,
         ExpressionAttributeValues: marshall({
@@ -123,49 +119,6 @@ export function createDocumentRecords({
         }),
       })
       await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
-    },
-
-    async enlist(document, signal) {
-      const command = new UpdateItemCommand({
-        TableName,
-        Key: keyOf(document.workspaceId, document.documentId),
-        UpdateExpression: 'SET listed_at = :listed_at',
-        ConditionExpression: IS_ATTEMPTS_DOCUMENT,
-        ExpressionAttributeValues: marshall({
-          ':document': 'document',
-          ':attempt_id': document.attemptId,
-          ':listed_at': listedAt(document),
-        }),
-      })
-      await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
-    },
-
-    async *list(workspaceId, signal, onUnreadable) {
-      const query = {
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'workspace_id = :workspace_id',
-        FilterExpression: 'record_kind = :document',
-        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
-      }
-      const pages = listPages((start) =>
-        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.list', signal }),
-      )
-      for await (const items of pages) yield* readItems(items, readStoredDocument, onUnreadable)
-    },
-
-    async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
-      const query = {
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'workspace_id = :workspace_id',
-        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
-        ...(after && { ExclusiveStartKey: keyOf(workspaceId, after) }),
-      }
-      const pages = listPages((start) =>
-        send(client, new QueryCommand({ ...query, ...start }), { name: 'documents.listRows', signal }),
-      )
-      for await (const items of pages) yield* readItems(items, readDocumentRow, onUnreadable)
     },
   }
 
@@ -177,7 +130,7 @@ export function createDocumentRecords({
   ): Promise<RecordItem | undefined> {
     const command = new UpdateItemCommand({
       TableName,
-      Key: keyOf(workspaceId, documentId),
+      Key: documentKey(workspaceId, documentId),
       ...expressions,
       ExpressionAttributeValues: marshall(values),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -191,13 +144,10 @@ function toRetired(item: RecordItem): RetiredDocument {
   return { objectKey: item.object_key ?? '', counted: howItWasCounted(item), former: readFormer(item.former) }
 }
 
-/** @returns undefined when an older release has retired the document, and did not say how it was counted */
+/** @returns undefined when an older release retired the document and did not say how it was counted */
 function formerOf(
   { retired: { counted, former }, countedThrough }: DeletionEnd,
   finishedAtMs: number,
 ): Record<string, FormerItem> | undefined {
   return counted && formerItemsWith(former, { ...counted, countedThrough, finishedAtMs })
 }
-
-const keyOf = (workspaceId: WorkspaceId, documentId: DocumentId) =>
-  marshall({ workspace_id: workspaceId, document_id: documentId })

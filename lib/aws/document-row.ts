@@ -1,5 +1,5 @@
 import type { AttemptId, DocumentId, ReleaseId } from '../ids.ts'
-import type { CountedBytes, DocumentRow } from '../maintenance/ports.ts'
+import type { CountedBytes, DocumentRow } from '../maintenance/document-maintenance.ts'
 import {
   type RecordItem,
   readRecord,
@@ -10,7 +10,7 @@ import {
 import { MAX_FORMER, readFormer } from './former-documents.ts'
 import type { Attributes } from './stored-item.ts'
 
-/** What stands under a document id, for adding up. @throws UnreadableItemError */
+/** @throws UnreadableItemError */
 export function readDocumentRow(attributes: Attributes): DocumentRow {
   const item = readRecord(attributes)
   const documentId = item.document_id as DocumentId
@@ -34,7 +34,7 @@ function ofTombstone(item: TombstoneItem): CountedBytes[] {
   return [counted ? { state: 'retired', retiredBy: item.retired_by as ReleaseId, ...counted } : { state: 'untold' }]
 }
 
-/** @returns undefined of a document that an older release retired */
+/** @returns undefined for a document that an older release retired */
 export function howItWasCounted(item: RecordItem) {
   if (item.attempt_id === undefined || item.size_bytes === undefined || item.created_at === undefined) return undefined
   return {

@@ -1,8 +1,8 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { DownloadSigner, SignedDownload } from '../files/ports.ts'
+import type { DownloadSigner, SignedDownload } from '../files/download-signer.ts'
 
-/** Presigned GETs of S3, with the credentials of the function: its role must be allowed to read what it signs. */
+/** Signs with the function's credentials: its role must be allowed to read what it signs. */
 export function createDownloadSigner({
   client,
   sandboxBucket,

@@ -1,11 +1,11 @@
 import type { AttemptId } from '../ids.ts'
-import type { FormerDocument } from '../promotion/ports.ts'
+import type { FormerDocument } from '../promotion/document-records.ts'
 import { readMap } from './stored-item.ts'
 
-/** Of a deleted document, by its attempt id, under the document id: what an audit that began before has to know of it. */
+/** A deleted document, by its attempt id: what an audit that began earlier must know of it. */
 export interface FormerItem {
   size_bytes: number
-  /** ms since 1970, as all times here. */
+  /** ms since 1970, like all times here. */
   created_at: number
   counted_from?: number
   counted_through: number
@@ -14,7 +14,7 @@ export interface FormerItem {
 
 /** An audit adds up for less than a day (MAX_AGE_MS in lib/maintenance/audit-usage.ts). */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
-/** So many deletions of one id in a day; an audit sees by their number that there may have been more. */
+/** Deletions of one id in a day. When there are as many, an audit knows that there may have been more. */
 export const MAX_FORMER = 10
 
 const REQUIRED = {
@@ -38,7 +38,7 @@ export function readFormer(former: Record<string, FormerItem> | undefined): Form
     .toSorted((one, other) => one.countedThrough - other.countedThrough)
 }
 
-/** With one more, and without those that are of no use any more. */
+/** With one more, and without those that are no longer needed. */
 export function formerItemsWith(former: FormerDocument[], last: FormerDocument): Record<string, FormerItem> {
   const others = former.filter(
     ({ attemptId, finishedAtMs }) => attemptId !== last.attemptId && finishedAtMs > last.finishedAtMs - REMEMBERED_MS,

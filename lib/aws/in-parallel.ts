@@ -4,20 +4,18 @@ import { createConcurrencyLimit } from './concurrency-limit.ts'
 
 interface Tasks {
   count: number
-  /** How many run at the same time, at most. */
   concurrency: number
-  /** Whether a failure says that too many ran at the same time. Then fewer do, and the task is run again. */
+  /** Whether a failure means that too many tasks ran at once. Then fewer do, and the task is run again. */
   isOverload: (error: unknown) => boolean
 }
 
-/** Before a task that was refused is run again, after its own retries. */
+/** Before a refused task is run again, in addition to its own retries. */
 const PAUSE_MS = 100
 
 /**
- * Runs tasks, numbered from 1, some at a time. When one fails the others are aborted, and all have ended before the
- * failure is thrown: nothing goes on behind the back of whoever cleans up.
+ * Runs tasks, numbered from 1, some at a time. When one fails, the others are aborted, and all have ended before the
+ * failure is thrown: nothing is still running when the caller cleans up.
  *
- * @param work is given the signal to abort by
  * @returns the results in the order of their numbers
  * @throws the first failure; ServiceError promotion_timed_out when the signal aborted
  */
@@ -38,7 +36,7 @@ export async function inParallel<Result>(
 
   const takeNumber = () => refused.pop() ?? (next <= count ? next++ : undefined)
   const spawn = () => {
-    // A task may succeed after another has failed: a worker that begins then ends at once, and would be begun for ever.
+    // Without the check for an abort, a task that succeeds after another has failed would spawn workers for ever.
     while (!anySignal.aborted && working < limit.current() && (refused.length > 0 || next <= count)) {
       working++
       workers.push(workUntilDone())
@@ -66,7 +64,7 @@ export async function inParallel<Result>(
     working--
   }
   spawn()
-  // Refused tasks are added to the list while it is worked through.
+  // The array grows during the loop: refused tasks add workers.
   for (const worker of workers) await worker
   if (firstFailure !== undefined) throw firstFailure.error
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })

@@ -8,23 +8,22 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { LedgerMaintenance } from '../maintenance/ports.ts'
+import type { LedgerMaintenance } from '../maintenance/ledger-maintenance.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, send } from './send.ts'
 import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
-/** The item may be the hottest there is. */
+/** It may be the hottest item there is. */
 const PATIENCE_MS = 60_000
-/** Of ten minutes. One that was made anew begins with the clock's milliseconds: see newWorkspaceItem. */
+/** In ten minutes. A ledger made anew starts at the clock's milliseconds, far ahead (see newWorkspaceItem). */
 const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 
-/** A slice of the audit ends between two of them: what it reads and leaves to the next one is little. */
+/** A slice of the audit may end between two pages, so a page is small. */
 const SHARE_PAGE = 100
 
-/** All workspaces of the Workspaces table, for the resolver and the audit. */
 export function createLedgerMaintenance({
   client,
   tableName: TableName,
@@ -95,13 +94,13 @@ export function createLedgerMaintenance({
         ExpressionAttributeValues: marshall({ ':seen': seenMs, ':until': untilMs }),
         ReturnValues: 'ALL_NEW',
       })
-      // Should its first answer be lost, the repetition finds itself too late: then nobody looks until the claim is over.
+      // If the first answer is lost, the repetition finds the claim taken: nobody looks until it is over.
       const write = await conditionally(send(client, command, { name: 'ledger.claim', signal }))
       return write.held ? toWorkspaceLedger(write.output.Attributes ?? {}) : undefined
     },
 
     async reschedule(workspaceId, check, signal) {
-      // Neither is a change that the audit need know of: `version` stays.
+      // The audit need not know of either change: `version` stays.
       const { UpdateExpression, ConditionExpression, values } =
         check.nextMs === undefined
           ? {
@@ -133,7 +132,7 @@ export function createLedgerMaintenance({
         })
         return conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal, ...OPENING }))
       }
-      // Each says in which version it found the ledger: a second one of the same drift comes too late.
+      // Each names the version that it found: a second correction of the same drift comes too late.
       const command = new UpdateItemCommand({
         TableName,
         Key: keyOf(workspaceId),

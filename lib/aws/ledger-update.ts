@@ -1,7 +1,7 @@
 import { type DynamoDBClient, UpdateItemCommand, type UpdateItemCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { MarkerId } from '../promotion/ports.ts'
+import type { MarkerId } from '../promotion/quota-ledger.ts'
 import { type SendOptions, send } from './send.ts'
 import { checkShardOf } from './workspace-item.ts'
 
@@ -10,24 +10,24 @@ export const IS_NEW_MARKER = 'attribute_not_exists(#markers.#marker)'
 export const IS_NOT_CROWDED = 'size(#markers) < :most'
 export const IS_MARKED = 'attribute_exists(#markers.#marker)'
 
-// The amount comes out of the marker itself, so that it can only ever be what was taken.
+// The amount comes from the marker itself, so it is always what was taken.
 export const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
 export const MARK = '#markers.#marker = :marker'
-/** All values are of the item as it was: the version that is kept is the last that counts the bytes. A repetition leaves it. */
+/** `version` is the value before the update: the last that counts the bytes. A repetition does not change it. */
 export const EMPTY_MARKER =
   '#markers.#marker.n = :no_bytes, #markers.#marker.c = if_not_exists(#markers.#marker.c, version)'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
 const COUNT_CHANGE = 'ADD version :one'
-/** Behind other assignments: of an update that needs the version that it ends. */
+/** For updates with other assignments that must return the new version: goes after these. */
 export const COUNT_BY_SET = ', version = version + :one'
-/** The change is the end of an open reservation that is undone. */
+/** For a change that ends an open reservation being undone. */
 export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string
-  /** How it counts as a change; left out: as any other. */
+  /** How the change is counted; left out: like any other. */
   count?: string
   ConditionExpression: string
   values?: Record<string, unknown>
@@ -35,7 +35,6 @@ export interface LedgerUpdate {
   ReturnValuesOnConditionCheckFailure?: 'ALL_OLD'
 }
 
-/** Every update of a workspace's item has the same key, is about one marker, and counts as a change. */
 export function updateLedger(
   { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
   { workspaceId, attemptId, releaseId }: MarkerId,

@@ -6,7 +6,7 @@ interface Page {
   LastEvaluatedKey?: Key | undefined
 }
 
-/** The pages of a query or scan of DynamoDB. @param readPage given where the page starts, to be spread into the command */
+/** Pages of a DynamoDB query or scan. @param readPage gets the start of the page, to be spread into the command */
 export async function* listPages(
   readPage: (start: { ExclusiveStartKey?: Key }) => Promise<Page>,
 ): AsyncGenerator<Key[]> {

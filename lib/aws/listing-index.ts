@@ -1,7 +1,7 @@
-/** Of the Documents table, by workspace_id and listed_at; only documents are in it. */
+/** Of the Documents table, by workspace_id and listed_at. Contains only documents. */
 export const LISTING_INDEX = 'documents-by-creation'
 
-/** The order of creation as text: ISO 8601 of the moment, then the id where two have the same. */
+/** The order of creation as text: the moment in ISO 8601, then the id to break ties. */
 export function listedAt({ createdAt, documentId }: { createdAt: Date; documentId: string }): string {
   return `${createdAt.toISOString()} ${documentId}`
 }

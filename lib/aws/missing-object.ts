@@ -5,10 +5,11 @@ import { send, statusOf } from './send.ts'
 const LISTING_TIMEOUT_MS = 3000
 
 /**
- * Looks at an object that may well be missing. S3 says 404 of a missing key to who may list the bucket, else 403 (S3 API
- * Reference, HeadObject). Our roles may list it under the prefixes of the key templates; whether that condition is met by a request
- * that names no prefix is not documented. A listing with the key as its prefix is allowed either way, so it is asked.
- * @param onRefused told when S3 answered 403 for a key that is not there
+ * Looks at an object that may well be missing. For a missing key S3 answers 404 to those who may list the bucket, else
+ * 403 (S3 API Reference, HeadObject). Our roles may list it under the prefixes of the key templates, and it is not
+ * documented whether a request without a prefix meets that condition. A listing with the key as its prefix is allowed
+ * either way.
+ * @param onRefused called when S3 answered 403 for a key that does not exist
  * @returns undefined when there is no such object
  */
 export async function lookForObject(
@@ -26,7 +27,7 @@ export async function lookForObject(
   }
 }
 
-/** Also when that is refused: then nothing is known, and the first refusal stands. */
+/** false also when the listing is refused: then nothing is known, and the first refusal stands. */
 async function isListed(
   client: S3Client,
   { Bucket, Key }: { Bucket: string; Key: string },
@@ -39,7 +40,7 @@ async function isListed(
       signal,
       requestTimeoutMs: LISTING_TIMEOUT_MS,
     })
-    // Of all keys that begin with it, the key itself comes first.
+    // Among all keys that begin with it, the key itself comes first.
     return Contents[0]?.Key === Key
   } catch (error) {
     if (statusOf(error) === 403) return true

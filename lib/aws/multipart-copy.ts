@@ -5,7 +5,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { CopyRequest } from '../promotion/ports.ts'
+import type { CopyRequest } from '../promotion/object-store.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
   copyTimeoutMs,
@@ -27,7 +27,6 @@ interface Upload {
   UploadId: string
 }
 
-/** Copies by an upload whose parts S3 copies side by side. */
 export async function copyInParts(
   request: CopyRequest,
   { partBytes, partCount }: { partBytes: number; partCount: number },
@@ -41,7 +40,7 @@ export async function copyInParts(
   const copyPart = async (PartNumber: number, partSignal: AbortSignal): Promise<CompletedPart> => {
     const { firstByte, lastByte } = partRange(PartNumber, partBytes, source.sizeBytes)
     const CopySourceRange = `bytes=${firstByte}-${lastByte}`
-    // The same bytes in the same place: a part may be sent again.
+    // May be repeated: the same bytes go to the same place.
     const copied = await send(
       settings.client,
       new UploadPartCopyCommand({ ...upload, ...pinned, CopySourceRange, PartNumber }),
@@ -52,7 +51,7 @@ export async function copyInParts(
   const tasks = { count: partCount, concurrency: MAX_PARALLEL_PARTS, isOverload: isThrottled }
   const parts = await inParallel(tasks, copyPart, signal)
 
-  // Told in this order: what the completion may still do outweighs what was copied.
+  // The completion's failure takes precedence: it may still have an effect.
   const ends = await Promise.allSettled([
     completeUpload(upload, parts, request, settings, signal),
     requireSameSource(source, settings, signal),
@@ -73,8 +72,8 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
 }
 
 /**
- * Makes the object appear. S3 may take minutes for it, and may answer a completion that comes once more with 200 or with
- * NoSuchUpload: so it is sent once, has all the time that the request has, and when its answer is lost the object tells.
+ * Makes the object appear. S3 may take minutes, and may answer a repeated completion with 200 or with NoSuchUpload. So
+ * it is sent once, may use all the time of the request, and if its answer is lost, the object itself tells.
  */
 async function completeUpload(
   upload: Upload,

@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
-import type { CopyRequest } from '../promotion/ports.ts'
+import type { CopyRequest } from '../promotion/object-store.ts'
 import { planParts } from './copy-plan.ts'
 import {
   copyTimeoutMs,
@@ -14,10 +14,7 @@ import {
 import { copyInParts } from './multipart-copy.ts'
 import { send, statusOf } from './send.ts'
 
-/**
- * Server-side copy of the very bytes that were looked up: no byte passes through this process.
- * @throws ServiceError container_file_changed, container_file_archived
- */
+/** A server-side copy. @throws ServiceError container_file_changed, container_file_archived */
 export async function copyObject(
   request: CopyRequest,
   settings: ObjectCopySettings,
@@ -56,7 +53,7 @@ async function sendCopy(
     Key: request.targetKey,
     MetadataDirective: 'REPLACE',
     ...describingHeaders(request),
-    // Tags and annotations are the container platform's, and copying them needs rights we do not want.
+    // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.
     TaggingDirective: 'REPLACE',
     AnnotationDirective: 'EXCLUDE',
   })
@@ -71,7 +68,7 @@ async function sendCopy(
   }
 }
 
-/** The MD5 in an ETag, where it may be one: not of an object that was made of parts, nor under a KMS key. */
+/** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
 function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefined {
   return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
@@ -82,7 +79,7 @@ function translateCopyFailure(error: unknown): unknown {
   if (isSourceChanged) return new ServiceError('container_file_changed', { cause: error })
   const isArchived = error.name === 'InvalidObjectState' || error.name === 'ObjectNotInActiveTierError'
   if (isArchived) return new ServiceError('container_file_archived', { cause: error })
-  // Somebody aborted the upload under us: the attempt was given up.
+  // Somebody aborted the upload meanwhile: the attempt was given up.
   if (error.name === 'NoSuchUpload') return new ServiceError('promotion_timed_out', { cause: error })
   return error
 }

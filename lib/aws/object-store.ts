@@ -6,8 +6,8 @@ import {
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
-import type { ObjectMaintenance } from '../maintenance/ports.ts'
-import type { ObjectStore } from '../promotion/ports.ts'
+import type { ObjectMaintenance } from '../maintenance/object-maintenance.ts'
+import type { ObjectStore } from '../promotion/object-store.ts'
 import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
@@ -45,7 +45,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     copy: (request, signal) => copyObject(request, settings, signal),
 
     async discard(targetKey, signal) {
-      // Uploads first: one that is completed in between leaves an object, which goes next.
+      // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       await abortUploads(targetKey, signal)
       await send(
         client,
@@ -75,7 +75,6 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     },
   }
 
-  /** A listing of the documents bucket. */
   async function* pages(query: Listing, signal: AbortSignal) {
     let ContinuationToken: string | undefined
     do {
@@ -121,5 +120,5 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
   }
 }
 
-/** What comes right behind all keys of a folder: the character after `/` is `0`. */
+/** Greater than all keys of a folder: `0` is the character after `/`. */
 const behindFolder = (prefix: string) => prefix.replace(/\/$/, '0')

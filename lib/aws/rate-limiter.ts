@@ -14,13 +14,13 @@ import { send } from './send.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
-/** Two suffice unless other requests of the same key come in between. */
+/** Two are enough unless other requests of the same key interfere. */
 const MAX_TRIES = 4
 
 /**
- * GCRA in the RateLimits table, one item per key. Conditions cannot take a maximum, so a quiet key and a busy one are
- * two different writes, each safe against all others. A write that is sent again because its answer was lost may count a
- * request twice: the key loses one request for an instant, nothing else.
+ * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
+ * take different writes, each safe against all others. A repetition after a lost answer may count a request twice: the
+ * key loses one request for a moment.
  */
 export function createRateLimiter({
   client,

@@ -6,11 +6,10 @@ import { isThrottled } from './send.ts'
 export interface ReadPace {
   /** Resolves when the next call may go. */
   turn(): Promise<void>
-  /** Read units that a call has cost; they are waited for before the next one. */
+  /** Read units that a call has cost: the next call waits for them. */
   spend(units: number): void
-  /** A store has turned a call away: half as fast from now on, and slowly faster again. */
+  /** A store has throttled a call: halves the pace, which then recovers slowly. */
   slowDown(): void
-  /** Read units of all calls so far. */
   readonly spentUnits: number
 }
 
@@ -18,16 +17,16 @@ interface Consumed {
   ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[]
 }
 
-/** What may be spent at once after a while without calls. */
+/** What may be spent at once after a pause. */
 const BURST_MS = 1000
-/** At its slowest, a pace is this part of what it should be. */
+/** The slowest pace, as a share of the full one. */
 const SLOWEST = 1 / 32
-/** From a half to all of it in 25 s. */
+/** From half to full pace in 25 s. */
 const RECOVERY_PER_SECOND = 0.02
 
 /**
- * Keeps what a process reads below a rate. What a call costs is known when it is answered, so it is the next one that waits.
- * @param settings.unitsPerSecond read units: what DynamoDB counts, and one for each request to S3
+ * Keeps the reads of a process below a rate. The cost of a call is known when it is answered, so the next one waits.
+ * @param settings.unitsPerSecond read units: DynamoDB's, and one for each request to S3
  */
 export function createReadPace({
   unitsPerSecond,
@@ -67,7 +66,7 @@ export function createReadPace({
   }
 }
 
-/** Lets every call wait for its turn, and pay: with what DynamoDB says that it consumed, or as one request to S3. */
+/** Makes every call wait for its turn and pay: what DynamoDB says that it consumed, or one unit for a request to S3. */
 export function paceReads({ dynamoDb, s3 }: { dynamoDb: DynamoDBClient; s3: S3Client }, pace: ReadPace): void {
   const place = { step: 'initialize', name: 'readPaceMiddleware' } as const
   dynamoDb.middlewareStack.add(

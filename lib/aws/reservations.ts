@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/ports.ts'
+import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/reservations.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
@@ -17,7 +17,7 @@ import { type Attributes, readItem, readItems } from './stored-item.ts'
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
 interface ReservationItem {
   workspace_id: string
-  /** The document id; of a late copy, one of its own, so that it is in no later attempt's way. */
+  /** The document id. A late copy has an id of its own, so that it does not get in a later attempt's way. */
   reservation_id: string
   document_id: string
   attempt_id: string
@@ -26,7 +26,6 @@ interface ReservationItem {
   object_key: string
   /** ms since 1970. */
   lease_expires_at: number
-  /** The release that gives its bytes back. */
   closed_by?: string
   counted_from?: number
 }
@@ -71,7 +70,7 @@ export function createReservations({
         ConditionExpression: IS_FREE_ROW,
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      // It opens, too: should it arrive late, nobody would be due to look.
+      // This opens, too: if it arrived late, nobody would be due to look.
       const write = await conditionally(
         send(client, command, { name: 'reservations.forestall', signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }),
       )

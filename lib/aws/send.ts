@@ -11,24 +11,21 @@ import type { Client, Command, MetadataBearer, SdkError } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
 
 /**
- * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never sent
- * again; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
+ * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never
+ * repeated; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
  */
 export const OPENING = { tries: 1 } as const
 
 export interface SendOptions {
-  /** What the call does, by port and method, as `ledger.take`; of S3, its operation. Logged when it fails. */
+  /** By port and method, such as `ledger.take`, or S3's operation. Logged when the call fails. */
   name: string
-  /** Aborts the call and the waiting between its tries. */
+  /** Aborts the call, and the pauses between its tries. */
   signal: AbortSignal
-  /**
-   * The call starts a copy: a try of it that was never answered may still arrive, so none is sent after it. One that was
-   * answered with an error is no longer at work.
-   */
+  /** The call starts a copy. A try without an answer may still arrive, so none follows it; one with an error is over. */
   opens?: boolean
-  /** Of a call that fails otherwise than by throttling. */
+  /** For failures other than throttling. */
   tries?: number
-  /** How long a call that is throttled is tried again; it was certainly not applied. */
+  /** How long to repeat a throttled call, which certainly was not applied. */
   patienceMs?: number
   /** Between two tries. */
   longestPauseMs?: number
@@ -36,32 +33,30 @@ export interface SendOptions {
   requestTimeoutMs?: number
 }
 
-/** Message of {@link CALLS}. */
 export interface AwsCallMessage {
   name: string
-  /** Of the SDK: its middlewares may be added to. */
+  /** The SDK's: middlewares may be added to it. */
   command: object
 }
 
-/** Told of each call before it is sent, for tracing. Costs nothing as long as nobody listens. */
+/** Gets each call before it is sent, for tracing. Costs nothing while nobody listens. */
 const CALLS = channel('container-file-promotion:aws-call')
 
 const TRIES = 3
 const SHORT_PATIENCE_MS = 1000
 const FIRST_PAUSE_MS = 15
 const LONGEST_PAUSE_MS = 400
-/** What Node.js reports of connections that broke in ways the SDK does not list: TLS, and answers that are no HTTP. */
+/** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
-/** What the SDK says of a connection that did not come about in time; nothing else tells it from an answer that did not. */
+/** The SDK's message for a connection that was not established in time: all that tells it from a missing answer. */
 const CONNECTION_TIMEOUT = /did not establish a connection/
-/** A system call that failed before there was a connection: the store never saw the request. */
+/** System calls that fail before there is a connection: the store never saw the request. */
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
 
 /**
  * Sends one command, and repeats it where that is safe and useful. The clients' own retries are off (clients.ts): they
  * would repeat a write whose answer was lost. Aborts and stores in trouble become ServiceError; anything else
- * (AccessDenied, for one) is rethrown as it is and becomes a 500 unless the calling adapter knows it.
- *
+ * (AccessDenied, for one) is rethrown as it is and becomes a 500 unless the calling adapter handles it.
  * @throws ServiceError service_unavailable, promotion_timed_out
  */
 export async function send<
@@ -94,7 +89,7 @@ export async function send<
       })
     } catch (error) {
       const pauseMs = pauseAfter(sent, longestPauseMs)
-      // A request that never left may always be sent again.
+      // A request that never left may always be repeated.
       const mostTries = wasNeverConnected(error) ? TRIES : tries
       const isWorthAnother = isThrottled(error)
         ? performance.now() + pauseMs < impatientAtMs
@@ -106,7 +101,7 @@ export async function send<
   }
 }
 
-/** Exponential, with jitter over the upper half, so that many that were throttled together do not come back together. */
+/** Exponential, with jitter in the upper half, so that calls throttled together do not come back together. */
 function pauseAfter(sent: number, mostMs: number): number {
   const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** sent)
   return longestMs * (0.5 + Math.random() / 2)
@@ -117,13 +112,13 @@ async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> 
   return sleep(durationMs, true, { signal }).catch(() => false)
 }
 
-/** The log shows all properties of an error, so this says which call failed. */
+/** Says which call failed: the log shows all properties of an error. */
 function named(error: unknown, call: string): unknown {
   return error instanceof Error ? Object.assign(error, { call }) : error
 }
 
 function translateFailure(error: unknown, { signal, opens }: { signal: AbortSignal; opens: boolean }): unknown {
-  // An abort while the body is read shows as a broken connection.
+  // An abort while the body is read looks like a broken connection.
   if (signal.aborted && (isAbort(error) || (isOutage(error) && isUnanswered(error)))) {
     return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
   }
@@ -152,13 +147,13 @@ function isPassing(error: unknown): boolean {
   return isOutage(error) || isMistimed(error)
 }
 
-/** Whether the store is in trouble, or cannot be reached: the SDK's own tests, and what they leave out. */
+/** Whether the store is in trouble or out of reach: the SDK's own tests, and what these leave out. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const status = statusOf(error)
-  // With a clock that is off, the SDK's tests take every refusal for one by which it has set it.
+  // When the clock was off, the SDK's tests take any refusal for the one that corrected it.
   if (status !== undefined && status >= 300 && status < 500) return error.name === 'RequestTimeout'
-  // An answer of success that threw all the same broke off, or cannot be read.
+  // An answer of success that still throws was cut off, or cannot be read.
   if (status !== undefined && status < 300) return true
   return (
     isServerError(error as SdkError) || isTransientError(error as SdkError) || BROKEN_CONNECTION.test(codeOf(error))
@@ -166,8 +161,8 @@ function isOutage(error: unknown): boolean {
 }
 
 /**
- * Whether the call was refused for the time of its signature. The SDK has set its clock by the answer (HeadObject's has
- * no name, only a status), or the process was held up between signing and sending.
+ * Whether the call was refused because of its signature's time. Either the SDK has corrected its clock by the answer
+ * (HeadObject's has only a status, no name), or the process was held up between signing and sending.
  */
 function isMistimed(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -176,7 +171,7 @@ function isMistimed(error: unknown): boolean {
   return isRefusal && isClockSkewCorrectedError(error as SdkError) === true
 }
 
-/** Whether the store may still be at work on the call: no status came back, or one of success with a body that broke off. */
+/** Whether the store may still be at work: there was no status, or one of success with a body that was cut off. */
 function isUnanswered(error: unknown): boolean {
   const status = statusOf(error)
   return (status === undefined || status < 300) && !wasNeverConnected(error)
@@ -193,7 +188,7 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code)
 }
 
-/** The HTTP status AWS answered with, if it answered. HeadObject's errors have no other name (they have no body). */
+/** The HTTP status of AWS's answer, if there was one: all that HeadObject's errors have, as they have no body. */
 export function statusOf(error: unknown): number | undefined {
   return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
 }

@@ -1,14 +1,11 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import { UnreadableItemError } from '../errors.ts'
+import { type OnUnreadable, UnreadableItemError } from '../unreadable-item.ts'
 
 export type Attributes = Record<string, AttributeValue>
 type Kinds<Item> = { readonly [Name in keyof Item]?: 'string' | 'number' }
 
-/**
- * Reads an item, and checks the attributes that must be there.
- * @throws UnreadableItemError naming the item: an attribute is missing, of another type, or a number beyond 2^53
- */
+/** @throws UnreadableItemError naming the item: a required attribute is missing, of another type, or beyond 2^53 */
 export function readItem<Item extends object>(
   attributes: Attributes,
   required: Kinds<Item>,
@@ -26,7 +23,7 @@ export function readItem<Item extends object>(
 
 /**
  * Checks the elements of a map attribute as {@link readItem} does the item.
- * @param map undefined: empty, as in an item made before it was thought of
+ * @param map undefined: empty, as in items made before the attribute existed
  * @throws UnreadableItemError
  */
 export function readMap<Element extends object>(
@@ -53,11 +50,11 @@ function requireKinds<Item extends object>(item: unknown, required: Kinds<Item>,
   return item as Item
 }
 
-/** Reads the items of a listing. @param onUnreadable called for those that cannot be read; left out, they are thrown */
+/** @param onUnreadable gets the items that cannot be read; left out: they throw */
 export function* readItems<Item>(
   items: Attributes[],
   read: (attributes: Attributes) => Item,
-  onUnreadable: ((error: Error) => void) | undefined,
+  onUnreadable: OnUnreadable | undefined,
 ): Generator<Item> {
   for (const attributes of items) {
     let item: Item

@@ -1,13 +1,12 @@
 import { type DynamoDBClient, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { TableWorkspaces } from '../maintenance/ports.ts'
+import type { TableWorkspaces } from '../maintenance/table-workspaces.ts'
 import { send } from './send.ts'
 
 /** Greater than any id: behind all rows of a workspace. */
 const LAST = '\u{10FFFF}'
 
-/** Of a table whose partition key is the workspace. */
 export function createTableWorkspaces({
   client,
   tableName: TableName,
@@ -17,7 +16,7 @@ export function createTableWorkspaces({
   client: DynamoDBClient
   tableName: string
   sortKey: string
-  /** Of the port, in the names of its calls. */
+  /** The port, as in the names of its calls. */
   name: 'documents' | 'reservations'
 }): TableWorkspaces {
   const behind = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId, [sortKey]: LAST })
@@ -26,8 +25,9 @@ export function createTableWorkspaces({
 
   return {
     /**
-     * A scan reads one workspace's rows after the other's: from each first row it goes on behind the last one that there can be
-     * (AWS Database Blog, "Generate a distinct set of partition keys"). What a moment ago made is found by the next round.
+     * A scan returns the rows of one workspace after another. From each workspace's first row it jumps behind the last
+     * one possible (AWS Database Blog, "Generate a distinct set of partition keys"). The next round finds what was just
+     * made.
      */
     async *listWorkspaces({ segment: Segment, totalSegments: TotalSegments, after }, signal) {
       const scan = { TableName, Segment, TotalSegments, Limit: 1, ProjectionExpression: `workspace_id, ${sortKey}` }

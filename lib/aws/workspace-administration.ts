@@ -1,14 +1,14 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../ids.ts'
-import type { WorkspaceAdministration } from '../maintenance/ports.ts'
+import type { WorkspaceAdministration } from '../maintenance/workspace-administration.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { OPENING, send } from './send.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
 /** Retries happen only when two people set the quota at once; promotions do not interfere. */
 const MAX_TRIES = 10
-// The same write adds the difference to whatever is there, so reservations in between are kept.
+// The same write adds the difference to the bytes remaining, so reservations in between are kept.
 const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 const HAS_QUOTA = 'quota_bytes = :known_quota_bytes'
 
@@ -58,7 +58,7 @@ export function createWorkspaceAdministration({
     },
   }
 
-  /** @returns undefined when the quota was changed since it was read */
+  /** @returns undefined when the quota has changed since it was read */
   async function trySetQuota(
     known: WorkspaceItem,
     quotaBytes: number,
@@ -81,7 +81,7 @@ export function createWorkspaceAdministration({
       const write = await conditionally(send(client, command, { name: 'ledger.setQuota', signal, ...OPENING }))
       return write.held ? readWorkspaceItem(write.output.Attributes ?? {}) : undefined
     } catch (error) {
-      // Only its answer was lost, perhaps. If not, it may still arrive: it is not sent again.
+      // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
       const item = await read(known.workspace_id as WorkspaceId, signal)
       if (item?.quota_bytes === quotaBytes) return item
       throw error

@@ -1,30 +1,31 @@
 import { createHash } from 'node:crypto'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { Release, Reservation, StorageUsage, WorkspaceLedger } from '../promotion/ports.ts'
+import type { StorageUsage } from '../promotion/quota-ledger.ts'
+import type { Release, Reservation } from '../promotion/reservations.ts'
+import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
 import { type Attributes, readItem, readMap } from './stored-item.ts'
 
-/** An item of the Workspaces table: a counter, and the changes of it whose other side is not written yet. */
+/** An item of the Workspaces table: a counter, and those of its changes whose other side is not written yet. */
 export interface WorkspaceItem {
   workspace_id: string
   quota_bytes: number
   /** quota_bytes less the bytes of documents and reservations. Stored because conditions cannot do arithmetic. */
   remaining_bytes: number
-  /** By attempt id: bytes taken, whose reservation may not be there yet. */
+  /** By attempt id: bytes taken whose reservation may not exist yet. */
   takings: Record<string, TakingItem>
-  /** By release id: bytes to be given back, whose reservation or document may still be there. */
+  /** By release id: bytes to give back whose reservation or document may still exist. */
   releases: Record<string, ReleaseItem>
-  /** Counts the changes. */
   version: number
-  /** Counts the open reservations that were undone; not there: none was. A short name: the item is to stay below 1 KB. */
+  /** Open reservations that were undone; missing: none. The name is short because the item should stay below 1 KB. */
   undos?: number
-  /** The version before the last correction by an audit. */
+  /** The version before an audit's last correction. */
   corrected_in?: number
-  /** The index of workspaces with reservations: when to look at them, ms since 1970. Not there when there are none. */
+  /** The index of workspaces with reservations: when to look at them, ms since 1970. Missing when there are none. */
   check_due_at?: number
   check_shard?: string
 }
 
-/** Names of one letter: each byte here is written with every promotion of the workspace. */
+/** One-letter names: each byte is written with every promotion of the workspace. */
 export interface TakingItem {
   /** Size in bytes. */
   n: number
@@ -36,15 +37,15 @@ export interface ReleaseItem extends TakingItem {
   purpose: Release['purpose']
   document_id: string
   attempt_id: string
-  /** When its bytes have gone back: the last version that counts them. */
+  /** Once its bytes are given back: the last version that counts them. */
   c?: number
 }
 
 export const CHECK_INDEX = 'checks'
-/** There may be more one day, but not fewer: entries stay in the shard they were written to. serverless.yml gives each to a run. */
+/** May grow, but never shrink: entries stay in their shard. serverless.yml gives each shard to a run. */
 export const CHECK_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shard) => shard)
 
-/** Spreads the writes of the index; all of a workspace go to one shard. */
+/** Spreads the writes of the index; a workspace always has the same shard. */
 export function checkShardOf(workspaceId: WorkspaceId): string {
   const digest = createHash('sha256').update(workspaceId).digest()
   return String((digest[0] ?? 0) % CHECK_SHARDS.length)
@@ -56,8 +57,8 @@ export function readWorkspaceItem(attributes: Attributes): WorkspaceItem {
 }
 
 /**
- * Its versions begin with the clock, in ms: there are fewer than 1,000 writes of an item a second, so those of a workspace that
- * is made again are later than all that its former documents tell of.
+ * Versions start at the clock, in ms: an item takes fewer than 1,000 writes a second, so when a workspace is made
+ * again, its versions are later than all that its former documents mention.
  */
 export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, usedBytes = 0): WorkspaceItem {
   return {

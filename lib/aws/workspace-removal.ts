@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../ids.ts'
 import { conditionHeld } from './conditional-write.ts'
 import { send } from './send.ts'
 
-// A workspace of an older version may lack the maps.
+// An item of an older release may lack the maps.
 const COUNTS_NOTHING = 'remaining_bytes = quota_bytes'
 const HAS_NONE = (map: string) => `(attribute_not_exists(${map}) OR size(${map}) = :none)`
 const IS_EMPTY = [COUNTS_NOTHING, HAS_NONE('takings'), HAS_NONE('releases')].join(' AND ')
@@ -12,11 +12,11 @@ const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 
 export interface WorkspaceRemoval {
   /**
-   * Removes the counter of a workspace that counts nothing and has no change under way; may be repeated. Who has a key of
-   * the workspace makes it anew by promoting: its keys are to be deleted first, its documents, too. No reservation may
-   * have been there after the counter was read: one without bytes is not counted, and without the counter nobody finds it.
-   * @param version of the counter, as it was read; undefined: there was none
-   * @returns false when it is not empty or was changed since, and then nothing was done
+   * Removes the counter of a workspace that counts nothing and has no change under way. May be repeated. Delete the
+   * keys and documents of the workspace first: a key's holder would make it anew by promoting. No reservation may have
+   * existed when the counter was read: those without bytes are not counted, and without the counter nobody finds them.
+   * @param version of the counter as it was read; undefined: there was none
+   * @returns false when it was not empty or has changed since: nothing was done
    */
   remove(workspaceId: WorkspaceId, version: number | undefined, signal: AbortSignal): Promise<boolean>
 }

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Config } from '../config.ts'
 import { createObjectKeys } from '../object-keys.ts'
+import { createDocumentMaintenance } from './document-maintenance.ts'
 import { createDocumentRecords } from './document-records.ts'
 import { createLedgerMaintenance } from './ledger-maintenance.ts'
 import { createObjectStore } from './object-store.ts'
@@ -9,7 +10,7 @@ import { createQuotaLedger } from './quota-ledger.ts'
 import { createReservations } from './reservations.ts'
 import { createTableWorkspaces } from './table-workspaces.ts'
 
-/** Everything that workspaces have, for whoever looks after all of them: resolver, audit and the command line. */
+/** For whoever looks after whole workspaces: resolver, audit and command line. */
 export function createWorkspaceStores({
   config,
   dynamoDb: client,
@@ -34,6 +35,7 @@ export function createWorkspaceStores({
     },
     documents: {
       ...createDocumentRecords(documents),
+      ...createDocumentMaintenance(documents),
       ...createTableWorkspaces({ ...documents, sortKey: 'document_id', name: 'documents' }),
     },
     objects: createObjectStore({ ...config, client: s3 }),

@@ -1,20 +1,19 @@
 const FALLBACK_NAME = 'download'
-/** A file name of most file systems is at most this long; and it stands in the URL with each byte as five characters. */
+/** The limit of most file systems. In the URL each byte takes five characters. */
 const MAX_NAME_BYTES = 255
 const NOT_PLAIN = /[^\u0020-\u007e]|["%\\]/gu
 /** attr-char of RFC 5987 §3.2.1 beside letters and digits, of what encodeURIComponent leaves as it is. */
 const NOT_ATTR_CHAR = /['()*]/g
 
 /**
- * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: in UTF-8 for whoever
- * knows `filename*`, with an ASCII fallback. Whatever the path is, the value is one header value of visible ASCII.
+ * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: `filename*` in
+ * UTF-8 and an ASCII fallback. It is always one header value of visible ASCII, whatever the path.
  */
 export function attachmentNamed(path: string): string {
   const name = attachmentName(path)
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
-/** The last segment of a path, short enough for a file system. */
 export function attachmentName(path: string): string {
   return shorten(path.split('/').at(-1) || FALLBACK_NAME)
 }
@@ -26,7 +25,7 @@ function encodeExtended(name: string): string {
   )
 }
 
-/** At most 255 bytes of UTF-8, whole characters, the extension kept. */
+/** Cuts to 255 bytes of UTF-8, between characters, and keeps the extension. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? ''

@@ -1,26 +1,23 @@
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { StorageUsage } from '../promotion/ports.ts'
+import type { StorageUsage } from '../promotion/quota-ledger.ts'
 import type { ReleaseDependencies } from '../promotion/release-bytes.ts'
+import type { DocumentListing } from './document-listing.ts'
 import { documentNotFound } from './find-document.ts'
-import type { DocumentListing } from './ports.ts'
 import { readUsage } from './read-usage.ts'
 
 export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
 
 export interface Deletion {
   documentId: DocumentId
-  /** undefined when it was deleted before this request. */
+  /** undefined: it had been deleted before this request. */
   sizeBytes: number | undefined
-  /** The usage after it; undefined when it could not be read. */
+  /** undefined: it could not be read. */
   usage: StorageUsage | undefined
 }
 
-/**
- * Deletes a document for a caller. May be repeated: as long as the deletion is remembered, the answer is the same.
- * @throws ServiceError document_not_found
- */
+/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
   deps: DeleteDocumentDependencies,

@@ -1,9 +1,10 @@
 import type { ObjectKeys } from '../object-keys.ts'
 import { requireReadable } from '../promotion/find-container-file.ts'
 import { resolveMimeType } from '../promotion/mime-type.ts'
+import type { ContainerFiles } from './container-files.ts'
 import { type Download, describeDownload } from './download.ts'
+import type { DownloadSigner } from './download-signer.ts'
 import { type ContainerFileRequest, findContainerFile } from './find-container-file.ts'
-import type { ContainerFiles, DownloadSigner } from './ports.ts'
 
 export interface DownloadContainerFileDependencies {
   containerFiles: ContainerFiles
@@ -13,7 +14,6 @@ export interface DownloadContainerFileDependencies {
 }
 
 /**
- * Where the content of a container file can be fetched.
  * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found,
  *   container_file_archived
  */

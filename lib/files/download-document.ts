@@ -1,10 +1,11 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/document-records.ts'
+import type { DocumentObjects } from './document-objects.ts'
 import { type Download, describeDownload } from './download.ts'
+import type { DownloadSigner } from './download-signer.ts'
 import { documentNotFound, findDocument } from './find-document.ts'
-import type { DocumentObjects, DownloadSigner } from './ports.ts'
 
 export interface DownloadDocumentDependencies {
   documents: Pick<DocumentRecords, 'find'>
@@ -14,8 +15,7 @@ export interface DownloadDocumentDependencies {
 }
 
 /**
- * Where the content of a document can be fetched. Record and object are looked at first, so that what is missing is said
- * by us and not by S3.
+ * Looks at the record and the object before it signs, so that a missing document gets our 404 and not S3's.
  * @throws ServiceError document_not_found, file_not_downloadable
  */
 export async function downloadDocument(
@@ -45,7 +45,7 @@ async function requireContent(
     throw new ServiceError('file_not_downloadable', { detail, metadata })
   }
   if (object !== undefined) return
-  // Deleted since the record was read, or lost: the first is normal, the second must be reported.
+  // Either deleted since the record was read, which is normal, or lost, which must be reported.
   const current = await documents.find(workspaceId, documentId, signal)
   if (current?.attemptId !== document.attemptId) throw documentNotFound(documentId)
   log.error('the object of a document is lost', { document_id: documentId, attempt_id: document.attemptId })

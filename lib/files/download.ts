@@ -1,5 +1,5 @@
 import { attachmentNamed } from './content-disposition.ts'
-import type { SignedDownload } from './ports.ts'
+import type { SignedDownload } from './download-signer.ts'
 
 const ANY_TYPE = 'application/octet-stream'
 /** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */
@@ -12,9 +12,8 @@ export interface Download {
 }
 
 /**
- * What S3 is told to send with a file: always as an attachment, so that no browser shows somebody's HTML under the name
- * of the bucket.
- * @param asAnyType for clients that accept nothing but application/octet-stream
+ * Always an attachment, so that no browser renders somebody's HTML under the bucket's domain.
+ * @param asAnyType for clients that accept only application/octet-stream
  */
 export function describeDownload(
   { objectKey, path, mimeType }: { objectKey: string; path: string; mimeType: string | undefined },

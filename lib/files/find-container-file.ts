@@ -1,9 +1,8 @@
 import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import { lookUpContainerFile } from '../promotion/find-container-file.ts'
-import type { ContainerFile } from '../promotion/ports.ts'
-import type { ContainerFileDescription } from './container-file.ts'
-import type { ContainerFiles } from './ports.ts'
+import type { ContainerFile } from '../promotion/object-store.ts'
+import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
 
 export interface ContainerFileRequest {
   workspaceId: WorkspaceId
@@ -11,10 +10,7 @@ export interface ContainerFileRequest {
   fileId: string | undefined
 }
 
-/**
- * A file in a container of the caller's own workspace, archived or not.
- * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found
- */
+/** @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found */
 export async function findContainerFile(
   request: ContainerFileRequest,
   { containerFiles, objectKeys }: { containerFiles: ContainerFiles; objectKeys: ObjectKeys },

@@ -1,11 +1,11 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../promotion/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../promotion/document-records.ts'
 
 /**
- * A document of the caller's own workspace. One of another workspace is not told apart from one that does not exist.
- * @param documentId as it came
- * @throws ServiceError document_not_found, also for what is no id at all
+ * A document of another workspace looks the same as one that does not exist.
+ * @param documentId unchecked
+ * @throws ServiceError document_not_found, also for a malformed id
  */
 export async function findDocument(
   { workspaceId, documentId }: { workspaceId: WorkspaceId; documentId: string | undefined },

@@ -1,16 +1,15 @@
 import { filePathOf, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import type { ContainerFileDescription } from './container-file.ts'
-import type { ContainerFiles, Page } from './ports.ts'
+import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
+import type { Page } from './page.ts'
 
 const MAX_KEYS = 1000
 
 /**
- * One page of a container's files in the order of their paths (UTF-8 bytes). Objects that no file id can stand for, such as
- * the markers of directories, are passed over. A container that nobody has heard of is an empty list: S3 knows no
- * containers, only files.
+ * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
+ * directory markers. An unknown container is an empty list: S3 knows only files.
  *
- * @param request.after the id of the last file seen; it need not be there any more
+ * @param request.after the id of the last file seen; it may be gone
  * @throws ServiceError invalid_container_id, invalid_file_id
  */
 export async function listContainerFiles(

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
 import { isDocumentId, type WorkspaceId } from '../ids.ts'
-import type { ListPosition } from './ports.ts'
+import type { ListPosition } from './document-listing.ts'
 
 const CHECK_LENGTH = 16
 
 /**
- * A position as callers carry it around: opaque, good for one workspace, and for ever, whatever becomes of the document.
- * The check keeps mistakes out, not forgers: a made-up position shows its maker nothing but places in a list of their own.
+ * A position for callers to keep: opaque, valid in one workspace, for ever, even when the document is gone. The check
+ * catches mistakes, not forgers: a forged position only points into the forger's own list.
  */
 export function formatCursor(workspaceId: WorkspaceId, { createdAt, documentId }: ListPosition): string {
   const text = `${createdAt.getTime()} ${documentId}`

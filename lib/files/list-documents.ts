@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
+import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './document-listing.ts'
 import { formatCursor, parseCursor } from './list-cursor.ts'
-import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './ports.ts'
 
 export interface DocumentListRequest {
   workspaceId: WorkspaceId
@@ -13,14 +13,11 @@ export interface DocumentListRequest {
 
 export interface DocumentList {
   documents: ListedDocument[]
-  /** Continues the list; undefined at its end. */
+  /** undefined on the last page. */
   nextCursor: string | undefined
 }
 
-/**
- * One page of a workspace's documents in the order of their creation.
- * @throws ServiceError invalid_cursor
- */
+/** One page, in the order of creation. @throws ServiceError invalid_cursor */
 export async function listDocuments(
   { workspaceId, order, limit, after: start }: DocumentListRequest,
   { listing }: { listing: DocumentListing },
@@ -45,10 +42,7 @@ async function locate(
   throw new ServiceError('invalid_cursor', { detail: 'The workspace has no document with this id, nor had it lately.' })
 }
 
-/**
- * The documents with these ids, newest first; what is no document of the workspace is left out.
- * @param ids as they came
- */
+/** Newest first, without those that do not exist. @param ids unchecked */
 export async function listDocumentsById(
   { workspaceId, ids }: { workspaceId: WorkspaceId; ids: readonly string[] },
   { listing }: { listing: DocumentListing },

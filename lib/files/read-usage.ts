@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
-import type { QuotaLedger, StorageUsage } from '../promotion/ports.ts'
+import type { QuotaLedger, StorageUsage } from '../promotion/quota-ledger.ts'
 
-/** How full the workspace is, for headers that the answer can do without. */
+/** For headers that the answer can do without: a failure is logged. */
 export async function readUsage(
   { workspaceId, log }: { workspaceId: WorkspaceId; log: Log },
   { ledger }: { ledger: Pick<QuotaLedger, 'usage'> },

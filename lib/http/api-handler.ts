@@ -18,7 +18,7 @@ export interface ApiDependencies {
   metrics: Metrics
   log: Log
   now(): number
-  /** Whose pages may read the answers. */
+  /** The origins whose pages may read the answers. */
   corsAllowedOrigins?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface ApiRequest {
   event: ApiEvent
   caller: Caller
   state: RequestState
-  /** Rejects when the rate limit refuses the request: to be awaited before anything is written. */
+  /** Rejects when the rate limit refuses the request. Await it before writing anything. */
   rateLimitPassed: Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface Operation {
 }
 
 /**
- * A Lambda proxy handler for the operations that need the same permission.
+ * Serves the operations that need the same permission.
  * @param operations by the gateway's resource, such as `/v1/files/{document_id}`
  */
 export function createApiHandler(
@@ -55,7 +55,7 @@ export function createApiHandler(
     return answer
   }
 
-  // The deadline of the state bounds every call; middy's own early timeout would cut the undo short.
+  // Every call is bounded by our own deadline; middy's early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
     .use(startRequest({ ...deps, nameOf: (resource) => operations[resource]?.name }))
     .use(reportOutcome(deps))

@@ -1,8 +1,8 @@
-import type { ContainerFileDescription } from '../files/container-file.ts'
-import type { Page } from '../files/ports.ts'
+import type { ContainerFileDescription } from '../files/container-files.ts'
+import type { Page } from '../files/page.ts'
 import { formatFileId } from '../ids.ts'
 
-/** A container file in the words that all libraries share: there is one shape only. */
+/** There is one shape only, in the words that all libraries share. */
 export function containerFileResponse(file: ContainerFileDescription): Record<string, unknown> {
   return {
     id: formatFileId(file.path),
@@ -11,7 +11,7 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
     path: file.path,
     bytes: file.sizeBytes,
     created_at: Math.floor(file.modifiedAt.getTime() / 1000),
-    // No user uploaded it: this service has no uploads.
+    // This service has no uploads, so no user uploaded it.
     source: 'assistant',
   }
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { headerValue } from './request-headers.ts'
 
-/** The headers of our answers that carry meaning, for pages of other origins (Fetch Standard, "CORS protocol"). */
+/** The headers of our answers that pages of other origins may read (Fetch Standard, "CORS protocol"). */
 export const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
   'RateLimit',
@@ -15,8 +15,8 @@ export const EXPOSED_HEADERS = [
 ].join(', ')
 
 /**
- * What lets a page of one of the origins read the answer. Never for credentials: a page sends its key itself.
- * @param allowedOrigins none: pages of other origins cannot use the API
+ * Lets pages of the allowed origins read the answer. Never with credentials: a page sends its key itself.
+ * @param allowedOrigins empty: pages of other origins cannot use the API
  */
 export function corsHeaders(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,

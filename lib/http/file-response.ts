@@ -1,5 +1,5 @@
+import type { ListedDocument } from '../files/document-listing.ts'
 import type { DocumentList } from '../files/list-documents.ts'
-import type { ListedDocument } from '../files/ports.ts'
 import type { DocumentId } from '../ids.ts'
 import type { Dialect } from './file-shape.ts'
 
@@ -42,7 +42,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
   }
 }
 
-/** A page of files, in the envelope by which the libraries of the dialect turn pages. */
+/** In the envelope that the dialect's libraries use for paging. */
 export function fileListResponse({ documents, nextCursor }: DocumentList, dialect: Dialect): Record<string, unknown> {
   const { shape, label } = dialect
   const page = {
@@ -62,7 +62,7 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): 
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** How full the workspace is: sent with a promotion and with a full quota. */
+/** Sent with a promotion and with a refusal for a full quota. */
 export function storageUsageHeaders(quotaBytes: number, usedBytes: number): Record<string, string> {
   return { 'storage-quota-bytes': String(quotaBytes), 'storage-used-bytes': String(usedBytes) }
 }

@@ -3,10 +3,8 @@ import { ServiceError } from '../errors.ts'
 import { headerValue } from './request-headers.ts'
 
 export const FILE_SHAPES = ['native', 'compat_a', 'compat_b'] as const
-/** The three forms of the file response (interface.md §2.3). */
 export type FileShape = (typeof FILE_SHAPES)[number]
 
-/** How to answer a client: in which form, and what it calls that form. */
 export interface Dialect {
   shape: FileShape
   /** The value of `_shape`. */
@@ -19,7 +17,7 @@ const COMPAT_A_HEADER = 'anthropic-version'
 /** Both vendors' libraries send the last one; the first vendor's are recognised earlier, by a header of their own. */
 const COMPAT_B_HEADERS = ['openai-organization', 'openai-project', 'openai-beta', 'x-stainless-lang']
 const COMPAT_B_USER_AGENT = /^(Async)?OpenAI\//
-/** Knows the forms by their vendors' names only, and takes any other for unknown. */
+/** This library knows the shapes only by their vendors' names, and takes any other name for unknown. */
 const VENDOR_WORDS_USER_AGENT = /^speakeasy-sdk\/.*@openrouter\/sdk/
 const VENDOR_WORDS = { native: 'openrouter', compat_a: 'anthropic', compat_b: 'openai' } as const satisfies Record<
   FileShape,
@@ -38,8 +36,8 @@ export const VARY = [
 ].join(', ')
 
 /**
- * The dialect a client wants: the one it names, else the one its library understands, else native, in the words of
- * interface.md for everybody but the one library that does not know them.
+ * The shape that the request names, else the one that the client's library understands, else native (interface.md
+ * §2.3). One library does not know the names of interface.md, and gets its own.
  * @throws ServiceError invalid_file_shape
  */
 export function chooseDialect(event: RequestHeaders): Dialect {

@@ -8,8 +8,7 @@ const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_LENGTH = 255
 
 /**
- * The key of the Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header), its quotes taken off: most clients
- * send it bare.
+ * draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes.
  * @throws ServiceError invalid_idempotency_key
  */
 export function readIdempotencyKey(

@@ -1,5 +1,5 @@
+import type { ContainerFiles } from '../files/container-files.ts'
 import { listContainerFiles } from '../files/list-container-files.ts'
-import type { ContainerFiles } from '../files/ports.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { Operation } from './api-handler.ts'
 import { containerFileListResponse } from './container-file-response.ts'

@@ -1,8 +1,8 @@
+import type { DocumentListing, ListOrder } from '../files/document-listing.ts'
 import { type DocumentListRequest, listDocuments, listDocumentsById } from '../files/list-documents.ts'
-import type { DocumentListing, ListOrder } from '../files/ports.ts'
 import { readUsage } from '../files/read-usage.ts'
 import type { WorkspaceId } from '../ids.ts'
-import type { QuotaLedger } from '../promotion/ports.ts'
+import type { QuotaLedger } from '../promotion/quota-ledger.ts'
 import type { Operation } from './api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from './file-response.ts'
 import { chooseDialect, type FileShape } from './file-shape.ts'
@@ -14,7 +14,7 @@ export interface ListDocumentsDependencies {
   ledger: Pick<QuotaLedger, 'usage'>
 }
 
-/** The default page size of each dialect's libraries. */
+/** As in each dialect's libraries. */
 const DEFAULTS: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
   native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
   compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
@@ -56,13 +56,13 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
   if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
     refuseValue('ids[]', 'It goes together with no cursor and no limit.')
   }
-  // All documents were promoted, so all have the one purpose.
+  // All documents were promoted, so all have this one purpose.
   if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })
   if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
   return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)
 }
 
-/** `@openrouter/sdk` repeats its caller's `after` beside the cursor that it goes on with: the cursor wins. */
+/** `@openrouter/sdk` sends its caller's `after` along with the cursor it continues from: the cursor wins. */
 function readStart(event: ApiEvent): DocumentListRequest['after'] {
   const cursor = queryValue(event, 'cursor') ?? queryValue(event, 'page')
   if (cursor !== undefined) return { cursor }

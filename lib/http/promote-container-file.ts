@@ -48,7 +48,6 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
   }
 }
 
-/** The one operation of the permission files:promote, as a Lambda proxy handler. */
 export function createPromoteContainerFileHandler(deps: HttpDependencies) {
   const operations = {
     '/v1/containers/{container_id}/files/{file_id}/promote': promoteContainerFileOperation(deps),

@@ -29,7 +29,7 @@ export function queryChoice<Choice extends string>(
   return choice ?? refuseValue(name, `Allowed is ${choices.join(', ')}.`)
 }
 
-/** @throws ServiceError unsupported_parameter when one of these is there: to ignore it would give a wrong answer */
+/** @throws ServiceError unsupported_parameter when one of them was sent: ignoring it would give a wrong answer */
 export function refuseParameters(event: Query, names: readonly string[]): void {
   for (const name of names) {
     if (queryValues(event, name).length > 0) refuseParameter(name)
@@ -51,8 +51,8 @@ export function refuseValue(name: string, detail: string): never {
 }
 
 /**
- * How many items a page may have.
- * @param bounds.max of what may be asked for; more than 1,000 are read as 1,000
+ * How many items a page may have; more than 1,000 are read as 1,000.
+ * @param bounds.max what may be asked for
  * @throws ServiceError invalid_limit
  */
 export function readLimit(event: Query, bounds: { default: number; max: number }): number {
@@ -68,5 +68,5 @@ export function readLimit(event: Query, bounds: { default: number; max: number }
   return Math.min(limit, MAX_PAGE)
 }
 
-/** This many items fit into the 6 MB that a function may answer, whatever their names. */
+/** As many items fit into the 6 MB of a function's answer, however long their names. */
 export const MAX_PAGE = 1000

@@ -6,12 +6,12 @@ import type { ApiEvent } from './request-state.ts'
 
 const ANY_TYPE = 'application/octet-stream'
 
-/** Whether the client takes a file under no other type than this one: `@openrouter/sdk` does not. */
+/** Whether the client accepts no other type: `@openrouter/sdk` does not. */
 export function acceptsOnlyAnyType(event: ApiEvent): boolean {
   return headerValue(event, 'accept')?.trim().toLowerCase() === ANY_TYPE
 }
 
-/** Redirects to the file; the body has the address, too, for clients that do not follow redirects. */
+/** The body repeats the address for clients that do not follow redirects. */
 export function redirectTo({ url, expiresAt }: Download): APIGatewayProxyResult {
   return {
     statusCode: 302,

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 
-/** All values of a header, its name in any case: the gateway passes names on as the client wrote them. */
+/** Matches the name in any case: the gateway passes names on as the client wrote them. */
 export function headerValues(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
   name: string,
@@ -12,7 +12,7 @@ export function headerValues(
   return byName(event.headers).flatMap(([, value]) => (value as string | undefined) ?? [])
 }
 
-/** The value of a header, several of them joined as in HTTP (RFC 9110 §5.3); undefined when it was not sent. */
+/** Several values are joined as in HTTP (RFC 9110 §5.3). @returns undefined when it was not sent */
 export function headerValue(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
   name: string,

@@ -6,25 +6,24 @@ import type { MetricValues } from '../metrics.ts'
 import type { RateLimitDecision } from '../rate-limit.ts'
 import type { RequestScope } from '../request-scope.ts'
 
-/** What middlewares and handler share about one request; it lives as long as the request. */
+/** What middlewares and handler share about one request. */
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number
   caller?: Caller
   rateLimit?: {
-    /** undefined when the limiter's store could not be asked: then the request passes. */
+    /** undefined when the limiter's store did not answer: then the request passes. */
     decision: Promise<RateLimitDecision | undefined>
     rateLimitPassed: Promise<void>
   }
   operation: string | undefined
-  /** What a success counts. */
+  /** Metrics to publish if the request succeeds. */
   counts?: MetricValues
-  /** What a refusal or failure was answered with. */
   failure?: ServiceError
   responseHeaders: Record<string, string>
 }
 
-/** The gateway's event with the state that the first middleware put beside it. */
+/** The gateway's event, with the state that the first middleware adds. */
 export interface ApiEvent extends APIGatewayProxyEvent {
   state: RequestState
 }

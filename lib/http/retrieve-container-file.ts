@@ -1,5 +1,5 @@
+import type { ContainerFiles } from '../files/container-files.ts'
 import { findContainerFile } from '../files/find-container-file.ts'
-import type { ContainerFiles } from '../files/ports.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { ApiRequest, Operation } from './api-handler.ts'
 import { containerFileResponse } from './container-file-response.ts'

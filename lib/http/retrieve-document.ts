@@ -1,5 +1,5 @@
 import { findDocument } from '../files/find-document.ts'
-import type { DocumentRecords } from '../promotion/ports.ts'
+import type { DocumentRecords } from '../promotion/document-records.ts'
 import type { Operation } from './api-handler.ts'
 import { fileResponse } from './file-response.ts'
 import { chooseDialect } from './file-shape.ts'

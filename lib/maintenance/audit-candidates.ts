@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
-import { UnreadableItemError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import type { AuditPhase, AuditShard } from './audit-shard.ts'
 import type { AuditDependencies } from './audit-workspace.ts'
-import type { UnfinishedUpload } from './ports.ts'
+import type { UnfinishedUpload } from './object-maintenance.ts'
 
 /** What a shard looks at next. */
 export interface Candidate {
-  /** What the shard has done up to and with it: see AuditShard.after. */
+  /** Everything up to and including it is done: see AuditShard.after. */
   id: string
   workspaceId: WorkspaceId
-  /** The unfinished uploads of one key; undefined: it is the workspace that is looked at. */
+  /** The unfinished uploads of one key; undefined: the candidate is the workspace itself. */
   uploads?: UnfinishedUpload[]
-  /** Another phase has it. */
+  /** Another phase covers it. */
   isKnown: boolean
 }
 
@@ -24,7 +24,7 @@ type List = (
   signal: AbortSignal,
 ) => AsyncIterable<Candidate>
 
-/** The candidates of a shard in its phase, from where it has come to. */
+/** The candidates of a shard in its phase, from where it stopped. */
 export function candidatesOf(
   shard: AuditShard,
   deps: AuditDependencies,
@@ -54,7 +54,7 @@ const LISTS: Record<AuditPhase, List> = {
     }
   },
 
-  // S3 lists in one sequence: every shard reads it all, a thousand workspaces a call, and looks at its share.
+  // S3 lists in one sequence only: each shard reads all of it, a thousand workspaces per call, and picks its share.
   async *objects(share, after, deps, signal) {
     const { objects, objectKeys } = deps
     const afterPrefix = after === undefined ? undefined : objectKeys.workspacePrefix(after as WorkspaceId)
@@ -91,7 +91,7 @@ const segmentOf = ({ shard: segment, totalShards: totalSegments }: Share, after:
   after: after as WorkspaceId | undefined,
 })
 
-/** Spreads workspaces evenly, whatever their ids have in common. */
+/** Spreads workspaces evenly, however similar their ids. */
 function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: Share): boolean {
   return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
 }

@@ -1,13 +1,14 @@
-import { UnreadableItemError } from '../errors.ts'
 import type { DocumentId } from '../ids.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
-import type { WorkspaceDocument } from '../promotion/ports.ts'
+import type { WorkspaceDocument } from '../promotion/document-records.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import { readReservations } from './audit-leftovers.ts'
 import type { WorkspaceAudit } from './audit-workspace.ts'
-import type { StoredDocument, StoredDocumentObject } from './ports.ts'
+import type { StoredDocument } from './document-maintenance.ts'
+import type { StoredDocumentObject } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
 
-/** Looks at a document and its object; one of them may be missing. */
+/** Compares a document with its object; one of them may be missing. */
 export async function auditPair(
   { document, object }: { document: StoredDocument | undefined; object: StoredDocumentObject | undefined },
   audit: WorkspaceAudit,
@@ -53,19 +54,19 @@ async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAu
 async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
-  // In the order in which an attempt goes from one to the next: none that is under way is missed.
+  // In the order in which an attempt moves from one to the next, so that none under way is missed.
   const ledger = await deps.ledgers.read(workspaceId, signal)
   const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
   if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
   if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
   const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
   if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
-  // What is not named as we name objects is not ours to remove.
+  // An object that is not named like ours is not ours to remove.
   const repair = ids && (() => deps.objects.discard(objectKey, signal))
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 
-/** Of a document that cannot be read, too, as far as anybody knows: that was reported when the documents were listed. */
+/** As far as anybody knows, also of an unreadable document: that was reported when the documents were listed. */
 async function isObjectOf(
   documentId: DocumentId,
   objectKey: string,

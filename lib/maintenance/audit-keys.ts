@@ -2,7 +2,6 @@ import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
 import { PERMISSIONS } from '../auth/caller.ts'
 import type { WorkspaceId } from '../ids.ts'
 
-/** A key with a word among its permissions that gives it none. */
 export interface KeyFinding {
   kind: 'unknown_permission'
   keyId: string
@@ -12,14 +11,14 @@ export interface KeyFinding {
 
 export interface KeyReport {
   keys: number
-  /** Standard keys that are enabled and may do nothing: meant so, or forgotten. */
+  /** Enabled standard keys without any permission: on purpose, or forgotten. */
   powerless: number
   findings: number
 }
 
 /**
- * Looks through the permissions of the keys: whoever wrote a record by hand may have misspelt one. Repairs nothing: only the
- * key's owner knows what was meant.
+ * Looks for misspelt permissions in keys that were written by hand. Repairs nothing: only the key's owner knows what
+ * was meant.
  * @param options.workspaceId left out: the keys of all workspaces
  */
 export async function auditKeys(
@@ -39,7 +38,6 @@ export async function auditKeys(
   return report
 }
 
-/** As a person reads it. */
 export function explainKeyFinding({ keyId, permissions }: KeyFinding): string {
   return `key ${keyId} has ${permissions.map((word) => `"${word}"`).join(', ')}, which is no permission`
 }

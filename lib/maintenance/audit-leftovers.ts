@@ -1,16 +1,16 @@
 import type { WorkspaceId } from '../ids.ts'
-import type { OpenReservation } from '../promotion/ports.ts'
+import type { OpenReservation } from '../promotion/reservations.ts'
 import { resolveWorkspace } from '../promotion/resolve-workspace.ts'
 import type { AuditContext, WorkspaceAudit } from './audit-workspace.ts'
-import type { UnfinishedUpload } from './ports.ts'
+import type { UnfinishedUpload } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
 
-/** Until then a reservation is the resolver's: the audit may run on a machine whose clock is wrong. */
+/** Until then a reservation is the resolver's: the clock of the audit's machine may be wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
-/** Uploads of a live promotion are minutes old; these are nobody's. */
+/** A promotion lasts seconds, so an upload this old was abandoned. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000
 
-/** What processes that died have left in a workspace, and nobody has resolved. */
+/** What dead processes have left in a workspace and nobody has resolved. */
 export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const ledger = await deps.ledgers.read(workspaceId, signal)
@@ -23,9 +23,9 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
   let isResolved: Promise<boolean> | undefined
   const resolve = () => {
-    // All at once, and once: they hang together.
+    // All together, once: they depend on each other.
     isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
-      // Without a ledger, nothing can be given back: first it is made (audit-usage.ts).
+      // Without a ledger nothing can be given back: audit-usage.ts makes it first.
       ({ failed }) => failed === 0 && ledger !== undefined,
     )
     return isResolved

@@ -4,7 +4,7 @@ import { auditSlice, passBy, type SliceOptions } from './audit-slice.ts'
 import type { AuditDependencies, AuditOptions } from './audit-workspace.ts'
 import { type AuditCounters, FINDING_KINDS, type Finding, type FindingKind, NOTHING_AUDITED } from './findings.ts'
 
-/** What the engine asks for (infra/resources/audit-definition.yml). A shard that failed brings the error of its last slice. */
+/** What the engine asks for (infra/resources/audit-definition.yml). `error` is that of the last slice. */
 export type AuditTask =
   | { task: 'begin'; roundId: string; startedAt: string; running: readonly RunningRound[] }
   | { task: 'slice' | 'step' | 'pass_by'; state: AuditShard & { error?: { Error: string; Cause: string } } }
@@ -20,24 +20,23 @@ export interface RunningRound {
 export interface AuditRound {
   roundId: string
   startedAtMs: number
-  /** An earlier round still runs. */
+  /** An earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** In the end, those that did not get lost. */
+  /** At the end, those that were not lost. */
   shards: Pick<AuditShard, 'counters' | 'isComplete'>[]
 }
 
 export interface RoundReport extends AuditCounters {
   roundId: string
   durationMs: number
-  /** Of the round's shards, how many did not come to their end. */
+  /** How many shards of the round did not finish. */
   shardsIncomplete: number
 }
 
 export interface RoundDependencies extends AuditDependencies {
   metrics: Metrics
   totalShards: number
-  /** Within this time, a round is to be complete. */
   roundMs: number
   /** Roughly, for telling how far a round has come. */
   countWorkspaces(signal: AbortSignal): Promise<number>
@@ -50,7 +49,7 @@ export interface TaskOptions extends Omit<AuditOptions, 'onFinding'> {
   onFinding(finding: Finding, roundId: string): void
 }
 
-/** Carries one task of a round out. Whatever is answered is JSON, for the engine. */
+/** Performs one task of a round. The answer is JSON, for the engine. */
 export async function performAuditTask(
   event: AuditTask,
   options: TaskOptions,
@@ -71,7 +70,7 @@ export async function performAuditTask(
   }
 }
 
-/** Of rounds that run at once, the one that began first goes on. */
+/** If several rounds run, the one that began first goes on. */
 async function beginRound(
   { roundId, startedAt, running }: Extract<AuditTask, { task: 'begin' }>,
   { totalShards, countWorkspaces, log }: RoundDependencies,
@@ -110,7 +109,7 @@ async function performSlice(
     task === 'pass_by'
       ? await passBy(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice(task === 'step' ? { ...before, maxWorkspaces: 1 } : before, sliceOptions, deps, signal)
-  // Only now: a slice that is repeated has told nothing.
+  // Only now, so that a slice that is repeated has published nothing.
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
     AuditedWorkspaces: after.counters.workspaces - before.counters.workspaces,
@@ -126,7 +125,7 @@ async function performSlice(
   return after
 }
 
-/** In percent. The ledgers are the work; what comes after them is looked through at once. */
+/** In percent. The ledgers are the work; the phases after them are quick. */
 function progressOf({ phase, isComplete, counters, expectedWorkspaces, totalShards }: AuditShard): number {
   if (isComplete) return 100
   const expected = Math.max(1, expectedWorkspaces / totalShards)
@@ -137,7 +136,7 @@ function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, dep
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  // Zeros, too: they let an alarm end.
+  // Zeros as well: they let an alarm end.
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
   deps.metrics.publish({
     AuditRoundsCompleted: shardsIncomplete === 0 ? 1 : 0,

@@ -2,36 +2,36 @@ import type { WorkspacePosition } from './audit-workspace.ts'
 import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
 
 /**
- * What a shard goes through, one after the other. First the workspaces with a ledger; then those that only the other tables
- * know, or only their objects; then the unfinished uploads of all.
+ * The phases of a shard, in order: workspaces with a ledger; those that only the other tables know; those that only
+ * have objects; then all unfinished uploads.
  */
 export const AUDIT_PHASES = ['ledgers', 'documents', 'reservations', 'objects', 'uploads'] as const
 export type AuditPhase = (typeof AUDIT_PHASES)[number]
 
 /**
- * Where one shard of a round has come to. It goes from slice to slice as JSON, by way of the engine, which takes 256 KB: all
- * of it is small, but for what adding up a busy workspace carries (audit-usage.ts, below 100 KB).
+ * How far one shard of a round has come. It goes from slice to slice as JSON through the engine, which takes 256 KB.
+ * Everything in it is small, except what adding up a busy workspace carries (audit-usage.ts, below 100 KB).
  */
 export interface AuditShard {
   roundId: string
-  /** Of the round. */
+  /** When the round began. */
   startedAtMs: number
   shard: number
   totalShards: number
-  /** Of all shards, as far as is known: for telling how far the round has come. */
+  /** In all shards, roughly: for telling how far the round has come. */
   expectedWorkspaces: number
   phase: AuditPhase
-  /** In this phase, all up to this one is done: a workspace id; of the uploads, an object key. */
+  /** This phase is done up to here: a workspace id or, for uploads, an object key. */
   after?: string
-  /** The workspace behind it, when a slice ended in the middle. */
+  /** The workspace after that, when a slice ended in the middle of it. */
   workspace?: WorkspacePosition
-  /** After a failure: how many workspaces the next slice takes at most. */
+  /** After a failure: the most workspaces that the next slice takes. */
   maxWorkspaces?: number
   counters: AuditCounters
   isComplete: boolean
 }
 
-/** Beyond that many, a slice is as good as any. */
+/** With that many, a slice is as good as unlimited. */
 const MANY_WORKSPACES = 1000
 
 export function newShard(
@@ -40,7 +40,6 @@ export function newShard(
   return { ...round, phase: AUDIT_PHASES[0], counters: { ...NOTHING_AUDITED }, isComplete: false }
 }
 
-/** All of a phase is done. */
 export function enterNextPhase(shard: AuditShard): void {
   delete shard.after
   const next = AUDIT_PHASES[AUDIT_PHASES.indexOf(shard.phase) + 1]
@@ -48,7 +47,7 @@ export function enterNextPhase(shard: AuditShard): void {
   else shard.phase = next
 }
 
-/** After a failure, slices grow again: what makes them fail is reached in a few of them, however far it is. */
+/** Slices grow again after a failure: a few of them reach what fails, however far away it is. */
 export function growSlices(shard: AuditShard): void {
   const doubled = (shard.maxWorkspaces ?? MANY_WORKSPACES) * 2
   if (doubled < MANY_WORKSPACES) shard.maxWorkspaces = doubled

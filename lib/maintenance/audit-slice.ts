@@ -5,16 +5,14 @@ import { type AuditContext, type AuditDependencies, type AuditOptions, auditWork
 import { reportFinding } from './report-finding.ts'
 
 export interface SliceOptions extends AuditOptions {
-  /** Whether the slice is to end: asked after each step, so that each slice does at least one. */
+  /** Whether the slice is to end. Asked after each step, so each slice takes at least one. */
   isOver(): boolean
 }
 
 /**
- * Goes on with a shard for a while. Nothing is kept between slices but the shard: who repeats a slice because its process was
- * killed does again what that one did, and nothing else.
- *
- * A slice that has come further before it fails, or before the signal aborts, ends there: the next one begins with what failed.
- * @returns the shard as it is then
+ * Goes on with a shard for a while. Only the shard is kept between slices: repeating a slice whose process was killed
+ * does the same work again, and nothing else. A slice that fails after its first step, or is aborted, ends before what
+ * failed; the next one begins with that.
  * @throws what failed in the first step
  */
 export async function auditSlice(
@@ -61,10 +59,7 @@ export async function advance(
   }
 }
 
-/**
- * Leaves out the workspace at which a shard fails again and again, and reports it.
- * @param message why it was not audited
- */
+/** Skips and reports the workspace at which a shard keeps failing. @param message why it was not audited */
 export async function passBy(
   before: AuditShard,
   message: string,

@@ -1,54 +1,54 @@
 import type { WorkspaceId } from '../ids.ts'
+import type { CountedAttempt, CountedBytes, DocumentRow } from './document-maintenance.ts'
 import { type CutDependencies, cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { CountedAttempt, CountedBytes, DocumentRow } from './ports.ts'
 
 export interface UsageDependencies extends CutDependencies {
   now(): number
 }
 
-/** Why a workspace could not be added up: no finding, but no proof either. */
+/** Why a workspace could not be added up. That is no finding, but no proof either. */
 export type NotAddedUpReason =
   /** Open reservations were undone without a pause. */
   | 'restless'
   | 'too_many_under_way'
-  /** An older release of this service, which does not say when bytes were counted, was at work. */
+  /** An older release of this service was at work, which does not record when bytes were counted. */
   | 'older_release'
   /** The sum took nearly as long as tombstones live. */
   | 'too_slow'
   /** The ledger was made, removed or restored from a backup meanwhile. */
   | 'ledger_replaced'
-  /** Each sum found another drift. */
+  /** Each sum found a different drift. */
   | 'inconsistent'
-  /** Documents cannot be read: the audit says so of each. */
+  /** Some documents cannot be read; each is reported by itself. */
   | 'unreadable'
 
 interface UsageSum {
-  /** What was counted at the cut, and not under way. */
+  /** Counted at the cut, and not under way. */
   heldBytes: number
-  /** What was counted later, or nobody knows since when: as the ledger is now. */
+  /** Counted later, or unknown since when: as the ledger is now. */
   otherBytes: number
-  /** Entries of which nobody knows since when, or until when, they were counted. */
+  /** Entries of which it is unknown since when or until when they were counted. */
   untold: number
-  /** Those of which nobody knows how many bytes they hold. */
+  /** Deletions of unknown size. */
   untoldDeletions: number
   newestVersion: number
 }
 
-/** Where adding up a workspace has got to, between two slices: plain JSON. */
+/** How far adding up a workspace has come, between two slices: plain JSON. */
 export interface UsageState {
   workspaceId: WorkspaceId
-  /** Not there: there is no cut, for the reason given. */
+  /** Missing: there is no cut, for this reason. */
   cut?: LedgerCut
   reason?: NotAddedUpReason
   atMs: number
   sum: UsageSum
-  /** What earlier sums found to be counted too much, each from a cut of its own. */
+  /** The excess that earlier sums found, each from a cut of its own. */
   suspectedBytes: number[]
 }
 
 export type UsageResult =
   | { outcome: 'agrees' }
-  /** Drift, perhaps: all rows are to be added up again, from the first, with this state. */
+  /** There may be drift: add all rows up again, from the first, with this state. */
   | { outcome: 'again'; state: UsageState }
   | { outcome: 'drift'; usedBytes: number; expectedBytes: number; correct(): Promise<boolean> }
   | { outcome: 'not_added_up'; reason: NotAddedUpReason }
@@ -58,12 +58,12 @@ type Told = Exclude<CountedBytes, Untold>
 
 /** Tombstones live a day, by DynamoDB's clock. */
 const MAX_AGE_MS = 20 * 60 * 60 * 1000
-/** By more than this no clock is wrong. Only what older releases have left is judged by a clock. */
+/** No clock is wrong by more. Only what older releases left is judged by a clock. */
 const LONG_BEFORE_MS = 60 * 60 * 1000
 const MAX_SUMS = 3
 
 /**
- * Begins to add a workspace up, while it goes on. Then all its rows are given to {@link usageSum}, each once, in any
+ * Begins to add up a workspace while it keeps changing. After that, each row goes to {@link usageSum} once, in any
  * number of slices, and {@link endUsage} compares.
  */
 export async function beginUsage(
@@ -78,11 +78,11 @@ export async function beginUsage(
   return { workspaceId, ...(typeof cut === 'string' ? { reason: cut } : { cut }), atMs, sum, suspectedBytes }
 }
 
-/** Adds rows up: `add` changes the state, which is to be kept together with the place in the listing. */
+/** `add` changes the state, which must be saved together with the place in the listing. */
 export function usageSum(state: UsageState): { add(row: DocumentRow): void } {
   const { cut, sum } = state
   if (cut === undefined) return { add() {} }
-  // Without a ledger there is nothing but documents, and nobody counts.
+  // Without a ledger there are only documents, and nobody counts.
   const { version = Number.POSITIVE_INFINITY, underWay } = cut
   const emptied = new Set(cut.emptied)
   const ages = new Set(underWay.ages)
@@ -138,11 +138,11 @@ export async function endUsage(state: UsageState, deps: UsageDependencies, signa
   if (reason) return { outcome: 'not_added_up', reason }
 
   const { usedBytes } = cut
-  // Where nothing has changed, all that is there now was there at the cut.
+  // If nothing has changed, all that is there now was there at the cut.
   const expectedBytes = cut.underWayBytes + sum.heldBytes + (isUnchanged ? sum.otherBytes : 0)
   const excessBytes = usedBytes - expectedBytes
   if (excessBytes === 0) return { outcome: 'agrees' }
-  // Beside an older release, which undoes what no cut sees, a sum may be wrong; no two are by the same number.
+  // An older release undoes what no cut shows, so a sum may be wrong; but never twice by the same number.
   if (isUnchanged || suspectedBytes.at(-1) === excessBytes) {
     const at = { version: cut.version ?? 0, lastVersion: lastVersion ?? 0 }
     const drift = { usedBytes, expectedBytes, ...(cut.version !== undefined && { at }) }
@@ -157,7 +157,7 @@ export async function endUsage(state: UsageState, deps: UsageDependencies, signa
   return { outcome: 'again', state: await beginUsage(workspaceId, deps, signal, [...suspectedBytes, excessBytes]) }
 }
 
-/** Why a sum proves nothing under which the ledger has changed. */
+/** Why a sum during which the ledger changed proves nothing. */
 function whyNot(
   { cut, sum, atMs }: UsageState,
   lastVersion: number | undefined,

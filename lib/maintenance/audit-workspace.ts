@@ -1,13 +1,16 @@
-import { UnreadableItemError } from '../errors.ts'
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 import type { ResolverDependencies } from '../promotion/resolve-workspace.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
 import { auditPair } from './audit-documents.ts'
 import { auditLeftovers } from './audit-leftovers.ts'
 import { beginUsage, endUsage, type NotAddedUpReason, type UsageState, usageSum } from './audit-usage.ts'
+import type { DocumentMaintenance } from './document-maintenance.ts'
 import type { AuditCounters, Finding } from './findings.ts'
 import { joinSorted } from './join-sorted.ts'
-import type { DocumentMaintenance, LedgerMaintenance, ObjectMaintenance, TableWorkspaces } from './ports.ts'
+import type { LedgerMaintenance } from './ledger-maintenance.ts'
+import type { ObjectMaintenance } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
+import type { TableWorkspaces } from './table-workspaces.ts'
 
 export interface AuditDependencies extends ResolverDependencies {
   ledgers: LedgerMaintenance
@@ -17,24 +20,23 @@ export interface AuditDependencies extends ResolverDependencies {
 }
 
 export interface AuditOptions {
-  /** Repairs what is found, as far as that is safe. */
+  /** Repairs findings, as far as that is safe. */
   repair: boolean
   /**
-   * With repair: deletes the records of documents whose object is gone. Not without being told: they may be all that is left
-   * to restore the bytes by, and a wrong bucket makes every document look lost.
+   * With repair: also deletes the records of documents whose objects are gone. Only on request: they may be all
+   * that is left to restore the bytes from, and with a wrong bucket every document looks lost.
    */
   deleteLostDocuments: boolean
-  /** Called with each finding as it is made: there may be more than memory holds. */
+  /** Called for each finding at once: there may be more than memory holds. */
   onFinding(finding: Finding): void
-  /** Called for a workspace whose bytes could not be added up: its drift is not known. No finding. */
+  /** Called for a workspace that could not be added up: whether it has drift is unknown. */
   onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
-  /** Called before each workspace, for showing progress. */
+  /** Called before each workspace, to show progress. */
   onWorkspace?(workspaceId: WorkspaceId): void
 }
 
 export interface AuditContext {
   options: AuditOptions
-  /** Added to. */
   counters: AuditCounters
   deps: AuditDependencies
   signal: AbortSignal
@@ -44,30 +46,28 @@ export interface WorkspaceAudit extends AuditContext {
   workspaceId: WorkspaceId
 }
 
-/** How far a workspace was audited. Plain JSON: it goes from slice to slice. */
+/** How far a workspace was audited: plain JSON, which goes from slice to slice. */
 export interface WorkspacePosition {
   workspaceId: WorkspaceId
-  /** Of the way that it is written. */
   format: typeof FORMAT
-  /** Rows and objects up to these were looked at. */
+  /** Rows and objects up to these were compared. */
   afterDocumentId?: DocumentId
   afterObjectKey?: string
-  /** Rows and objects were compared; the rows alone are read once more, to be added up. */
+  /** All were compared; only the rows are read once more, to be added up. */
   isJoined: boolean
   isReadable: boolean
   usage: UsageState
 }
 
-/** Another version's position is not gone on with: the workspace begins anew. */
+/** A position with another format is not continued: the workspace begins anew. */
 const FORMAT = 1
 
 /**
- * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is looked at
- * again, fresh, before it is called a finding: a promotion or deletion under way is none. Listings are streamed.
- *
- * A ledger or reservation that cannot be read is a finding, and no reason to leave other workspaces out.
- * @param place its `workspace` is where to go on, and changes with every step; undefined: from the beginning, and when it is done
- * @param isOver asked after each step, whether to stop there
+ * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
+ * again before it becomes a finding: a promotion or deletion under way is none. Listings are streamed. A ledger or
+ * reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
+ * @param place its `workspace` says where to go on, and changes with every step; undefined: at the beginning, or done
+ * @param isOver asked after each step
  */
 export async function auditWorkspace(
   workspaceId: WorkspaceId,
@@ -143,7 +143,7 @@ async function joinWithObjects(
     documents.listRows(workspaceId, signal, { onUnreadable, after: position.afterDocumentId }),
     objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, position.afterObjectKey),
     {
-      // Rows without a document stand where its objects would.
+      // Rows without a document take the place of its possible objects.
       left: ({ documentId, document }) =>
         document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
       right: ({ objectKey }) => objectKey,
@@ -152,7 +152,7 @@ async function joinWithObjects(
   for await (const { left: row, right: object } of pairs) {
     const document = row?.document
     if (document || object) await auditPair({ document, object }, audit)
-    // At once, without waiting in between: what is counted is what the position says.
+    // Without an await in between, so that the sum always matches the position.
     if (row) {
       sum.add(row)
       position.afterDocumentId = row.documentId

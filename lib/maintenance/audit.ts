@@ -8,8 +8,8 @@ import type { AuditReport } from './findings.ts'
 const never = () => false
 
 /**
- * Audits one workspace, or all, in one go: a round of one shard in one slice (audit-slice.ts).
- * When the signal aborts, it ends with what it has looked at so far.
+ * Audits one workspace, or all, in one go: a round of one shard in one slice (audit-slice.ts). When the signal aborts,
+ * it ends with what it has done so far.
  */
 export async function audit(
   options: AuditOptions & { workspaceId?: WorkspaceId },

@@ -1,10 +1,9 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
-import type { Release, ReservationPurpose } from '../promotion/ports.ts'
+import type { Release, ReservationPurpose } from '../promotion/reservations.ts'
 
-/** What the audit can find wrong. */
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number }
-  /** A taking or a release stands in the ledger, all else in a reservation of its own. */
+  /** A taking or a release is in the ledger, anything else is an item of Reservations. */
   | {
       kind: 'expired_reservation'
       attemptId: AttemptId
@@ -13,16 +12,16 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
       overdueMs: number
     }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
-  /** The record of a document whose bytes are gone. Repairing it means deleting it: restore the bytes first, if you can. */
+  /** The bytes of a document are gone. Repairing means deleting its record: restore the bytes first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
-  /** Recorded before documents were listed: it can be fetched and deleted, and no list shows it. */
+  /** Recorded before there were lists: it can be fetched and deleted, but no list shows it. */
   | { kind: 'unlisted_document'; documentId: DocumentId }
   | { kind: 'old_upload'; objectKey: string; ageMs: number }
-  /** An item that is not as this service writes it; with one among them, a workspace cannot be added up. */
+  /** An item in a form that this service does not write; a workspace that has one cannot be added up. */
   | { kind: 'unreadable_item'; message: string }
-  /** Auditing the workspace failed again and again, so that it was left out. */
+  /** The audit of the workspace kept failing, so it was skipped. */
   | { kind: 'not_audited'; message: string }
 )
 
@@ -51,7 +50,7 @@ export interface AuditCounters {
 }
 
 export interface AuditReport extends AuditCounters {
-  /** Whether all was looked at: false when the time was used up. */
+  /** false when time ran out before everything was looked at. */
   isComplete: boolean
 }
 
@@ -64,10 +63,7 @@ export const NOTHING_AUDITED: Readonly<AuditCounters> = {
   notAddedUp: 0,
 }
 
-/**
- * The same for the same finding, in every slice and round: a slice that is repeated, because its process was killed, reports
- * again what it had reported.
- */
+/** The same for the same finding, in every slice and round: a slice that is repeated reports its findings again. */
 export function findingId({ kind, workspaceId, ...facts }: Finding): string {
   const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
   return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')

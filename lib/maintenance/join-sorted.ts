@@ -1,6 +1,6 @@
 /**
  * Walks two ascending sequences side by side, holding one element of each.
- * @yields pairs with the same key, and what one side has alone
+ * @yields pairs with the same key, and elements that only one side has
  */
 export async function* joinSorted<Left, Right>(
   lefts: AsyncIterable<Left>,
@@ -25,7 +25,7 @@ export async function* joinSorted<Left, Right>(
   }
 }
 
-/** The order of S3 listings and of DynamoDB sort keys: by the bytes of UTF-8. */
+/** The order of S3 listings and of DynamoDB sort keys. */
 function compareBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }

@@ -1,6 +1,7 @@
 import type { AttemptId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { OpenReservation, Reservations, WorkspaceLedger } from '../promotion/ports.ts'
-import type { LedgerMaintenance } from './ports.ts'
+import type { OpenReservation, Reservations } from '../promotion/reservations.ts'
+import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
+import type { LedgerMaintenance } from './ledger-maintenance.ts'
 
 export interface CutDependencies {
   ledgers: LedgerMaintenance
@@ -9,32 +10,30 @@ export interface CutDependencies {
 
 /** What was counted at one version of a workspace's ledger: plain JSON. */
 export interface LedgerCut {
-  /** Not there: there was no ledger. */
+  /** Missing: there was no ledger. */
   version?: number
   usedBytes: number
-  /** Of the attempts under way. */
   underWayBytes: number
   underWay: {
-    /** By how much younger than the cut they were: `version` less `countedFrom`. */
+    /** `version` less `countedFrom`: by how much they were younger than the cut. */
     ages: number[]
-    /** Those whose `countedFrom` is not known, most of them because they had been taken just then. */
+    /** Those with unknown `countedFrom`, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]
   }
-  /** Deletions that had given their bytes back, and were not finished. */
+  /** Deletions that had given their bytes back but were not finished. */
   emptied: ReleaseId[]
 }
 
-/** Each takes as long as it takes to list the reservations: some 20 ms. */
+/** Each takes as long as listing the reservations: some 20 ms. */
 const MAX_TRIES = 50
-/** So that what is carried from slice to slice stays small: some 60 KB of JSON. */
+/** Keeps what goes from slice to slice small: some 60 KB of JSON. */
 const MAX_UNDER_WAY = 10_000
 
 /**
- * Cuts through everything that is under way in a workspace, while it goes on. All changes of the counter are writes of one
- * item: so a read of it is a cut, and the reservations that are listed right after it are those of the cut. All but those
- * that were undone meanwhile: then it is done again (docs/decisions/0022-adding-up-while-it-changes.md).
- *
- * @returns why there is none: `restless` when an attempt was undone under every try
+ * Cuts through everything that is under way in a workspace, while it keeps changing. All changes of the counter are
+ * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut. The
+ * exception are those undone meanwhile: then it is tried again (docs/decisions/0022-adding-up-while-it-changes.md).
+ * @returns why there is none: `restless` when an attempt was undone during every try
  */
 export async function cutLedger(
   workspaceId: WorkspaceId,
@@ -57,7 +56,7 @@ export async function cutLedger(
   return reason
 }
 
-/** @returns undefined when of a reservation nobody can tell whether it was there: an older release opened it just then */
+/** @returns undefined when an older release opened a reservation just then: whether the cut has it is unknown */
 function toCut(
   before: WorkspaceLedger | undefined,
   open: OpenReservation[],
@@ -100,6 +99,6 @@ function wasTakenBefore(
 ): boolean | undefined {
   if (before === undefined || after === undefined || before.version === after.version) return true
   if (countedFrom === undefined) return undefined
-  // Versions that are still to come are of a ledger that was there before: this one was restored from a backup.
+  // A version that is still to come is from the former life of a ledger that was restored from a backup.
   return countedFrom <= before.version || countedFrom > after.version
 }

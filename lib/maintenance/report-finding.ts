@@ -3,7 +3,7 @@ import type { AuditCounters, Finding } from './findings.ts'
 
 type WithoutRepair<Type> = Type extends unknown ? Omit<Type, 'isRepaired'> : never
 
-/** @param repair resolves to false when it could not be done now; undefined: nobody can but people */
+/** @param repair resolves to false when it was not possible now; undefined: only people can repair it */
 export async function reportFinding(
   finding: WithoutRepair<Finding>,
   { options, counters }: { options: AuditOptions; counters: AuditCounters },

@@ -1,45 +1,46 @@
 import { forEachAtOnce } from '../each-at-once.ts'
-import { ServiceError, UnreadableItemError } from '../errors.ts'
+import { ServiceError } from '../errors.ts'
 import {
   type ResolverBounds,
   type ResolverDependencies,
   resolveWorkspace,
   type WorkspaceReport,
 } from '../promotion/resolve-workspace.ts'
-import type { DueWorkspace, LedgerMaintenance } from './ports.ts'
+import { UnreadableItemError } from '../unreadable-item.ts'
+import type { DueWorkspace, LedgerMaintenance } from './ledger-maintenance.ts'
 
 export interface ResolverRun extends Omit<ResolverBounds, 'claimUntilMs'> {
-  /** Of the index of due workspaces; left out: all. Other shards are other runs'. */
+  /** Of the index of due workspaces; left out: all. Other runs have the other shards. */
   shards?: readonly number[]
-  /** When this run is certainly over, ms since 1970: until then nobody else looks at what it looks at. */
+  /** When this run is certainly over, ms since 1970: until then nobody else takes up its workspaces. */
   endsAtMs?: number
 }
 
 export interface ResolverReport extends Omit<WorkspaceReport, 'isClaimedElsewhere'> {
-  /** Those that were due and looked at. */
+  /** Those that were due and were looked at. */
   workspaces: number
-  /** Those that another run, or a request, was faster at. */
+  /** Those that another run or a request took up first. */
   elsewhere: number
-  /** Those that had been due for longer than they should: {@link PUNCTUAL_MS}. */
+  /** Those that had been due for longer than {@link PUNCTUAL_MS}. */
   overdue: number
   /** For how long the first of them had been due. */
   oldestOverdueMs: number
-  /** Shards whose workspaces nobody could list. */
+  /** Shards that could not be listed. */
   unlisted: number
 }
 
-/** At the same time in one run, of all its shards. */
+/** In one run, over all its shards. */
 const WORKSPACES_AT_ONCE = 64
-/** A run begins each minute, and nothing waits for more than one and a half; what does, the run before has not come to. */
+/** A run begins every minute: nothing waits for longer than one and a half unless a run did not get to it. */
 const PUNCTUAL_MS = 90_000
 /** No run takes longer. */
 const LONGEST_RUN_MS = 60_000
 const UNREADABLE_PAUSE_MS = 10 * 60 * 1000
 
 /**
- * Resolves what dead processes have left, in all workspaces that are due, those first that have waited longest. One that
- * fails is logged, put off and passed by. When the signal aborts, the run ends with what it has done so far: the rest stays
- * due, and comes first in the next run.
+ * Resolves what dead processes have left in all workspaces that are due, the longest due first. One that fails is
+ * logged and put off. When the signal aborts, the run ends with what it has done so far; the rest stays due and comes
+ * first next time.
  */
 export async function resolveExpiredReservations(
   { shards, endsAtMs, ...bounds }: ResolverRun,
@@ -101,12 +102,12 @@ export async function resolveExpiredReservations(
       report.workspaces++
       report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
       deps.log.error('workspace not looked at, left to a later run', { workspace_id: due.workspaceId, error })
-      // A store in trouble is over sooner, and takes no more writes meanwhile.
+      // Trouble with a store ends sooner, and it takes no more writes meanwhile.
       if (!isStoreInTrouble(error)) await putOff(due)
     }
   }
 
-  /** Nothing will change until somebody repairs it: it must not be in the way of the others. */
+  /** Nothing changes until somebody repairs it: it must not hold up the others. */
   async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
     try {
       await deps.ledgers.reschedule(workspaceId, { seenMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS }, signal)

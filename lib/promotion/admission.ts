@@ -1,16 +1,16 @@
 import type { WorkspaceId } from '../ids.ts'
 
 /**
- * What a process remembers of the workspaces whose ledger could not take their load lately, so that it refuses early what
- * would only be refused late. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
- * process lets through some more than it has seen accepted, no matter how many there are.
+ * What a process remembers of workspaces whose ledgers were overloaded lately, so that it refuses early what would only
+ * be refused late. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each process
+ * lets through a few more than it has seen accepted, however many processes there are.
  */
 export interface Admission {
-  /** Whether to refuse a promotion at once, to try it once, or to be patient with it. */
+  /** Whether to refuse a promotion at once, try it once, or be patient with it. */
   judge(workspaceId: WorkspaceId): 'refuse' | 'one_try' | 'patient'
-  /** To be told how each promotion went: whether it got through to the ledger, or was refused for its load. */
+  /** Call it for each promotion: it got through to the ledger, or was refused because of load. */
   note(workspaceId: WorkspaceId, isAccepted: boolean): void
-  /** Grows with the load, and differs from caller to caller. */
+  /** Grows with the load, and differs between callers. */
   retryAfterSeconds(workspaceId: WorkspaceId): number
 }
 
@@ -20,11 +20,11 @@ interface Seen {
   atMs: number
 }
 
-/** Short: a promotion refused some seconds ago may fit now. */
+/** Short: a promotion that was refused seconds ago may fit now. */
 const HALF_LIFE_MS = 2500
-/** Requests let through for each that was accepted: the surplus finds out when there is room again. */
+/** Requests let through for each accepted one: the surplus finds out when there is room again. */
 const SURPLUS = 2
-/** From here on the item is so busy that waiting for it would only make it busier. */
+/** Above this probability of a refusal, waiting for the item would only make it busier. */
 const HOT = 0.02
 const LONGEST_RETRY_AFTER_SECONDS = 10
 const MOST_WORKSPACES = 1000
@@ -32,7 +32,7 @@ const MOST_WORKSPACES = 1000
 export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
   const seen = new Map<WorkspaceId, Seen>()
 
-  /** As the past counts by now; a workspace that was quiet for a minute has none. */
+  /** Decayed to now; nothing is left after a quiet minute. */
   const recall = (workspaceId: WorkspaceId): Seen => {
     const { requests, accepted, atMs } = seen.get(workspaceId) ?? { requests: 0, accepted: 0, atMs: now() }
     const decay = 0.5 ** (Math.max(0, now() - atMs) / HALF_LIFE_MS)
@@ -51,7 +51,7 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
     },
     note(workspaceId, isAccepted) {
       const { requests, accepted, atMs } = recall(workspaceId)
-      // Moved to the end, so that the first is the one unheard of for longest.
+      // Moved to the end: the first entry is the one unused for longest.
       seen.delete(workspaceId)
       seen.set(workspaceId, { requests: requests + 1, accepted: accepted + (isAccepted ? 1 : 0), atMs })
       const [oldest] = seen.keys()

@@ -1,11 +1,13 @@
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
+import type { WorkspaceDocument } from './document-records.ts'
 import { type Progress, settle, undoOrLeave } from './end-attempt.ts'
 import { namingArchived } from './find-container-file.ts'
 import { resolveMimeType } from './mime-type.ts'
+import type { ContainerFile } from './object-store.ts'
 import { openReservation } from './open-reservation.ts'
-import type { ContainerFile, Reservation, WorkspaceDocument } from './ports.ts'
 import type { NewPromotion, Promotion, PromotionDependencies, PromotionRequest } from './promote-container-file.ts'
+import type { Reservation } from './reservations.ts'
 import { takeBytes } from './reserve-bytes.ts'
 import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
 
@@ -16,10 +18,7 @@ interface Attempt {
   progress: Progress
 }
 
-/**
- * Makes the document: takes the bytes, reserves, copies, records, settles. When a step fails, everything is undone
- * before the failure is thrown.
- */
+/** Takes the bytes, reserves, copies, records, settles. If a step fails, undoes everything before it throws. */
 export async function attemptPromotion(
   target: NewPromotion,
   file: ContainerFile,
@@ -82,8 +81,8 @@ async function typeOf(
 }
 
 /**
- * The bytes are taken, so nothing keeps the copy waiting for the reservation, unless twins may meet at it. When one of them
- * fails, the other one is not broken off: what was answered is easier to undo.
+ * The bytes are taken, so the copy need not wait for the reservation, unless twins may meet there. If one fails, the
+ * other runs to its end: what was answered is easier to undo.
  */
 async function reserveAndCopy(
   { file, document, reservation, progress }: Attempt,
@@ -124,7 +123,7 @@ async function record(
   }
 }
 
-/** The document is there and counted: a reservation that could not be settled is the resolver's work, not a failure. */
+/** The document exists and is counted: a reservation that could not be settled is left to the resolver. */
 async function settleQuietly(
   reservation: Reservation,
   { unmarked }: Progress,

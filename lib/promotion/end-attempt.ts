@@ -1,16 +1,16 @@
 import type { RequestScope } from '../request-scope.ts'
-import type { Reservation } from './ports.ts'
 import { type ReleaseDependencies, releaseBytes } from './release-bytes.ts'
+import type { Reservation } from './reservations.ts'
 
-/** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), whatever becomes of its caller. */
+/** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), even after its caller has gone. */
 const LONGEST_COPY_MS = 15 * 60 * 1000
 
 /**
- * Ends an attempt whose reservation is open: keeps its record out, removes its object, gives its bytes back, so that no
- * moment shows a document without bytes or bytes uncounted. May be repeated, by anybody, at any time.
+ * Ends an attempt whose reservation is open: fences its record, deletes its object, then gives its bytes back, so that
+ * a document never lacks its bytes and no bytes go uncounted. Anybody may repeat it at any time.
  *
- * @param mayCopyArrive S3 was left alone with a copy and may still finish it: somebody must look again later
- * @returns 'recorded' when the document turns out to be there: then nothing is undone, and it is to be settled
+ * @param mayCopyArrive S3 may still finish a copy that was given up: somebody must look again later
+ * @returns 'recorded' when the document turns out to exist: nothing is undone, and the caller must settle
  */
 export async function undo(
   reservation: Reservation,
@@ -19,16 +19,16 @@ export async function undo(
   signal: AbortSignal,
 ): Promise<'recorded' | 'undone'> {
   if ((await deps.documents.fence(reservation, signal)) === 'recorded') return 'recorded'
-  // Not before the fence: a watch deletes the object, and the document might turn out to be there.
+  // Only after the fence: a watch deletes the object, and the document might turn out to exist.
   if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
-  // From here on the reservation alone stands for the bytes.
+  // From here on the reservation alone holds the bytes.
   await deps.ledger.unmark(reservation, signal)
   await deps.objects.discard(reservation.objectKey, signal)
   await releaseBytes(reservation, 'undo', deps, signal)
   return 'undone'
 }
 
-/** Leaves word that S3 may still write the object of an attempt that was given up. */
+/** Leaves a note that S3 may still write the object of an attempt that was given up. */
 export async function watchForCopy(
   reservation: Reservation,
   { reservations, now }: Pick<ReleaseDependencies, 'reservations' | 'now'>,
@@ -37,10 +37,7 @@ export async function watchForCopy(
   await reservations.watch({ ...reservation, leaseExpiresAtMs: now() + LONGEST_COPY_MS }, signal)
 }
 
-/**
- * Ends an attempt whose document is recorded: marker first, then the reservation. Alone, a reservation whose marker may be
- * there would stand for bytes to be given back.
- */
+/** Ends a recorded attempt. The marker goes first: without a reservation it would mean bytes to give back. */
 export async function settle(
   reservation: Reservation,
   deps: Pick<ReleaseDependencies, 'ledger' | 'reservations'>,
@@ -52,19 +49,18 @@ export async function settle(
 
 /** How far an attempt got before it failed. */
 export interface Progress {
-  /** `unknown`: it may be open, or be opened yet. */
+  /** `unknown`: it may be open, or may still become so. */
   reservation: 'none' | 'unknown' | 'open'
   copy: 'none' | 'unanswered' | 'answered'
-  /** Whether the marker is gone, so that the reservation alone stands for the bytes. Never rejects. */
+  /** Whether the marker is gone, so that the reservation alone holds the bytes. Never rejects. */
   unmarked: Promise<boolean>
 }
 
 /**
- * Undoes an attempt of our own after it failed. When that fails, too, it is logged, nothing more is tried, and what is left
- * stays marked or reserved: the resolver finishes the work once the lease has run out.
+ * Undoes our own attempt after it failed. If that fails too, it is logged and not tried again: what is left stays
+ * marked or reserved, and the resolver finishes the work once the lease is over.
  *
- * @returns 'recorded' when the document turns out to be there: the answer of the record was lost, and the promotion is
- *   a success after all
+ * @returns 'recorded' when only the answer of the record was lost: the promotion has succeeded after all
  */
 export async function undoOrLeave(
   reservation: Reservation,
@@ -75,7 +71,7 @@ export async function undoOrLeave(
   const signal = deadline.undoSignal()
   try {
     return await telemetry.time('undo', async () => {
-      // Nothing goes on behind the back of what follows.
+      // Nothing may go on in parallel with what follows.
       await progress.unmarked
       const mayCopyArrive = progress.copy === 'unanswered'
       if (await isOpen(reservation, progress, deps, signal)) {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { ContainerId, FilePath, WorkspaceId } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import type { ContainerFile, ObjectStore } from './ports.ts'
+import type { ContainerFile, ObjectStore } from './object-store.ts'
 
 interface FileLocation {
   workspaceId: WorkspaceId
@@ -14,10 +14,7 @@ interface LookUpDependencies {
   objectKeys: ObjectKeys
 }
 
-/**
- * Looks a container file up that is to be read. See {@link lookUpContainerFile}.
- * @throws ServiceError container_not_found, container_file_not_found, container_file_archived
- */
+/** @throws ServiceError container_not_found, container_file_not_found, container_file_archived */
 export async function findContainerFile(
   location: FileLocation,
   deps: LookUpDependencies,
@@ -29,8 +26,7 @@ export async function findContainerFile(
 }
 
 /**
- * Looks a container file up in the caller's own workspace. A container of another workspace is not told apart from one
- * that does not exist.
+ * Another workspace's container looks the same as one that does not exist.
  * @throws ServiceError container_not_found, container_file_not_found
  */
 export async function lookUpContainerFile(
@@ -50,7 +46,7 @@ export function requireReadable(file: ContainerFile, location: Pick<FileLocation
   if (file.isArchived) throw archived(location)
 }
 
-/** A file archived between lookup and copy is refused by S3, which knows neither container nor path. */
+/** S3 refuses a file that was archived between lookup and copy, but knows neither container nor path. */
 export function namingArchived(error: unknown, location: Pick<FileLocation, 'containerId' | 'path'>): unknown {
   const isArchived = error instanceof ServiceError && error.reason === 'container_file_archived'
   return isArchived ? archived(location, error) : error

@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from './ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from './document-records.ts'
 
-/** A promotion that the caller identifies by a key. */
 export interface PromotionTarget {
   workspaceId: WorkspaceId
   documentId: DocumentId
@@ -10,19 +9,13 @@ export interface PromotionTarget {
   path: FilePath
 }
 
-/**
- * The document id of all promotions of a workspace with this key: so twins meet at one reservation and one record.
- * @param idempotencyKey any text; unique within the workspace
- */
+/** All promotions of a workspace with this key have one document id: twins meet at its reservation and record. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
-  // No workspace id contains a line break, so no two pairs give the same text.
+  // Unambiguous, because no workspace id contains a line break.
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
-/**
- * The document that an earlier promotion with the same key made, if there is one.
- * @throws ServiceError idempotency_key_reused when that was of another file
- */
+/** @throws ServiceError idempotency_key_reused when the earlier promotion was of another file */
 export async function findReplay(
   { workspaceId, documentId, containerId, path }: PromotionTarget,
   documents: DocumentRecords,

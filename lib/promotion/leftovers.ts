@@ -1,19 +1,21 @@
 import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
 import { settle, undo, watchForCopy } from './end-attempt.ts'
-import type { OpenReservation, Release, Taking, WorkspaceLedger } from './ports.ts'
+import type { Taking } from './quota-ledger.ts'
 import { completeRelease } from './release-bytes.ts'
+import type { OpenReservation, Release } from './reservations.ts'
 import type { ResolverDependencies } from './resolve-workspace.ts'
+import type { WorkspaceLedger } from './workspace-ledgers.ts'
 
 export type Resolution = 'settled' | 'released'
 
-/** Something that a process began and did not end, as the ledger and the reservations tell. */
+/** Something that a process began and did not finish, as shown by the ledger and the reservations. */
 export interface Leftover {
   what: 'taking' | 'release' | 'reservation'
   subject: { attemptId: string; leaseExpiresAtMs: number }
   resolve(signal: AbortSignal): Promise<Resolution>
 }
 
-/** A process died between taking the bytes and telling that its reservation is open. */
+/** A process died between taking the bytes and removing the marker. */
 export function leftTaking(taking: Taking, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
   const { workspaceId, attemptId } = taking
   return {
@@ -24,7 +26,7 @@ export function leftTaking(taking: Taking, reservations: OpenReservation[], deps
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
-      // Only a copy that did not wait for its reservation can be there, or come yet, and its document id tells where.
+      // Only a copy that did not wait for its reservation can exist or still arrive; its document id tells where.
       const documentId = documentIdOfAttempt(attemptId)
       const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
       await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
@@ -39,7 +41,7 @@ function reservationOf({ attemptId }: { attemptId: AttemptId }, reservations: Op
   return reservations.find((open) => open.attemptId === attemptId && open.purpose === 'promotion')
 }
 
-/** A process died while it gave bytes back. */
+/** A process died while giving bytes back. */
 export function leftRelease(release: Release, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
   return {
     what: 'release',
@@ -54,7 +56,7 @@ export function leftRelease(release: Release, reservations: OpenReservation[], d
   }
 }
 
-/** @returns undefined for a reservation that a release has, which stands in the ledger and is resolved there */
+/** @returns undefined for a reservation that belongs to a release: the ledger has that, and it is resolved there */
 export function leftReservation(
   reservation: OpenReservation,
   ledger: WorkspaceLedger,
@@ -76,7 +78,7 @@ export function leftReservation(
         await settle(reservation, deps, signal)
         return 'settled'
       }
-      // The marker comes before the closing and goes with the bytes: it is gone, so they were given back.
+      // The marker is written before the closing and goes with the bytes. It is gone, so they were given back.
       await deps.reservations.remove(reservation, signal)
       return 'settled'
     },

@@ -1,12 +1,11 @@
 const UNKNOWN_TYPE = 'application/octet-stream'
-/** Defaults of S3 and its clients: they say nothing about the file. */
+/** Defaults of S3 and its clients, which say nothing about the file. */
 const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
 
 /**
- * The media type of a document: what the container stored, unless that says nothing; then by the file's extension; then, for
- * whoever cares, by how the file begins.
- * @param contentType the Content-Type of the container file, parameters included
- * @param typeOfContent looks into the file, only where nothing else tells
+ * The Content-Type that the container stored, unless it is generic; then by the extension; then by the content.
+ * @param contentType with its parameters
+ * @param typeOfContent called only when nothing else tells
  */
 export async function resolveMimeType(
   contentType: string | undefined,
@@ -15,7 +14,7 @@ export async function resolveMimeType(
 ): Promise<string> {
   const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
-  // Loaded on demand: the table of types is the largest thing that a cold start would read.
+  // Loaded on demand: nothing else that a cold start could load is as large as the table of types.
   const { default: mime } = await import('mime')
   // With the slash it is a path: mime would take a bare "csv" for an extension.
   return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE

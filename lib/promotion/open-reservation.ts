@@ -1,15 +1,14 @@
 import { ServiceError } from '../errors.ts'
 import { type Progress, settle, undo } from './end-attempt.ts'
-import type { OpenReservation, Reservation } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
+import type { OpenReservation, Reservation } from './reservations.ts'
 
-/** A function lives 28 s (serverless.yml), and clocks may differ: what began earlier than this has no process any more. */
+/** A function lives 28 s (serverless.yml), and clocks differ: nothing that began earlier still has a process. */
 const LONGEST_LIFE_MS = 40_000
 
 /**
- * Opens the reservation of bytes that were taken. An attempt at the same document that is provably dead is taken back first.
- *
- * @param progress told how far it got
+ * Takes back another attempt at the same document first, if it is provably dead.
+ * @param progress updated as it goes
  * @throws ServiceError promotion_in_progress while another attempt at the same document may be alive
  */
 export async function openReservation(
@@ -21,9 +20,9 @@ export async function openReservation(
   const other = await tryToOpen(reservation, progress, deps, signal)
   if (other === undefined) return
   if (!isDead(other, deps)) throw inProgress(other, deps)
-  // Should this fail, what has been begun is the resolver's, which finds it by this attempt's marker.
+  // If this fails, the resolver finds what was begun by this attempt's marker.
   progress.reservation = 'unknown'
-  // Its copy may be under way still, whatever became of its process.
+  // Its copy may still be running, although its process is dead.
   const outcome = await undo(other, { mayCopyArrive: true }, deps, signal)
   if (outcome === 'recorded') await settle(other, deps, signal)
   progress.reservation = 'none'
@@ -53,7 +52,7 @@ function isDead(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): 
   return other.purpose === 'promotion' && !other.closedBy && ageMs(other, leaseMs, now()) >= LONGEST_LIFE_MS
 }
 
-/** The longer it has been going on, the longer it may go on; but once it must be dead, this request's repetition takes over. */
+/** Retry-After grows with its age, until it must be dead: then the next repetition takes over. */
 function inProgress(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): ServiceError {
   const age = ageMs(other, leaseMs, now())
   const endsInMs = other.purpose === 'fence' ? other.leaseExpiresAtMs - now() : Math.min(age, LONGEST_LIFE_MS - age)

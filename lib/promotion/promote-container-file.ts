@@ -4,19 +4,21 @@ import { type Reason, ServiceError } from '../errors.ts'
 import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { RequestScope } from '../request-scope.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
+import type { WorkspaceDocument } from './document-records.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
-import type { ContainerFile, StorageUsage, WorkspaceDocument } from './ports.ts'
+import type { ContainerFile } from './object-store.ts'
+import type { StorageUsage } from './quota-ledger.ts'
 import type { ReserveDependencies } from './reserve-bytes.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
-  /** As they came, not yet checked. */
+  /** Unchecked. */
   containerId: string | undefined
   fileId: string | undefined
   /** Promotions of a workspace with the same key make one document. */
   idempotencyKey: string | undefined
-  /** Rejects when the rate limit refuses the request. Lookups go on beside it; nothing is written before it resolves. */
+  /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
 }
 
@@ -26,7 +28,7 @@ export interface PromotionDependencies extends ReserveDependencies {
 
 export interface Promotion {
   document: WorkspaceDocument
-  /** The document was there before this request, by its idempotency key. */
+  /** An earlier request with the same idempotency key made the document. */
   isReplayed: boolean
   /** undefined when a replay could not read it. */
   usage: StorageUsage | undefined
@@ -34,7 +36,7 @@ export interface Promotion {
 
 export type NewPromotion = PromotionTarget & { attemptId: AttemptId }
 
-/** A twin takes its bytes this much before its reservation can be seen. */
+/** A twin takes its bytes up to this long before its reservation can be seen. */
 const TWIN_HIDDEN_MS = 100
 
 const RECHECK_FOR_REPLAY = new Set<string>([
@@ -52,9 +54,7 @@ const RECHECK_FOR_REPLAY = new Set<string>([
 /**
  * Copies a container file into the workspace's durable document storage (interface.md §4). When it throws, there is no
  * new document and nothing stays counted.
- *
- * @param request the caller authenticated and allowed to promote
- * @throws ServiceError; {@link PromotionRequest.rateLimitPassed}'s own error
+ * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
   const { idempotencyKey, rateLimitPassed, deadline, telemetry } = request
@@ -62,7 +62,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   telemetry.annotate({ container_id: target.containerId })
 
   const lookup = telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
-  // Not awaited by a replay, which does not care whether the file still exists.
+  // A replay does not await it: it does not matter whether the file still exists.
   lookup.catch(() => {})
 
   if (idempotencyKey !== undefined) {
@@ -82,7 +82,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   }
 }
 
-/** A twin with the same idempotency key may have been faster, and then its document is the answer. */
+/** A twin with the same idempotency key may have been faster: then its document is the answer. */
 async function answerBesideTwin(
   refusal: ServiceError,
   target: NewPromotion,
@@ -92,7 +92,7 @@ async function answerBesideTwin(
   const { signal } = request.deadline
   if (refusal.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
 
-  // The reservation first: a twin that has none any more has recorded its document, or never will.
+  // The reservation first: a twin without one has recorded its document, or never will.
   const isUnderWay = (await deps.reservations.find(target, signal)) !== undefined
   const replay = await findReplay(target, deps.documents, signal)
   if (replay) return answerReplay(replay, request, deps)
@@ -102,7 +102,7 @@ async function answerBesideTwin(
     : refusal
 }
 
-/** Whether a twin with the same idempotency key that was faster may be the reason, or may have a better answer. */
+/** Whether a faster twin may have caused the error, or have a better answer. */
 function mayHaveReplay(error: unknown): error is ServiceError {
   return error instanceof ServiceError && RECHECK_FOR_REPLAY.has(error.reason)
 }

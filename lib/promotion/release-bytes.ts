@@ -1,36 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { newReleaseId } from '../ids.ts'
-import type {
-  DocumentRecords,
-  ObjectStore,
-  QuotaLedger,
-  Release,
-  Reservation,
-  Reservations,
-  StorageUsage,
-} from './ports.ts'
+import type { DocumentRecords } from './document-records.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { QuotaLedger, StorageUsage } from './quota-ledger.ts'
+import type { Release, Reservation, Reservations } from './reservations.ts'
 
 export interface ReleaseDependencies {
   objects: ObjectStore
   ledger: QuotaLedger
   reservations: Reservations
   documents: DocumentRecords
-  /** How long a reservation or a release is left alone; longer than the process can live. */
+  /** How long a reservation or release is left alone: longer than a process can live. */
   leaseMs: number
   now(): number
 }
 
 /** Between two tries to mark a release. */
 const PAUSE_MS = 50
-/** Of tries that failed; one that found the ledger crowded is repeated as long as there is time. */
+/** A ledger that is merely crowded is tried as long as there is time. */
 const MAX_FAILURES = 3
 
 /**
- * Gives the bytes of an attempt back: those of a reservation, or with the document that it deletes. The release is marked in
- * the ledger first; so whoever finds the marker can complete it, and exactly one release gets the bytes.
- *
- * @returns the usage after it; undefined when another release was faster
+ * Gives back the bytes of an attempt: those of its reservation, or those of its document, which it deletes. The ledger
+ * is marked first: whoever finds the marker can complete the release, and exactly one release gets the bytes.
+ * @returns the usage afterwards; undefined when another release was faster
  */
 export async function releaseBytes(
   { workspaceId, documentId, attemptId, sizeBytes }: Omit<Reservation, 'objectKey' | 'leaseExpiresAtMs'>,
@@ -42,7 +36,7 @@ export async function releaseBytes(
   return completeRelease(await mark(bytes, deps, signal), deps, signal)
 }
 
-/** Each try has an id of its own: the marker of a failed one, should it arrive after all, finds nothing left to give back. */
+/** Each try has its own id: if the marker of a failed one arrives after all, it finds nothing left to give back. */
 async function mark(
   bytes: Omit<Release, 'releaseId' | 'leaseExpiresAtMs'>,
   deps: ReleaseDependencies,
@@ -62,8 +56,8 @@ async function mark(
 }
 
 /**
- * Ends a release that is marked: by its own process, or by the resolver after that died. May be repeated, by anybody, at any
- * time: only the release that closed the reservation, or retired the document, ever gives its bytes back.
+ * Finishes a marked release, in its own process or in the resolver. Anybody may repeat it at any time: only the release
+ * that closed the reservation or retired the document gives its bytes back.
  */
 export async function completeRelease(
   release: Release,
@@ -95,7 +89,7 @@ async function completeDeletion(
     return undefined
   }
   await objects.discard(retired.objectKey, signal)
-  // The marker stays until what it proves is no longer needed, so that somebody finds what is left to do.
+  // The marker stays as long as it is needed to find the rest of the work.
   const given = await ledger.release(release, signal, { keepsMarker: true })
   const countedThrough = given?.countedThrough
   await documents.finish(release, signal, countedThrough === undefined ? undefined : { retired, countedThrough })

@@ -3,24 +3,24 @@ import { ServiceError } from '../errors.ts'
 import type { RequestScope } from '../request-scope.ts'
 import type { Admission } from './admission.ts'
 import { undoOrLeave } from './end-attempt.ts'
-import type { Reservation, TakeOutcome } from './ports.ts'
+import type { TakeOutcome } from './quota-ledger.ts'
+import type { Reservation } from './reservations.ts'
 import { type ResolverDependencies, resolveWorkspace } from './resolve-workspace.ts'
 
 export type ReserveDependencies = ResolverDependencies & { admission: Admission }
 
 type Taken = Extract<TakeOutcome, { outcome: 'taken' }>
 
-/** Of the time a request has; a promotion that does not get through to the ledger in this time is refused. */
+/** A promotion that has not got through to the ledger by then is refused. */
 const PATIENCE_MS = 6000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
-/** Resolved by one request at most: it has its own work to do. */
+/** At most so many by one request, which has its own work to do. */
 const MAX_RESOLVED = 10
 
 /**
- * Takes the bytes out of the workspace's quota. A promotion that is refused while reservations of dead processes stand
- * around resolves these, without waiting for the schedule, and tries once more.
- *
+ * A promotion that is refused while reservations of dead processes stand in its way resolves these, without waiting for
+ * the schedule, and tries once more.
  * @throws ServiceError storage_quota_exceeded, too_many_promotions
  */
 export async function takeBytes(
@@ -31,7 +31,7 @@ export async function takeBytes(
   const first = await takePatiently(reservation, scope, deps)
   if (first.outcome === 'taken') return first
 
-  // A crowd has nothing to do with leases: who died in it takes no place.
+  // Resolving would not help a crowded ledger: dead processes take no place in it.
   if (first.outcome === 'crowded' || !first.isDue) throw refusal(first, reservation, deps)
 
   await resolveWorkspace(reservation.workspaceId, { maxResolutions: MAX_RESOLVED }, deps, scope.deadline.signal)
@@ -40,7 +40,7 @@ export async function takeBytes(
   throw refusal(second, reservation, deps)
 }
 
-/** A ledger that is crowded, or throttled, has certainly not taken the bytes: it is asked again, for a while. */
+/** A crowded or throttled ledger has certainly not taken the bytes: it is asked again, for a while. */
 async function takePatiently(
   reservation: Reservation,
   scope: RequestScope,
@@ -70,7 +70,7 @@ async function tryToTake(
   try {
     return await scope.telemetry.time('reserve', () => deps.ledger.take(reservation, scope.deadline.signal))
   } catch (error) {
-    // Whether the bytes were taken is unknown: give them back if they were.
+    // Unknown whether the bytes were taken: give them back if they were.
     await undoOrLeave(reservation, { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }, scope, deps)
     throw error
   }

@@ -3,8 +3,9 @@ import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import { type Leftover, leftRelease, leftReservation, leftTaking } from './leftovers.ts'
-import type { OpenReservation, WorkspaceLedger, WorkspaceLedgers } from './ports.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
+import type { OpenReservation } from './reservations.ts'
+import type { WorkspaceLedger, WorkspaceLedgers } from './workspace-ledgers.ts'
 
 export interface ResolverDependencies extends ReleaseDependencies {
   ledgers: WorkspaceLedgers
@@ -13,13 +14,12 @@ export interface ResolverDependencies extends ReleaseDependencies {
 }
 
 export interface ResolverBounds {
-  /** In one workspace. */
   maxResolutions: number
-  /** One that hangs must not take the time of the others. */
+  /** So that one that hangs does not take the time of the others. */
   timeoutEachMs?: number
   /**
-   * Until when the workspace is this run's alone, if there is something to resolve in it: when the run is certainly over, ms
-   * since 1970. Left out: it is looked at whoever else does so, which does no harm.
+   * If anything is due, claims the workspace until then (ms since 1970), when this run is certainly over. Left out: no
+   * claim; whoever else looks at the workspace meanwhile does no harm.
    */
   claimUntilMs?: number
 }
@@ -28,24 +28,24 @@ export interface WorkspaceReport {
   settled: number
   released: number
   failed: number
-  /** Items that are not as this service writes them. */
+  /** Items in a form that this service does not write. */
   unreadable: number
-  /** How long the oldest lease had been over; 0: none was. */
+  /** How long ago the oldest lease ended; 0: none has. */
   oldestMs: number
-  /** Whether all that is overdue was looked at. */
+  /** Whether everything overdue was looked at. */
   isComplete: boolean
-  /** Somebody else was faster: it is not due any more. */
+  /** Somebody else was faster: it is no longer due. */
   isClaimedElsewhere?: true
 }
 
-/** Of one workspace, whose ledger lets no more than 8 releases stand at a time. */
+/** In one workspace, whose ledger allows at most 8 releases at a time. */
 const RESOLUTIONS_AT_ONCE = 16
 const SHORTEST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10 * 60 * 1000
 
 /**
- * Finishes in one workspace what processes that died have left: everything whose lease is over. What fails is logged and
- * left to a later look. Safe to run twice at once, and beside an owner that wakes up late (docs/reliability.md).
+ * Finishes everything in one workspace whose lease is over. A failure is logged and left to a later look. Safe to run
+ * twice at once, and beside an owner that wakes up late (docs/reliability.md).
  */
 export async function resolveWorkspace(
   workspaceId: WorkspaceId,
@@ -55,9 +55,9 @@ export async function resolveWorkspace(
 ): Promise<WorkspaceReport> {
   const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
-  /** How long the lease had been over of the oldest that failed. */
+  /** How long ago the oldest lease ended among those that failed. */
   let oldestFailedMs = 0
-  // By this moment all leases are judged: what ends later may still have been on its way when it was looked for.
+  // All leases are judged by this moment: what ends later may still have been on its way when it was looked for.
   const startedAtMs = deps.now()
   const before = await deps.ledgers.read(workspaceId, signal)
   if (before === undefined) return report
@@ -70,13 +70,13 @@ export async function resolveWorkspace(
     if (dueAtMs !== undefined) await reschedule(dueAtMs, before)
     return report
   }
-  // Markers as they are after the reservations were read: one that is there says that its other side was not written yet
-  // when that was looked for; one that is gone, that it is done. The version as it was before: what came since is not forgotten.
+  // Markers as they are after the reservations were read: if one is there, its other side had not been written when that was
+  // looked for; if it is gone, it had. The version as it was before, so that later changes are not forgotten.
   const ledger = await readAgain(before)
   if (ledger === undefined) return { ...report, isClaimedElsewhere: true }
-  // What this run begins, the next one may end: by then it is over, and whoever finds a release may complete it.
+  // What this run begins, the next one may finish: by then this one is over.
   const ownDeps = claimUntilMs === undefined ? deps : { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
-  // What holds a marker first, each kind at once: with its marker gone, a reservation can be taken back like any other.
+  // First what has a marker, one kind at a time: once its marker is gone, a reservation can be taken back like any other.
   const phases = [
     ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, ownDeps)),
     ledger.releases.filter(isOver).map((release) => leftRelease(release, reservations, ownDeps)),
@@ -105,7 +105,7 @@ export async function resolveWorkspace(
     return all
   }
 
-  /** @returns undefined when somebody else is at work on it, or done */
+  /** @returns undefined when somebody else is at work on it, or has finished */
   async function readAgain(first: WorkspaceLedger): Promise<WorkspaceLedger | undefined> {
     if (claimUntilMs === undefined || dueAtMs === undefined) {
       return (await deps.ledgers.read(workspaceId, signal)) ?? first
@@ -129,7 +129,7 @@ export async function resolveWorkspace(
     }
   }
 
-  /** Tells when to look again: not at all when there is nothing, and nothing came since the ledger was read first. */
+  /** Sets when to look again: never, if nothing is left and nothing has changed since the ledger was first read. */
   async function reschedule(seenMs: number, { takings, releases, version }: WorkspaceLedger): Promise<void> {
     const all = [...takings, ...releases, ...reservations]
     const isQuiet = all.length === 0 && report.unreadable === 0
@@ -138,12 +138,12 @@ export async function resolveWorkspace(
   }
 
   /**
-   * At the end of the next lease. What fails is left alone for longer each time, by a quarter of how long its lease has been
-   * over, so that it is in nobody's way: nothing of it need be kept.
+   * The end of the next lease. Failures are put off for longer each time, by a quarter of the time since their lease
+   * ended, so that they hold up nobody; no state need be kept for that.
    */
   function nextLookMs(all: { leaseExpiresAtMs: number }[]): number {
     const nowMs = deps.now()
-    // Those that were judged to run: one that has ended meanwhile is due at once.
+    // Those judged as running: one that has ended meanwhile is due at once.
     const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > startedAtMs)
     if (report.failed > 0) {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, oldestFailedMs / 4))

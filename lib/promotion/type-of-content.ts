@@ -1,10 +1,10 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_IN_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/
 
-/** Bytes needed to recognise a type. */
+/** Enough to recognise a type. */
 export const TELLING_BYTES = 4096
 
-/** The media type of a file that begins like this; undefined when that tells nothing. */
+/** @returns undefined when the beginning does not tell */
 export async function typeOfContent(start: Uint8Array): Promise<string | undefined> {
   if (start.length === 0) return undefined
   // Loaded on demand, like the table of extensions.

@@ -4,24 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
-import { createDocumentListing } from '../../lib/aws/document-listing.ts'
-import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
-import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
-import { createReservations } from '../../lib/aws/reservations.ts'
 import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
-import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { newDocument, newReservation } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { openTableStores } from '../support/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
+import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
 import { containerFilesOn, objectStoreOn } from './s3-harnesses.ts'
@@ -34,14 +30,8 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-const openLedger = () => {
-  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
-  return {
-    ...createQuotaLedger(settings),
-    ...createLedgerMaintenance(settings),
-    ...createWorkspaceAdministration(settings),
-  }
-}
+const open = () => openTableStores(standIns)
+const openLedger = () => open().ledger
 
 describeQuotaLedger('DynamoDB', openLedger)
 describeLedgerMaintenance('DynamoDB', openLedger)
@@ -57,7 +47,7 @@ describeShares('Workspaces', () => {
 })
 describeShares('Documents', () => {
   const table = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable }
-  const records = createDocumentRecords({ ...table, now: Date.now })
+  const { documents } = open()
   const { listWorkspaces, hasWorkspace } = createTableWorkspaces({
     ...table,
     sortKey: 'document_id',
@@ -67,13 +57,13 @@ describeShares('Documents', () => {
     list: listWorkspaces,
     has: hasWorkspace,
     add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await records.record(newDocument(newReservation({ workspaceId })), once)
+      for (let row = 0; row < 3; row++) await documents.record(newDocument(newReservation({ workspaceId })), once)
     },
   }
 })
 describeShares('Reservations', () => {
   const table = { client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }
-  const reservations = createReservations(table)
+  const { reservations } = open()
   const sortKey = 'reservation_id'
   const { listWorkspaces, hasWorkspace } = createTableWorkspaces({ ...table, sortKey, name: 'reservations' })
   return {
@@ -85,22 +75,19 @@ describeShares('Reservations', () => {
   }
 })
 
-describeReservations('DynamoDB', () =>
-  createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),
-)
+describeReservations('DynamoDB', () => open().reservations)
 
 describeApiKeyAdministration('DynamoDB', () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
   return { administration: createApiKeyAdministration(settings), store: createApiKeyStore(settings) }
 })
 
-describeDocumentRecords('DynamoDB', () =>
-  createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
-)
+describeDocumentRecords('DynamoDB', () => open().documents)
+describeDocumentMaintenance('DynamoDB', () => open().documents)
 
 describeDocumentListing('DynamoDB', () => {
-  const settings = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }
-  return { records: createDocumentRecords(settings), listing: createDocumentListing(settings) }
+  const { documents: records, listing } = open()
+  return { records, listing }
 })
 
 describeContainerFiles('S3', () => containerFilesOn(standIns))

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ContainerFiles, ListedContainerFile } from '../../lib/files/ports.ts'
+import type { ContainerFiles, ListedContainerFile } from '../../lib/files/container-files.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 
 const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from '../../lib/files/document-listing.ts'
 import { comparePositions } from '../../lib/files/list-documents.ts'
-import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from '../../lib/files/ports.ts'
 import {
   type ContainerId,
   type DocumentId,
@@ -10,7 +10,7 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 
 const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 const signal = AbortSignal.timeout(120_000)

@@ -1,4 +1,4 @@
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/quota-ledger.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
 import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
@@ -6,15 +6,16 @@ import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
-import { newDocument, newReservation } from '../support/ledger-values.ts'
+import { LEDGER_SETTINGS, newDocument, newReservation } from '../support/ledger-values.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
+import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
 import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
 import { describeShares } from './shares.contract.ts'
@@ -50,6 +51,7 @@ describeApiKeyAdministration('in-memory fake', () => {
   return { administration: store.administration, store }
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
+describeDocumentMaintenance('in-memory fake', createFakeDocumentRecords)
 describeDocumentListing('in-memory fake', () => {
   const records = createFakeDocumentRecords()
   return { records, listing: createFakeDocumentListing(records) }

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
-import { createDocumentListing } from '../../lib/aws/document-listing.ts'
-import { createDocumentRecords } from '../../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
-import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { createReservations } from '../../lib/aws/reservations.ts'
-import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { newDocument, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { openTableStores } from '../support/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
+import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
-import { describeQuotaLedger, LEDGER_SETTINGS } from './quota-ledger.contract.ts'
+import { describeQuotaLedger } from './quota-ledger.contract.ts'
 import { describeReservations } from './reservations.contract.ts'
 import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
@@ -28,17 +24,15 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
+const open = () => openTableStores(standIns)
 const openLedger = () => {
-  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
-  const maintenance = createLedgerMaintenance(settings)
+  const { ledger } = open()
   return {
-    ...createQuotaLedger(settings),
-    ...maintenance,
-    ...createWorkspaceAdministration(settings),
+    ...ledger,
     // The one that may be behind, since it is for headers: the contracts look here instead.
-    async usage(...[workspaceId, signal]: Parameters<typeof maintenance.read>) {
-      const ledger = await maintenance.read(workspaceId, signal)
-      return ledger && { quotaBytes: ledger.quotaBytes, usedBytes: ledger.usedBytes }
+    async usage(...[workspaceId, signal]: Parameters<typeof ledger.read>) {
+      const read = await ledger.read(workspaceId, signal)
+      return read && { quotaBytes: read.quotaBytes, usedBytes: read.usedBytes }
     },
   }
 }
@@ -46,13 +40,10 @@ const openLedger = () => {
 describeQuotaLedger(STORE, openLedger)
 describeWorkspaceAdministration(STORE, openLedger)
 
-describeReservations(STORE, () =>
-  createReservations({ client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }),
-)
+describeReservations(STORE, () => open().reservations)
 
-describeDocumentRecords(STORE, () =>
-  createDocumentRecords({ client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }),
-)
+describeDocumentRecords(STORE, () => open().documents)
+describeDocumentMaintenance(STORE, () => open().documents)
 
 describeApiKeyAdministration(STORE, () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
@@ -76,11 +67,10 @@ describe(`lists on ${STORE}`, () => {
   })
 
   it('go on behind a document that was just recorded, and find documents by their ids', async () => {
-    const settings = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable, now: Date.now }
-    const listing = createDocumentListing(settings)
+    const { documents, listing } = open()
     const document = newDocument(newReservation({ workspaceId: newWorkspaceId() }))
     const { workspaceId, documentId, createdAt } = document
-    await createDocumentRecords(settings).record(document, signal)
+    await documents.record(document, signal)
     expect(await listing.positionOf(workspaceId, documentId, signal)).toEqual({ documentId, createdAt })
     expect(await listing.findAll(workspaceId, [documentId], signal)).toMatchObject([{ documentId }])
   })

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { LedgerMaintenance, WorkspaceAdministration } from '../../lib/maintenance/ports.ts'
-import type { QuotaLedger } from '../../lib/promotion/ports.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
+import type { WorkspaceAdministration } from '../../lib/maintenance/workspace-administration.ts'
+import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
 import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 
 type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration

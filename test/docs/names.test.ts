@@ -49,6 +49,15 @@ describe('every name has its line', () => {
     })
   })
 
+  it('permissions in docs/administration.md', () => {
+    const page = read('docs/administration.md')
+    expectDocumentedNames('docs/administration.md, Keys', {
+      documented: PERMISSIONS.filter((name) => page.includes(`\`${name}\``)),
+      expected: PERMISSIONS,
+      line: (name) => `\`${name}\`, where the permissions are listed`,
+    })
+  })
+
   it('routes in docs/openapi.yaml', () => {
     const { functions } = parse(read('serverless.yml'))
     const routes = Object.values<Entry>(functions).flatMap(({ events = [] }) =>

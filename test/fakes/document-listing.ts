@@ -1,6 +1,6 @@
+import type { DocumentListing, ListedDocument, ListPosition } from '../../lib/files/document-listing.ts'
 import { comparePositions } from '../../lib/files/list-documents.ts'
-import type { DocumentListing, ListedDocument, ListPosition } from '../../lib/files/ports.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import type { FakeDocumentRecords } from './document-records.ts'
 
 /** The documents of the fake records as they are listed: at once, as an index without any delay would. */

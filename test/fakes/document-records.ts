@@ -1,6 +1,7 @@
 import type { DocumentId, ReleaseId, WorkspaceId } from '../../lib/ids.ts'
-import type { DocumentMaintenance, DocumentRow, TableWorkspaces } from '../../lib/maintenance/ports.ts'
-import type { DocumentRecords, FormerDocument, WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { DocumentMaintenance, DocumentRow } from '../../lib/maintenance/document-maintenance.ts'
+import type { TableWorkspaces } from '../../lib/maintenance/table-workspaces.ts'
+import type { DocumentRecords, FormerDocument, WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {

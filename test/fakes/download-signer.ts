@@ -1,4 +1,4 @@
-import type { DownloadSigner, SignedDownload } from '../../lib/files/ports.ts'
+import type { DownloadSigner, SignedDownload } from '../../lib/files/download-signer.ts'
 
 /** URLs that say what was signed. */
 export function createFakeDownloadSigner(): DownloadSigner {

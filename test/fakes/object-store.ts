@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../lib/errors.ts'
-import type { ContainerFiles, DocumentObjects } from '../../lib/files/ports.ts'
-import type { ObjectMaintenance, UnfinishedUpload } from '../../lib/maintenance/ports.ts'
-import type { ContainerFile, ObjectStore } from '../../lib/promotion/ports.ts'
+import type { ContainerFiles } from '../../lib/files/container-files.ts'
+import type { DocumentObjects } from '../../lib/files/document-objects.ts'
+import type { ObjectMaintenance, UnfinishedUpload } from '../../lib/maintenance/object-maintenance.ts'
+import type { ContainerFile, ObjectStore } from '../../lib/promotion/object-store.ts'
 
 export interface StoredObject {
   bytes: Buffer

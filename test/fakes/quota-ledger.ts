@@ -1,13 +1,9 @@
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { LedgerMaintenance, WorkspaceAdministration } from '../../lib/maintenance/ports.ts'
-import type {
-  MarkerId,
-  QuotaLedger,
-  Release,
-  StorageUsage,
-  Taking,
-  WorkspaceLedger,
-} from '../../lib/promotion/ports.ts'
+import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
+import type { WorkspaceAdministration } from '../../lib/maintenance/workspace-administration.ts'
+import type { MarkerId, QuotaLedger, StorageUsage, Taking } from '../../lib/promotion/quota-ledger.ts'
+import type { Release } from '../../lib/promotion/reservations.ts'
+import type { WorkspaceLedger } from '../../lib/promotion/workspace-ledgers.ts'
 import { inSegment } from './table-workspaces.ts'
 
 const STALE_MS = 10_000

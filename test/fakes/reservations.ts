@@ -1,5 +1,10 @@
-import type { TableWorkspaces } from '../../lib/maintenance/ports.ts'
-import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../../lib/promotion/ports.ts'
+import type { TableWorkspaces } from '../../lib/maintenance/table-workspaces.ts'
+import type {
+  OpenReservation,
+  Reservation,
+  ReservationPurpose,
+  Reservations,
+} from '../../lib/promotion/reservations.ts'
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 export interface FakeReservations extends Reservations, TableWorkspaces {

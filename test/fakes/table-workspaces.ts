@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { TableSegment, TableWorkspaces } from '../../lib/maintenance/ports.ts'
+import type { TableSegment, TableWorkspaces } from '../../lib/maintenance/table-workspaces.ts'
 
 const ALL = { segment: 0, totalSegments: 1 }
 

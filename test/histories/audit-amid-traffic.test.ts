@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { casesOf } from '../support/depth.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
-import { type Action, FILES, History, WORKSPACES } from './history.ts'
+import { type Action, FILES, WORKSPACES } from './action.ts'
+import { History } from './history.ts'
 import type { Fate } from './process.ts'
 
 // Time is the history's: nobody waits.
 replaceWaits()
 
-const HISTORIES = Number(process.env.AUDIT_HISTORIES ?? 250)
+const HISTORIES = casesOf('AUDIT_HISTORIES', 250)
 const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }
 
 const fate = fc.oneof(

@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import { casesOf } from '../support/depth.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
-import { type Action, FILES, History, WORKSPACES } from './history.ts'
+import { type Action, FILES, WORKSPACES } from './action.ts'
+import { History } from './history.ts'
 import type { Fate } from './process.ts'
 import { MAX_LAG } from './timeline.ts'
 
 // Time is the history's: nobody waits.
 replaceWaits()
 
-const HISTORIES = Number(process.env.HISTORIES ?? 2500)
+const HISTORIES = casesOf('HISTORIES', 2500)
 const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }
 
 const fate = fc.oneof(

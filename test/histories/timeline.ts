@@ -1,7 +1,7 @@
+import type { ListedDocument, ListOrder } from '../../lib/files/document-listing.ts'
 import { comparePositions } from '../../lib/files/list-documents.ts'
-import type { ListedDocument, ListOrder } from '../../lib/files/ports.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 
 interface Life {
   document: WorkspaceDocument

@@ -1,13 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
+import { OPENAI, UNLIMITED } from '../support/documents-api.ts'
 import type { AnyResponse } from '../support/openapi.ts'
+import { reasonOf } from '../support/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
-
-const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
-const UNLIMITED = {
-  policy: { requestsPerMinute: 60, burst: 5 },
-  take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
-}
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -20,7 +16,6 @@ const of = (path: string, container = CONTAINER) => ({
   parameters: { container_id: container, file_id: formatFileId(path) },
 })
 const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
-const reasonOf = ({ body }: AnyResponse) => (body as { error: { metadata: { reason: string } } }).error.metadata.reason
 const FILE = {
   id: formatFileId(PATH),
   object: 'container.file',

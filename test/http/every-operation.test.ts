@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { OPERATION_NAMES, type OperationName } from '../support/operations.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../support/operations.ts'
 import { UUID } from '../support/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/test-api.ts'
-
-const PERMISSION_OF: Record<OperationName, Permission> = {
-  list_documents: 'files:read',
-  retrieve_document: 'files:read',
-  download_document: 'files:read',
-  delete_document: 'files:delete',
-  list_container_files: 'containers:read',
-  retrieve_container_file: 'containers:read',
-  download_container_file: 'containers:read',
-}
 
 /** A request that succeeds, unless something of its own stands in the way. */
 async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
@@ -29,8 +19,7 @@ async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
 }
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
-  const permission = PERMISSION_OF[name]
-  const success = name.startsWith('download') ? 302 : 200
+  const { permission, success } = OPERATIONS[name]
 
   it('is done for a management key, and for a standard key with its one permission', async () => {
     const api = await prepare()

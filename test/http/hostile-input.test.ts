@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { anyText } from '../support/any-text.ts'
+import { casesOf } from '../support/depth.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
 
-const CASES = Number(process.env.HOSTILE_CASES ?? 20_000)
+const CASES = casesOf('HOSTILE_CASES', 20_000)
 
 const bytesId = (bytes: Uint8Array) => `cfile_${Buffer.from(bytes).toString('base64url')}`
 /** Paths that try to mean another place: the other workspace's file, by every road there is. */

@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatCursor } from '../../lib/files/list-cursor.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/ports.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { anyText } from '../support/any-text.ts'
+import { casesOf } from '../support/depth.ts'
 import type { AnyResponse } from '../support/openapi.ts'
 import { OPERATION_NAMES } from '../support/operations.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/test-api.ts'
 
-const CASES = Number(process.env.HOSTILE_CASES ?? 10_000)
+const CASES = casesOf('HOSTILE_CASES', 10_000)
 const SECRET = 'the secret of another workspace'
 const FOREIGN_PATH = 'their/secret-plan.txt'
 

@@ -6,20 +6,14 @@ import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CHECK_SHARDS } from '../../lib/aws/workspace-item.ts'
 import { readConfig } from '../../lib/config.ts'
+import { API_FUNCTION_NAMES, FUNCTION_NAMES, logicalIdOf, serverlessNameOf } from '../support/functions.ts'
 import { textOf } from '../support/intrinsics.ts'
 import { expectDocumented } from '../support/openapi.ts'
 import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 import { lambdaContext, restEvent } from '../support/rest-event.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FUNCTIONS = [
-  'promoteContainerFile',
-  'readDocuments',
-  'deleteDocument',
-  'readContainerFiles',
-  'resolveReservations',
-  'auditWorkspaces',
-]
+const FUNCTIONS = FUNCTION_NAMES.map(serverlessNameOf)
 /** Cold starts load it. */
 const MAX_ARTIFACT_BYTES = 200 * 1024
 
@@ -83,8 +77,10 @@ describe('the packaged artifact', () => {
 })
 
 describe('the functions', () => {
-  it('are six, on the production version of Node.js', () => {
-    expect(dev.ofType('AWS::Lambda::Function')).toHaveLength(FUNCTIONS.length)
+  it('are these, on the production version of Node.js', () => {
+    const expected = FUNCTION_NAMES.map((name) => `${logicalIdOf(name)}LambdaFunction`)
+    const packaged = dev.idsOfType('AWS::Lambda::Function')
+    expect(packaged.toSorted(), 'all functions are in test/support/functions.ts').toEqual(expected.toSorted())
     for (const name of FUNCTIONS) {
       expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
     }
@@ -104,7 +100,7 @@ describe('the functions', () => {
   })
 
   it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
-    for (const name of FUNCTIONS.slice(0, 4)) expect(lambda(name).Timeout).toBe(28)
+    for (const name of API_FUNCTION_NAMES.map(serverlessNameOf)) expect(lambda(name).Timeout).toBe(28)
     expect(lambda('promoteContainerFile')).not.toHaveProperty('ReservedConcurrentExecutions')
     const { ReservedConcurrentExecutions } = lambda('promoteContainerFile', existing)
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
@@ -147,10 +143,12 @@ describe('the functions', () => {
   })
 
   it('keep their logs for as long as it is set', () => {
-    const days = (service: Packaged) =>
-      service.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays)
-    expect(days(dev)).toEqual(Array(FUNCTIONS.length + 2).fill('30'))
-    expect(days(existing)).toEqual(Array(FUNCTIONS.length + 2).fill('90'))
+    const groups = dev.idsOfType('AWS::Logs::LogGroup')
+    expect(groups).toHaveLength(FUNCTIONS.length + 2)
+    for (const id of groups) {
+      const days = [dev, existing].map((service) => service.resource(id).Properties.RetentionInDays)
+      expect(days, `infra/resources/logs.yml, ${id}`).toEqual(['30', '90'])
+    }
   })
 })
 

@@ -1,4 +1,5 @@
 import { addedUp, TOO_FEW, TOO_MANY } from './counter-writes.ts'
+import { NO_CUT } from './empty-world.ts'
 import { holdsBytes } from './invariants.ts'
 import type { Choice, Steps } from './steps.ts'
 import {
@@ -6,7 +7,6 @@ import {
   DOCUMENT,
   entry,
   LISTING,
-  NO_CUT,
   NO_WATCH,
   type Process,
   placeOf,

@@ -1,4 +1,5 @@
-import { type Call, entry, LISTING, NO_RELEASE, type World } from './world.ts'
+import { NO_RELEASE } from './empty-world.ts'
+import { type Call, entry, LISTING, type World } from './world.ts'
 import type { Write } from './writes.ts'
 
 function removeMarker(world: World, { attempt, release }: Call): void {

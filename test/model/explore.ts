@@ -1,10 +1,11 @@
 import { createCodec } from './codec.ts'
+import { emptyWorld } from './empty-world.ts'
 import { brokenOf, INVARIANTS, INVARIANTS_AT_REST, type InvariantName } from './invariants.ts'
 import { createMoves } from './moves.ts'
 import { createModel, type Protocol } from './protocol.ts'
 import { StateStore } from './state-store.ts'
 import { hasEnded } from './steps.ts'
-import { emptyWorld, entry, NO_WATCH, type Setup, WAITING, WATCH_OVER, type World } from './world.ts'
+import { entry, NO_WATCH, type Setup, WAITING, WATCH_OVER, type World } from './world.ts'
 
 export interface Scenario {
   name: string

@@ -1,8 +1,9 @@
+import { clearWork, NO_CUT } from './empty-world.ts'
 import { FATES, type Fate } from './fates.ts'
 import { afterCopy, LANES, promotionOf } from './promotion.ts'
 import type { Model, ModelStep } from './protocol.ts'
 import type { Choice } from './steps.ts'
-import { type Call, clearWork, entry, MAX_LATE, MAX_RELEASES, NO_CUT, PENDING, WAITING, type World } from './world.ts'
+import { type Call, entry, MAX_LATE, MAX_RELEASES, PENDING, WAITING, type World } from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 /** What one process may do next, or what may happen to it. */

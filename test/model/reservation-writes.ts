@@ -1,5 +1,6 @@
+import { NO_ROW } from './empty-world.ts'
 import { PREDICATES } from './predicates.ts'
-import { entry, NO_ROW, NO_WATCH, placeOf, WATCHED } from './world.ts'
+import { entry, NO_WATCH, placeOf, WATCHED } from './world.ts'
 import type { Write } from './writes.ts'
 
 /** Writes of the reservations: rows. */

@@ -1,18 +1,9 @@
+import { NO_DOCUMENT } from './empty-world.ts'
 import { nameOf } from './process-moves.ts'
 import type { Model } from './protocol.ts'
 import { isLeaseOver } from './resolver.ts'
 import { hasEnded } from './steps.ts'
-import {
-  attemptIds,
-  type Call,
-  entry,
-  NO_DOCUMENT,
-  type Role,
-  WAITING,
-  WATCH_OVER,
-  WATCHED,
-  type World,
-} from './world.ts'
+import { attemptIds, type Call, entry, type Role, WAITING, WATCH_OVER, WATCHED, type World } from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 export interface TimeMove {

@@ -24,7 +24,7 @@ export interface Write {
   isOfCounter?: true
 }
 
-/** The writes of the protocol by the names of the methods in lib/promotion/ports.ts. Made anew, for bugs to be planted in. */
+/** The writes of the protocol by the names of the ports' methods in lib/promotion. Made anew, for bugs to be planted in. */
 export function createWrites(): Record<WriteName, Write> {
   return { ...counterWrites(), ...reservationWrites(), ...documentWrites() }
 }

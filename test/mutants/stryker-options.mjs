@@ -1,3 +1,8 @@
+import { join } from 'node:path'
+
+// Each mutant is a run of its own, which loads everything anew.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../.test/compile-cache-of-mutants')
+
 /**
  * Options of Stryker for a run of the mutants of some files (docs/testing.md).
  * @param name of the run; its Vitest configuration is vitest-NAME.config.ts

@@ -2,21 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { RecordedAccess } from '../support/aws-call-recorder.ts'
+import { FUNCTION_NAMES, type FunctionName, logicalIdOf } from '../support/functions.ts'
 import { applies, isAllowed, type Statement } from '../support/iam-policies.ts'
 import { readStatements } from '../support/iam-template.ts'
 import { type Packaged, packagedService } from '../support/packages.ts'
-
-/** Functions by the name that their clients put into the user agent. */
-const ROLES = {
-  'promote-container-file': 'PromoteContainerFileRole',
-  'read-documents': 'ReadDocumentsRole',
-  'delete-document': 'DeleteDocumentRole',
-  'read-container-files': 'ReadContainerFilesRole',
-  'resolve-reservations': 'ResolveReservationsRole',
-  'audit-workspaces': 'AuditWorkspacesRole',
-} as const
-type FunctionId = keyof typeof ROLES
-const FUNCTIONS = Object.keys(ROLES) as FunctionId[]
 
 /** The suites run on the tables of two stages. */
 const LOCAL_TABLE = 'table/container-file-promotion-local-'
@@ -46,12 +35,12 @@ async function readRecordings(): Promise<RecordedAccess[]> {
   )
 }
 
-const statementsOf = (id: FunctionId): Statement[] => readStatements(service, ROLES[id])
+const statementsOf = (id: FunctionName): Statement[] => readStatements(service, `${logicalIdOf(id)}Role`)
 
-const allowed = (id: FunctionId, action: string, resource: string, context = {}) =>
+const allowed = (id: FunctionName, action: string, resource: string, context = {}) =>
   isAllowed(statementsOf(id), { action, resource, context })
 
-describe.each(FUNCTIONS)('the policy of %s, against every call it made in this test run', (id) => {
+describe.each(FUNCTION_NAMES)('the policy of %s, against every call it made in this test run', (id) => {
   it('allows each of them', () => {
     const accesses = recordedAccesses(id)
     const refused = accesses.filter((access) => !isAllowed(statementsOf(id), access))
@@ -124,7 +113,7 @@ describe('the functions that no request reaches', () => {
 })
 
 /** Not vacuously right: without calls the comparison would say nothing. */
-function recordedAccesses(id: FunctionId): RecordedAccess[] {
+function recordedAccesses(id: FunctionName): RecordedAccess[] {
   const accesses = recorded.filter(({ functionId, resource }) => functionId === id && !MADE_UP.test(resource))
   if (accesses.length === 0) throw new Error(`no call of ${id} was recorded: run the whole suite, with npm test`)
   return accesses

@@ -9,7 +9,7 @@ import {
 } from '../../lib/maintenance/audit-round.ts'
 import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
 import type { MetricDetail, MetricValues } from '../../lib/metrics.ts'
-import type { Ports } from './ports.ts'
+import { createPorts, type Ports } from './ports.ts'
 
 const { signal } = new AbortController()
 const DEFINITION = readAuditDefinition()
@@ -18,6 +18,22 @@ const HOUR_MS = 3_600_000
 export const workspace = (n: number) => `ws_${String(n).padStart(2, '0')}` as WorkspaceId
 
 export type Published = MetricValues & Partial<MetricDetail>
+
+export const sumOf = (published: Published[], name: keyof Published): number =>
+  published.reduce((total, values) => total + Number(values[name] ?? 0), 0)
+
+/** For `isOver`: ends each slice after its first step. */
+export const endSliceAtOnce = () => true
+
+export const SHARDS = 3
+
+/** What a round of {@link SHARDS} needs, in a world where there is something to find. @returns with how much it is */
+export async function planted(workspaces = 9, documentsEach = 3) {
+  const ports = createPorts()
+  const count = await plantFindings(ports, workspaces, documentsEach)
+  const published: Published[] = []
+  return { ports, count, published, deps: roundDependencies(ports, SHARDS, published) }
+}
 
 /** What rounds need beyond the ports; what is published goes to the list. */
 export function roundDependencies({ deps, ledger }: Ports, totalShards: number, published: Published[] = []) {

@@ -8,11 +8,11 @@ import { appendFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import './aws/name-calls.ts'
+import { FUNCTION_NAMES } from './functions.ts'
 import { type Access, accessesOf } from './iam-accesses.ts'
 
 const directory = process.env.RECORD_AWS_CALLS_IN
-const APP_ID =
-  /\bapp\/(promote-container-file|read-documents|delete-document|read-container-files|resolve-reservations|audit-workspaces)\b/
+const APP_ID = new RegExp(`\\bapp/(${FUNCTION_NAMES.join('|')})\\b`)
 const seen = new Set<string>()
 
 export type RecordedAccess = Access & { functionId: string }

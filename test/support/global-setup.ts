@@ -42,8 +42,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 async function prepare(): Promise<Prepared> {
-  // Hundreds of processes are started, and compiling what they import is most of the work of each.
-  process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.test/compile-cache')
   const recordings = join(ROOT, '.test/aws-calls')
   await rm(recordings, { recursive: true, force: true })
   await mkdir(recordings, { recursive: true })

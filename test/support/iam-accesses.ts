@@ -47,7 +47,9 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
         ? [on('GetObject'), { action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } }]
         : [on('GetObject')]
     case 'GET':
-      return [on('GetObject')]
+      // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
+      if ([...searchParams.keys()].every((name) => name === 'x-id')) return [on('GetObject')]
+      break
     case 'PUT': {
       const source = headers['x-amz-copy-source']
       if (typeof source !== 'string') break
@@ -60,7 +62,7 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
     case 'DELETE':
       return [on(searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject')]
   }
-  throw new Error(`no permission is known for ${method} ${url}`)
+  throw new Error(`no permission is known for ${method} ${url}: add it to test/support/iam-accesses.ts`)
 }
 
 function bucketAccesses(method: string, bucket: string, query: URLSearchParams): Access[] {
@@ -70,5 +72,7 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   }
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
-  throw new Error(`no permission is known for ${method} on the bucket ${bucket}`)
+  throw new Error(
+    `no permission is known for ${method} on the bucket ${bucket}: add it to test/support/iam-accesses.ts`,
+  )
 }

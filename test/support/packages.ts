@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SERVERLESS_CLI } from '../../infra/local/service-definition.ts'
+import { API_FUNCTION_NAMES, logicalIdOf } from './functions.ts'
 import { oncePerRun } from './once-per-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -79,7 +80,7 @@ export interface Packaged {
 }
 
 /** Functions with a route, by their logical ids. */
-export const API_FUNCTIONS = ['PromoteContainerFile', 'ReadDocuments', 'DeleteDocument', 'ReadContainerFiles']
+export const API_FUNCTIONS = API_FUNCTION_NAMES.map(logicalIdOf)
 
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {

@@ -14,6 +14,9 @@ export const COMMON_HEADERS = {
 }
 export const RATE_HEADERS = { 'ratelimit-policy': '"default";q=5;w=5', ratelimit: '"default";r=4;t=1' }
 
+export const reasonOf = ({ body }: AnyResponse) =>
+  (body as { error: { metadata: { reason: string } } }).error.metadata.reason
+
 export function expectRefusal(
   response: AnyResponse,
   status: number,

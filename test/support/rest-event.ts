@@ -60,6 +60,21 @@ const allOf = (values: Values): Record<string, string[]> =>
 const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
+/**
+ * For `lambdaContext`: who waits for what never answers waits so long; then there is time enough to undo, on however busy a
+ * machine.
+ * @param undoMs a request that undoes nothing in this time leaves it to the resolver
+ */
+export function deadlineIn(workMs: number, undoMs = 25_000): () => number {
+  let isDeadlineSet = false
+  return () => {
+    // A deadline leaves 2.5 s (lib/deadline.ts).
+    const remainingMs = isDeadlineSet ? undoMs : workMs + 2500
+    isDeadlineSet = true
+    return remainingMs
+  }
+}
+
 /** @param remainingMs how long the process has from now on; a function tells it whenever it is asked */
 export function lambdaContext(remainingMs: number | (() => number) = 28_000): Context {
   const startMs = performance.now()

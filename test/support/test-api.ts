@@ -75,16 +75,10 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
     ...change,
   }
   const handler = createPromoteContainerFileHandler(dependencies)
-  const readDocuments = createReadDocumentsHandler(dependencies)
-  const readContainerFiles = createReadContainerFilesHandler(dependencies)
-  const handlers: Record<OperationName, typeof handler> = {
-    list_documents: readDocuments,
-    retrieve_document: readDocuments,
-    download_document: readDocuments,
-    delete_document: createDeleteDocumentHandler(dependencies),
-    list_container_files: readContainerFiles,
-    retrieve_container_file: readContainerFiles,
-    download_container_file: readContainerFiles,
+  const handlers = {
+    'read-documents': createReadDocumentsHandler(dependencies),
+    'delete-document': createDeleteDocumentHandler(dependencies),
+    'read-container-files': createReadContainerFilesHandler(dependencies),
   }
   const token = apiKeys.add()
   const managementToken = apiKeys.add({ kind: 'management', keyId: 'key_all' })
@@ -109,11 +103,12 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
 
   /** Any of the other operations, with a key that may do everything unless the request has another. */
   async function call(name: OperationName, { headers, ...request }: RouteRequest = {}): Promise<AnyResponse> {
-    const event = routeEvent(OPERATIONS[name], {
+    const operation = OPERATIONS[name]
+    const event = routeEvent(operation, {
       ...request,
       headers: { Authorization: `Bearer ${managementToken}`, ...headers },
     })
-    return toResponse(await handlers[name](event as never, lambdaContext()), OPERATIONS[name])
+    return toResponse(await handlers[operation.functionId](event as never, lambdaContext()), operation)
   }
 
   function toResponse(answer: APIGatewayProxyResult, operation?: DocumentedOperation): AnyResponse {

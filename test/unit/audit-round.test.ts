@@ -1,24 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { AuditTask, RoundDependencies } from '../../lib/maintenance/audit-round.ts'
-import { type Published, plantFindings, playRoundOf, roundDependencies, workspace } from '../support/audit-rounds.ts'
-import { interruptedAt } from '../support/interrupted.ts'
+import {
+  endSliceAtOnce,
+  planted,
+  playRoundOf,
+  roundDependencies,
+  SHARDS,
+  sumOf,
+  workspace,
+} from '../support/audit-rounds.ts'
 import { createPorts } from '../support/ports.ts'
 
-const SHARDS = 3
 const named = (name: string, message = name) => Object.assign(new Error(message), { name })
-
-async function planted(workspaces = 9, documentsEach = 3) {
-  const ports = createPorts()
-  const count = await plantFindings(ports, workspaces, documentsEach)
-  const published: Published[] = []
-  return { ports, count, published, deps: roundDependencies(ports, SHARDS, published) }
-}
-
-/** Ends each slice after its first step. */
-const step = () => true
-const sum = (published: Published[], name: keyof Published) =>
-  published.reduce((total, values) => total + Number(values[name] ?? 0), 0)
 
 describe('a round of the audit', () => {
   it('finds all there is: in workspaces with a ledger, and in those that only another table or the bucket knows', async () => {
@@ -48,64 +42,27 @@ describe('a round of the audit', () => {
     const { deps, published } = await planted()
     const whole = await playRoundOf(deps)
     const told = published.splice(0)
-    const sliced = await playRoundOf(deps, { isOver: step })
+    const sliced = await playRoundOf(deps, { isOver: endSliceAtOnce })
     expect(sliced.tasks.length).toBeGreaterThan(50)
     expect(sliced.findings.length).toBe(whole.findings.length)
     expect(sliced.ids).toEqual(whole.ids)
     expect(sliced.report).toMatchObject({ ...whole.report, durationMs: expect.any(Number) })
     for (const name of ['AuditFindings', 'AuditedWorkspaces', 'AuditedDocuments', 'AuditRoundsCompleted'] as const) {
-      expect([name, sum(published, name)]).toEqual([name, sum(told, name)])
+      expect([name, sumOf(published, name)]).toEqual([name, sumOf(told, name)])
     }
-  })
-
-  it.each([
-    ['slices that go on to the end', () => false],
-    ['slices of one step', step],
-  ])('finds the same when any one call is its process’s last, with %s', { timeout: 120_000 }, async (_, isOver) => {
-    const { deps, published } = await planted(8, 2)
-    const whole = await playRoundOf(deps)
-    const told = sum(published.splice(0), 'AuditFindings')
-    let deaths = 0
-    for (let at = 0, isReached = true; isReached; at++) {
-      let calls = 0
-      isReached = false
-      const round = await playRoundOf(deps, {
-        isOver,
-        async invoke(_task, perform) {
-          const dying = interruptedAt(at - calls, deps, async () => {
-            isReached = true
-            throw named('Killed')
-          })
-          const answer = await perform(dying.deps).catch(() => undefined)
-          calls += dying.calls()
-          // What a killed process would still have answered, nobody learns; nor does it publish anything.
-          if (isReached && calls > at && deaths === at) {
-            deaths++
-            published.splice(0)
-            throw named('Sandbox.Timedout')
-          }
-          return answer
-        },
-      })
-      expect([at, round.ids]).toEqual([at, whole.ids])
-      expect([at, round.report]).toMatchObject([at, { ...whole.report, durationMs: expect.any(Number) }])
-      published.splice(0)
-    }
-    expect(deaths).toBeGreaterThan(60)
-    expect(told).toBe(whole.findings.length)
   })
 
   it('does no harm beside another round', async () => {
     const { deps, ports } = await planted()
-    const alone = await playRoundOf(deps, { isOver: step })
+    const alone = await playRoundOf(deps, { isOver: endSliceAtOnce })
     const [one, other] = await Promise.all([
-      playRoundOf(deps, { isOver: step }),
-      playRoundOf(deps, { isOver: step, roundId: 'round-2' }),
+      playRoundOf(deps, { isOver: endSliceAtOnce }),
+      playRoundOf(deps, { isOver: endSliceAtOnce, roundId: 'round-2' }),
     ])
     expect([one.ids, other.ids]).toEqual([alone.ids, alone.ids])
     const [first, second] = await Promise.all([
-      playRoundOf(deps, { isOver: step, repair: true }),
-      playRoundOf(deps, { isOver: step, repair: true, roundId: 'round-2' }),
+      playRoundOf(deps, { isOver: endSliceAtOnce, repair: true }),
+      playRoundOf(deps, { isOver: endSliceAtOnce, repair: true, roundId: 'round-2' }),
     ])
     expect(first.report.shardsIncomplete + second.report.shardsIncomplete).toBe(0)
     ports.pass(3 * 3_600_000)
@@ -120,7 +77,7 @@ describe('a round of the audit', () => {
       const startedAt = '2026-11-21T10:00:00.000Z'
       const task = { task: 'begin', roundId, startedAt, running } as AuditTask
       const { performAuditTask } = await import('../../lib/maintenance/audit-round.ts')
-      const options = { repair: false, deleteLostDocuments: false, isOver: step, onFinding() {} }
+      const options = { repair: false, deleteLostDocuments: false, isOver: endSliceAtOnce, onFinding() {} }
       return performAuditTask(task, options, deps, new AbortController().signal)
     }
     const one = { Name: 'one', StartDate: '2026-11-21T10:00:00.000Z' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Release } from '../../lib/promotion/ports.ts'
+import type { Release } from '../../lib/promotion/reservations.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
 import { runAudit } from '../support/run-audit.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { UnreadableItemError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { createPorts, WORKSPACE } from '../support/ports.ts'
 import { runAudit } from '../support/run-audit.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ContainerFile } from '../../lib/promotion/ports.ts'
+import type { ContainerFile } from '../../lib/promotion/object-store.ts'
 import {
   type Answer,
   BROKEN,

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
 import { openReservation } from '../../lib/promotion/open-reservation.ts'
-import type { OpenReservation, Reservation } from '../../lib/promotion/ports.ts'
+import type { OpenReservation, Reservation } from '../../lib/promotion/reservations.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import {
   ALL_STEPS,

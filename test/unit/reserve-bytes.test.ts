@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { TakeOutcome } from '../../lib/promotion/ports.ts'
+import type { TakeOutcome } from '../../lib/promotion/quota-ledger.ts'
 import { takeBytes } from '../../lib/promotion/reserve-bytes.ts'
 import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { UnreadableItemError } from '../../lib/errors.ts'
 import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import type { Release, Reservation } from '../../lib/promotion/ports.ts'
+import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
 import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ServiceError, UnreadableItemError } from '../../lib/errors.ts'
+import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { createPorts, LEASE_MS, NOTHING, type Ports } from '../support/ports.ts'
 import { dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 

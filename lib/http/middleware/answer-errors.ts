@@ -20,7 +20,7 @@ export function answerErrors(): ApiMiddleware {
 function errorHeaders(error: ServiceError): Record<string, string> {
   const headers: Record<string, string> = {}
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
-  // RFC 6750 §3. API Gateway's REST APIs rename it to x-amzn-remapped-www-authenticate on its way out.
+  // RFC 6750 §3. API Gateway's REST APIs rename it to x-amzn-remapped-www-authenticate.
   if (error.reason === 'missing_authorization' || error.reason === 'malformed_authorization')
     headers['www-authenticate'] = 'Bearer'
   if (error.reason === 'invalid_api_key') headers['www-authenticate'] = 'Bearer error="invalid_token"'

@@ -3,10 +3,10 @@ import type { ApiKeyStore, Permission } from '../../auth/caller.ts'
 import { headerValues } from '../request-headers.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** By which other services, and the first vendor's library, take their keys. */
+/** In these, other services and the first vendor's library send their keys. */
 const OTHER_KEY_HEADERS = ['x-api-key', 'api-key']
 
-/** Puts the caller behind the bearer key into the state, or ends the request with 401 (interface.md §5). */
+/** Adds the caller to the state, or ends the request with 401 (interface.md §5). */
 export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }): ApiMiddleware {
   const before: ApiMiddleware['before'] = async ({ event }) => {
     const { state } = event
@@ -23,7 +23,6 @@ export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }
   return { before }
 }
 
-/** Ends the request with 403 when the caller's key lacks the permission of the operation. */
 export function authorizeCaller(permission: Permission): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { caller } = event.state

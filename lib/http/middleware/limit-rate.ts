@@ -3,12 +3,12 @@ import type { Metrics } from '../../metrics.ts'
 import { emissionIntervalMs, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from '../../rate-limit.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
-/** A limiter that takes longer is treated as down: it must not hold up the requests it is there to protect. */
+/** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
- * Counts the request against its key's rate limit, beside the lookups of the handler: the handler waits for
- * `rateLimit.rateLimitPassed` before it writes anything. A refusal outranks whatever the handler found wrong in the meantime.
+ * Counts the request in parallel to the handler's lookups: before it writes anything, the handler awaits
+ * `rateLimit.rateLimitPassed`. A refusal outranks whatever else the handler has found wrong.
  */
 export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
@@ -16,7 +16,7 @@ export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; 
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
     const decision = takeOrPass(state.caller.keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    // Awaiting it shows the refusal; when nobody does, it is no unhandled rejection.
+    // The handler awaits it and sees the refusal; this avoids an unhandled rejection when it does not.
     rateLimitPassed.catch(() => {})
     state.rateLimit = { decision, rateLimitPassed }
   }
@@ -52,7 +52,7 @@ function requireAllowed(decision: RateLimitDecision | undefined): void {
   throw new ServiceError('rate_limited', { retryAfterSeconds: Math.max(1, Math.ceil(decision.retryAfterMs / 1000)) })
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: the burst `q` comes back in full within `w` seconds. */
+/** draft-ietf-httpapi-ratelimit-headers: the burst `q` is fully available again within `w` seconds. */
 function rateLimitHeaders(policy: RateLimitPolicy, decision: RateLimitDecision): Record<string, string> {
   const windowSeconds = Math.max(1, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
   return {

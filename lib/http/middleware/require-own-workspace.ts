@@ -4,8 +4,8 @@ import { headerValues } from '../request-headers.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 /**
- * Ends the request with 403 when it names another workspace than its key's. The key alone decides; but a caller who
- * means another workspace must not see, or lose, files of this one.
+ * Ends the request with 403 when it names a workspace other than its key's. The key alone decides, but a caller who
+ * means another workspace must not see or lose files of this one.
  */
 export function requireOwnWorkspace(): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {

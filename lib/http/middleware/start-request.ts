@@ -5,7 +5,7 @@ import { corsHeaders } from '../cors.ts'
 import { VARY } from '../file-shape.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** The outermost middleware: opens the state of a request, and closes it with the headers every answer has. */
+/** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
 export function startRequest({
   log,
   now,

@@ -1,8 +1,17 @@
 import { readServiceDefinition, type ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { type Bench, type BenchContext, type Row, shown } from '../bench.ts'
+import { type Bench, type BenchContext, shown } from '../bench.ts'
 import { lambdaEnvironment, ROOT } from '../bundles.ts'
 import { BEFORE } from '../contention/before.ts'
-import type { Overload, Summary } from '../contention/scenarios.ts'
+import {
+  atRestRows,
+  burstRow,
+  type Found,
+  ledgerRow,
+  overloadRows,
+  SUSTAINED_BAR,
+  sustainedRow,
+  UNDER_WAY,
+} from '../contention/rows.ts'
 import { simulateTransactions } from '../simulator/transactions.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { ContentionMethods } from '../workers/contention.ts'
@@ -10,17 +19,10 @@ import type { ContentionSimulatorMethods } from '../workers/contention-simulator
 import type { LimitedDynamoDbMethods } from '../workers/limited-dynamodb.ts'
 
 const COPY_SECONDS = [0.1, 1, 5, 20]
-const SUSTAINED_BAR = 400
 /** Tried one after the other, until one is sustained. */
 const RATES = [490, 450, SUSTAINED_BAR, 300, 200, 100, 50]
-const GOODPUT_BAR = 0.3
-const RECOVERED_BAR = 0.9
-const LEDGER_UNITS_BAR = 4
-/** Six units and $15.60 for the promotion itself; one unit of $0.625 per million for the index that lists its document. */
-const AT_REST_BARS = { calls: 6, units: 6 + 1, dollars: 15.6 + 0.625 }
 const REAL_BURST = { count: 300, copySeconds: 3, withinSeconds: 3 }
 const BURST = { count: 1000, copySeconds: 1, withinSeconds: 8 }
-const UNDER_WAY = 300
 /** The longest on a slow machine: a minute of 1,500 requests a second. */
 const CALL_LIMIT_MS = 3_600_000
 /** Nothing that limits one key or one workspace may stand in the way. */
@@ -92,16 +94,6 @@ export const contention: Bench = {
   },
 }
 
-interface Found {
-  sustained: Record<number, number>
-  /** That of copies of 1 s. */
-  perSecond: number
-  burst: Summary
-  overload: Overload
-  refusals: Summary
-  unitsAtRest: { usual: number; first: number }
-}
-
 /** Everything that needs no real time, on as many simulators as there are. */
 async function simulateAll(
   simulators: Simulator[],
@@ -170,83 +162,4 @@ async function runRealBurst(
   await lambdas.stop()
   await dynamoDb.stop()
   return { ...storm, leftOpen }
-}
-
-function sustainedRow(copySeconds: number, perSecond: number): Row {
-  return {
-    what: `sustained, copies of ${copySeconds} s`,
-    bar: `≥ ${SUSTAINED_BAR} per s`,
-    measured: `${perSecond} per s (before: ${BEFORE.sustained[copySeconds]})`,
-    isMet: perSecond >= SUSTAINED_BAR,
-  }
-}
-
-interface Burst {
-  count: number
-  withinSeconds: number
-  succeeded: number
-  beyondSeconds: number
-  leftOpen: number
-  before: string
-}
-
-function burstRow(what: string, { count, withinSeconds, succeeded, beyondSeconds, leftOpen, before }: Burst): Row {
-  return {
-    what,
-    bar: `all, within the copy + ${withinSeconds} s`,
-    measured: `${succeeded}, + ${beyondSeconds.toFixed(1)} s, ${leftOpen} left to their lease (before: ${before})`,
-    isMet: succeeded >= count && beyondSeconds <= withinSeconds && leftOpen === 0,
-  }
-}
-
-function overloadRows(found: Overload, perSecond: number): Row[] {
-  const share = found.goodputUnderLoad / perSecond
-  const after = found.goodputAfter / found.offeredAfter
-  const percent = (part: number) => `${(part * 100).toFixed(0)} %`
-  const { p50, most } = found.retryAfterSeconds
-  const refusals = Object.entries(found.answers).filter(([answer]) => answer !== '200')
-  const others = refusals.map(([answer, count]) => `${count} × ${answer}`).join(', ')
-  return [
-    {
-      what: `a minute at three times ${perSecond} a second: goodput`,
-      bar: `≥ ${percent(GOODPUT_BAR)} of it`,
-      measured: `${percent(share)} (before: ${BEFORE.overload})`,
-      isMet: share >= GOODPUT_BAR,
-    },
-    {
-      what: '10 s after it, at 0.9 of the rate: answered 200',
-      bar: `≥ ${percent(RECOVERED_BAR)}`,
-      measured: `${percent(after)}, ${found.leftOpen} left to their lease`,
-      isMet: after >= RECOVERED_BAR,
-    },
-    shown('the other answers of both', others === '' ? 'none' : `${others}; Retry-After ${p50} s, at most ${most} s`),
-  ]
-}
-
-function ledgerRow({ ledger: { largestWrite, largestRefusal } }: Summary): Row {
-  return {
-    what: `write units of a ledger write with ${UNDER_WAY} under way; of a refusal for the full quota`,
-    bar: `≤ ${LEDGER_UNITS_BAR}; ≤ ${LEDGER_UNITS_BAR}`,
-    measured: `${largestWrite}; ${largestRefusal} (before: ${BEFORE.writes})`,
-    isMet: largestWrite <= LEDGER_UNITS_BAR && largestRefusal <= LEDGER_UNITS_BAR,
-  }
-}
-
-/** @param figures of the benches calls and cost, which look at a promotion at rest more closely */
-function atRestRows({ usual, first }: Found['unitsAtRest'], figures: BenchContext['figures']): Row[] {
-  const { depth } = (figures.get('calls') ?? {}) as { depth?: number }
-  const { perMillion = [] } = (figures.get('cost') ?? {}) as { perMillion?: { sizeMib: number; own: number }[] }
-  const dollars = perMillion.find(({ sizeMib }) => sizeMib === 1)?.own
-  if (depth === undefined || dollars === undefined)
-    throw new Error('run npm run bench -- calls latency streamed cost first')
-  const { calls, units: most, dollars: price } = AT_REST_BARS
-  return [
-    {
-      what: 'a plain promotion at rest: calls one after the other, write units, dollars per million',
-      bar: `≤ ${calls}, ≤ ${most}, ≤ ${price.toFixed(2)}`,
-      measured: `${depth}, ${usual}, ${dollars.toFixed(2)} (before: ${BEFORE.atRest})`,
-      isMet: depth <= calls && usual <= most && dollars <= price,
-    },
-    shown('write units of the first promotion since the resolver looked at the workspace', String(first)),
-  ]
 }

@@ -19,7 +19,7 @@ import {
 } from '../../../lib/maintenance/resolve-expired-reservations.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import type { ObjectStore } from '../../../lib/promotion/ports.ts'
+import type { ObjectStore } from '../../../lib/promotion/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 

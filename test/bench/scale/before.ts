@@ -1,6 +1,6 @@
-import { UnreadableItemError } from '../../../lib/errors.ts'
-import type { DueWorkspace, LedgerMaintenance } from '../../../lib/maintenance/ports.ts'
+import type { DueWorkspace, LedgerMaintenance } from '../../../lib/maintenance/ledger-maintenance.ts'
 import { type ResolverDependencies, resolveWorkspace } from '../../../lib/promotion/resolve-workspace.ts'
+import { UnreadableItemError } from '../../../lib/unreadable-item.ts'
 
 const PARALLEL = 8
 const MAX_RESOLUTIONS = 1000

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/workspace-item.ts'
-import type { Reservation } from '../../../lib/promotion/ports.ts'
+import type { Reservation } from '../../../lib/promotion/reservations.ts'
 import { createRandom, percentile } from '../statistics.ts'
 import { namesOf, sizeOf, workspaceIdOf } from './population.ts'
 import { read } from './resolver-scenarios.ts'

@@ -1,29 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { failure, type Listed, listing, S3Failure, xml } from './s3-answers.ts'
+import { failure, S3Failure, xml } from './s3-answers.ts'
+import {
+  type Content,
+  contentOf,
+  copyOf,
+  describing,
+  type S3Contents,
+  type StoredObject,
+  sliceOf,
+  type Upload,
+} from './s3-contents.ts'
+import { listObjects, listUploads } from './s3-listings.ts'
 import type { Store, WireAnswer, WireRequest } from './store.ts'
-
-interface Content {
-  bytes: Buffer
-  /** With its quotes. */
-  etag: string
-}
-interface StoredObject extends Content {
-  /** What describes it: its type, its encoding, its storage class. */
-  headers: Record<string, string>
-  modifiedAtMs: number
-}
-interface Upload {
-  bucket: string
-  key: string
-  headers: Record<string, string>
-  startedAtMs: number
-  parts: Map<number, Content>
-}
-/** Everything that is kept. What a snapshot holds is not changed any more. */
-export interface S3Contents {
-  buckets: Map<string, Map<string, StoredObject>>
-  uploads: Map<string, Upload>
-}
 
 interface Call {
   bucket: string
@@ -33,7 +21,12 @@ interface Call {
   header(name: string): string | undefined
 }
 
-const DESCRIBING = ['content-type', 'content-encoding', 'content-language', 'x-amz-storage-class']
+/** Of the operations below; any other stands for an operation that is not there, as `tagging` does. */
+const PARAMETERS = new Set(
+  'x-id uploads uploadId partNumber list-type prefix delimiter start-after continuation-token max-keys encoding-type key-marker max-uploads'.split(
+    ' ',
+  ),
+)
 const OK: WireAnswer = { status: 200, headers: {}, body: '' }
 const NO_CONTENT: WireAnswer = { status: 204, headers: {}, body: '' }
 
@@ -59,11 +52,15 @@ export function createMemoryS3() {
   function answer(call: Call): WireAnswer {
     const { key, query } = call
     const { method } = call.request
+    for (const name of query.keys()) if (!PARAMETERS.has(name)) throw notImplemented(call)
     if (method === 'PUT' && key === '') return createBucket(call)
     objectsOf(call.bucket)
     if (key === '') {
       if (method === 'HEAD') return OK
-      if (method === 'GET') return query.has('uploads') ? listUploads(call) : listObjects(call)
+      if (method === 'GET')
+        return query.has('uploads')
+          ? listUploads(call.bucket, contents.uploads, query)
+          : listObjects(objectsOf(call.bucket), query)
     } else if (query.has('uploadId')) {
       if (method === 'PUT') return putPart(call)
       if (method === 'POST') return completeUpload(call)
@@ -74,7 +71,7 @@ export function createMemoryS3() {
       if (method === 'GET' || method === 'HEAD') return readObject(call)
       if (method === 'DELETE') return deleteObject(call)
     }
-    throw new S3Failure(501, 'NotImplemented')
+    throw notImplemented(call)
   }
 
   function objectsOf(bucket: string): Map<string, StoredObject> {
@@ -137,16 +134,6 @@ export function createMemoryS3() {
     return NO_CONTENT
   }
 
-  function listObjects({ bucket, query }: Call): WireAnswer {
-    const all = [...objectsOf(bucket)].map(
-      ([key, { bytes, etag, modifiedAtMs }]): Listed => ({
-        key,
-        entry: { Size: bytes.length, ETag: etag, LastModified: new Date(modifiedAtMs).toISOString() },
-      }),
-    )
-    return listing(all, query)
-  }
-
   function createUpload({ bucket, key, request }: Call): WireAnswer {
     const UploadId = randomBytes(16).toString('hex')
     const upload = { bucket, key, headers: describing(request), startedAtMs: Date.now(), parts: new Map() }
@@ -194,18 +181,6 @@ export function createMemoryS3() {
     return NO_CONTENT
   }
 
-  function listUploads({ bucket, query }: Call): WireAnswer {
-    const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
-    const Upload = [...contents.uploads]
-      .filter(([, { bucket: of, key }]) => of === bucket && key.startsWith(prefix) && key > after)
-      .map(([UploadId, { key: Key, startedAtMs }]) => ({
-        Key,
-        UploadId,
-        Initiated: new Date(startedAtMs).toISOString(),
-      }))
-    return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
-  }
-
   return {
     store,
     snapshot: () => copyOf(contents),
@@ -215,29 +190,6 @@ export function createMemoryS3() {
   }
 }
 
-/** Objects are replaced and never changed, so that copies may share them. */
-function copyOf({ buckets, uploads }: S3Contents): S3Contents {
-  return {
-    buckets: new Map([...buckets].map(([name, objects]) => [name, new Map(objects)])),
-    uploads: new Map([...uploads].map(([id, upload]) => [id, { ...upload, parts: new Map(upload.parts) }])),
-  }
-}
-
-function describing({ headers }: WireRequest): Record<string, string> {
-  return Object.fromEntries(
-    DESCRIBING.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-  )
-}
-
-const contentOf = (bytes: Buffer): Content => ({ bytes, etag: `"${createHash('md5').update(bytes).digest('hex')}"` })
-
-/** The same parts are copied in many trials of a run: their hashes are remembered. */
-const slices = new WeakMap<Buffer, Map<string, Content>>()
-
-function sliceOf({ bytes }: Content, from: number, to: number): Content {
-  const known = slices.get(bytes) ?? new Map<string, Content>()
-  slices.set(bytes, known)
-  const slice = known.get(`${from}-${to}`) ?? contentOf(bytes.subarray(from, to))
-  known.set(`${from}-${to}`, slice)
-  return slice
+function notImplemented({ request: { method, path } }: Call): S3Failure {
+  return new S3Failure(501, 'NotImplemented', `test/support/aws/memory-s3.ts has no ${method} ${path}: add it there`)
 }

@@ -5,8 +5,8 @@ export class S3Failure extends Error {
   readonly status: number
   readonly code: string
 
-  constructor(status: number, code: string) {
-    super(code)
+  constructor(status: number, code: string, message = 'as the test’s S3 says') {
+    super(message)
     this.status = status
     this.code = code
   }
@@ -22,9 +22,9 @@ export function xml(content: Record<string, Xml>, status = 200): WireAnswer {
 }
 
 /** As S3 answers it: HEAD has no body. */
-export function failure({ status, code }: S3Failure, method: string): WireAnswer {
+export function failure({ status, code, message }: S3Failure, method: string): WireAnswer {
   if (method === 'HEAD') return { status, headers: {}, body: '' }
-  return xml({ Error: { Code: code, Message: 'as the test’s S3 says' } }, status)
+  return xml({ Error: { Code: code, Message: message } }, status)
 }
 
 function elements(content: Xml): string {

@@ -15,18 +15,6 @@ import { createReadDocumentsHandler } from '../../../lib/http/read-documents.ts'
 import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import type { OperationName } from '../operations.ts'
-
-/** Which function serves an operation. */
-const FUNCTION_OF = {
-  list_documents: 'read-documents',
-  retrieve_document: 'read-documents',
-  download_document: 'read-documents',
-  delete_document: 'delete-document',
-  list_container_files: 'read-container-files',
-  retrieve_container_file: 'read-container-files',
-  download_container_file: 'read-container-files',
-} as const satisfies Record<OperationName, string>
 
 export type FunctionId = keyof ReturnType<typeof composeFunctions>['handlers']
 
@@ -63,7 +51,6 @@ export function composeFunctions({
   }
   return {
     deps,
-    functionOf: FUNCTION_OF,
     handlers: {
       'promote-container-file': createPromoteContainerFileHandler(deps),
       'read-documents': createReadDocumentsHandler(deps),

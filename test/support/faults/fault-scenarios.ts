@@ -3,13 +3,15 @@ import { newAttemptId } from '../../../lib/ids.ts'
 import type { AnyResponse } from '../openapi.ts'
 import type { OperationName } from '../operations.ts'
 import { patternBytes } from '../pattern-bytes.ts'
+import { deadlineIn } from '../rest-event.ts'
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
 /** How long a run has. */
 export interface RunLimits {
-  /** Of a request: its deadline leaves 2.5 s of it for the undo. */
-  remainingMs: number
+  /** Of a request: until its deadline, and then for the undo. */
+  workMs: number
+  undoMs: number
   /** Of all else. */
   boundMs: number
 }
@@ -41,7 +43,7 @@ const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 
 }
 const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLimits, idempotencyKey?: string) =>
   process.promote(workspace, 'a.txt', {
-    remainingMs: limits?.remainingMs,
+    ...(limits && { remainingMs: deadlineIn(limits.workMs, limits.undoMs) }),
     ...(idempotencyKey && { idempotencyKey }),
   })
 
@@ -151,12 +153,12 @@ export const SCENARIOS: Scenario[] = [
       await promote(process, workspace)
       return workspace
     },
-    async run(process, workspace, { remainingMs }) {
+    async run(process, workspace, { workMs, undoMs }) {
       const parameters = { document_id: await documentIdOf(process, workspace) }
       const call = (name: OperationName) =>
         process.call(name, workspace, {
           ...(name !== 'list_documents' && { parameters }),
-          remainingMs,
+          remainingMs: deadlineIn(workMs, undoMs),
         })
       const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
       if (!process.isDead()) {

@@ -148,12 +148,11 @@ export async function startTestProcess(
     call(
       name: OperationName,
       { token }: TestWorkspace,
-      request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | undefined },
+      request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | (() => number) | undefined },
     ): Promise<AnyResponse> {
       const operation = OPERATIONS[name]
       const event = routeEvent(operation, { ...request, headers: { authorization: `Bearer ${token}` } })
-      const functionId = composed.functionOf[name]
-      return answered(functionId, { event, operation, context: lambdaContext(request.remainingMs) })
+      return answered(operation.functionId, { event, operation, context: lambdaContext(request.remainingMs) })
     },
     resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>
       actAs('resolve-reservations', () =>

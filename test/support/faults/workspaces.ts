@@ -9,7 +9,7 @@ import { createReservations } from '../../../lib/aws/reservations.ts'
 import { newWorkspaceItem, toWorkspaceLedger } from '../../../lib/aws/workspace-item.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
-import type { OpenReservation } from '../../../lib/promotion/ports.ts'
+import type { OpenReservation } from '../../../lib/promotion/reservations.ts'
 import type { StandIns } from '../stand-ins.ts'
 
 export interface TestWorkspace {

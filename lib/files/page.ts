@@ -1,0 +1,4 @@
+export interface Page<Item> {
+  items: Item[]
+  hasMore: boolean
+}

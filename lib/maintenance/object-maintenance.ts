@@ -1,0 +1,21 @@
+export interface StoredDocumentObject {
+  objectKey: string
+  sizeBytes: number
+}
+
+export interface UnfinishedUpload {
+  objectKey: string
+  startedAtMs: number
+}
+
+export interface ObjectMaintenance {
+  /** Document objects by ascending key, read page by page. @param afterKey starts behind it */
+  listObjects(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<StoredDocumentObject>
+  /** By ascending key. @param afterKey starts behind it */
+  listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
+  /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts behind it */
+  listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
+  hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
+  /** Aborts the unfinished uploads of a key, but leaves its object. */
+  abortUploads(objectKey: string, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,7 @@
+/** An item in a form that this service does not write. Only its workspace is affected: resolver and audit go on. */
+export class UnreadableItemError extends Error {
+  override readonly name = 'UnreadableItemError'
+}
+
+/** Gets what cannot be read in a listing; left out: the listing throws. */
+export type OnUnreadable = (error: Error) => void

@@ -1,0 +1,63 @@
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import type { Drifts } from './drifts.ts'
+import type { Stores } from './stores.ts'
+
+/** What is true at every moment, whatever has happened. @param mayExceed whether the workspace may be over its quota */
+export function checkBytes(stores: Stores, drifts: Drifts, mayExceed: (workspaceId: WorkspaceId) => boolean): void {
+  for (const [workspaceId, { quotaBytes, remainingBytes }] of stores.ledger.workspaces) {
+    const bytes = heldBytes(workspaceId, stores) + drifts.of(workspaceId)
+    expectEqual(quotaBytes - remainingBytes, bytes, `${workspaceId} counts what is held to the byte`)
+    if (remainingBytes < 0 && !mayExceed(workspaceId)) throw new Error(`${workspaceId} is over its quota`)
+  }
+  for (const document of stores.documents.documents.values()) {
+    const object = stores.objects.documents.get(document.objectKey)
+    expectEqual(object?.bytes.length, document.sizeBytes, `document ${document.documentId} has its bytes`)
+  }
+}
+
+/** What is true when everything has come to rest. */
+export function checkRest(stores: Stores): void {
+  for (const [workspaceId, workspace] of stores.ledger.workspaces) {
+    const { quotaBytes, remainingBytes, takings, releases, checkDueAtMs } = workspace
+    const bytes = stores.documentsOf(workspaceId).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    expectEqual(quotaBytes - remainingBytes, bytes, `${workspaceId} counts its documents to the byte`)
+    expectEqual([...takings, ...releases], [], `${workspaceId} has no marker left`)
+    expectEqual(checkDueAtMs, undefined, `${workspaceId} is looked at no more`)
+  }
+  expectEqual([...stores.reservations.items.values()], [], 'no reservation is left')
+  const unfinished = [...stores.documents.tombstones.values()].filter(({ isFinished }) => !isFinished)
+  expectEqual(unfinished, [], 'no deletion is left unfinished')
+  const keys = new Set([...stores.documents.documents.values()].map(({ objectKey }) => objectKey))
+  const loose = [...stores.objects.documents.keys()].filter((key) => !keys.has(key))
+  expectEqual(loose, [], 'no object is left without a document')
+}
+
+/** The bytes of all attempts that hold some, each once: docs/reliability.md, "Who holds the bytes". */
+function heldBytes(workspaceId: WorkspaceId, stores: Stores): number {
+  const { takings, releases } = stores.ledger.workspaces.get(workspaceId) ?? {
+    takings: new Map(),
+    releases: new Map(),
+  }
+  const held = new Map<string, number>()
+  for (const { attemptId, sizeBytes } of stores.documentsOf(workspaceId)) held.set(attemptId, sizeBytes)
+  for (const { attemptId, sizeBytes } of takings.values()) held.set(attemptId, sizeBytes)
+  for (const { workspaceId: owner, attemptId, sizeBytes, purpose, closedBy } of stores.reservations.items.values()) {
+    const isReleased = closedBy !== undefined && !releases.has(closedBy)
+    if (owner === workspaceId && purpose === 'promotion' && !isReleased) held.set(attemptId, sizeBytes)
+  }
+  for (const release of releases.values()) {
+    const isRetired = stores.documents.tombstones.get(keyOf(release))?.retiredBy === release.releaseId
+    if (release.purpose === 'deletion' && isRetired) held.set(release.attemptId, release.sizeBytes)
+  }
+  return [...held.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
+}
+
+const keyOf = ({ workspaceId, documentId }: Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>) =>
+  `${workspaceId}/${documentId}`
+
+export function expectEqual(actual: unknown, expected: unknown, what: string): void {
+  if (Object.is(actual, expected)) return
+  const [is, shouldBe] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (is !== shouldBe) throw new Error(`${what}: ${is} instead of ${shouldBe}`)
+}

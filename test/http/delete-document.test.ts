@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import {
+  ANTHROPIC,
+  idsOf,
+  newDocumentId,
+  OPENAI,
+  OPENROUTER,
+  UNLIMITED,
+  useDocumentsApi,
+} from '../support/documents-api.ts'
+import { reasonOf } from '../support/promotion-answers.ts'
+import { createTestApi } from '../support/test-api.ts'
+
+const files = useDocumentsApi()
+const { record, list, remove, show } = files
+
+describe('DELETE /v1/files/{id}', () => {
+  it.each([
+    ['native', {}, { _shape: 'native', type: 'file_deleted' }],
+    ['compat_a', ANTHROPIC, { _shape: 'compat_a', type: 'file_deleted' }],
+    ['compat_b', OPENAI, { _shape: 'compat_b', object: 'file', deleted: true }],
+    ['the words of @openrouter/sdk', OPENROUTER, { _shape: 'openrouter', type: 'file_deleted' }],
+  ])('deletes record and object, gives the bytes back, and says so in %s', async (_, headers, expected) => {
+    const { body } = await files.api.promote({})
+    const { id } = body as { id: string }
+    const response = await remove(id, headers)
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({ id, ...expected })
+    expect(response.headers).toMatchObject({ 'storage-quota-bytes': '1000', 'storage-used-bytes': '0' })
+    expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([0, 0])
+    expect((await show(id)).status).toBe(404)
+    expect(idsOf(await list())).toEqual([])
+  })
+
+  it('is 200 again as long as the deletion is remembered, and counts it once', async () => {
+    const { body } = await files.api.promote({})
+    const { id } = body as { id: string }
+    const answers = [await remove(id), await remove(id), await remove(id)]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(answers.map(({ headers }) => headers['storage-used-bytes'])).toEqual(['0', '0', '0'])
+    expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
+  })
+
+  it('frees room for the next promotion at once', async () => {
+    files.api.putFile('big.bin', Buffer.alloc(500))
+    const ids = []
+    for (let i = 0; i < 2; i++) ids.push(((await files.api.promote({ path: 'big.bin' })).body as { id: string }).id)
+    expect((await files.api.promote({ path: 'big.bin' })).status).toBe(403)
+    await remove(ids[0] as string)
+    expect((await files.api.promote({ path: 'big.bin' })).status).toBe(200)
+  })
+
+  it("is 404 for what was never there, is malformed, or is another workspace's", async () => {
+    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
+    for (const id of [newDocumentId(), 'x', foreign.documentId]) {
+      const response = await remove(id)
+      expect([response.status, reasonOf(response)]).toEqual([404, 'document_not_found'])
+    }
+    expect(files.api.documents.documents.size).toBe(1)
+  })
+
+  it('writes nothing for a key above its rate limit', async () => {
+    const refusing = {
+      ...UNLIMITED,
+      take: async () => ({ isAllowed: false, remaining: 0, resetMs: 1, retryAfterMs: 1 }),
+    }
+    const { documentId } = await record(1)
+    const limited = createTestApi({ rateLimiter: refusing, documents: files.api.documents, ledger: files.api.ledger })
+    const parameters = { document_id: documentId as string }
+    expect((await limited.call('delete_document', { parameters })).status).toBe(429)
+    expect(files.api.documents.documents.size).toBe(1)
+  })
+})

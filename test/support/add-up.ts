@@ -1,0 +1,37 @@
+import { beginUsage, endUsage, type UsageState, usageSum } from '../../lib/maintenance/audit-usage.ts'
+import { type Ports, WORKSPACE } from './ports.ts'
+
+const { signal } = new AbortController()
+
+export const begin = ({ deps }: Ports) => beginUsage(WORKSPACE, deps, signal)
+
+/** As if there were a slice for each row. */
+export async function readRows({ documents }: Ports, state: UsageState): Promise<UsageState> {
+  let current = state
+  for await (const row of documents.listRows(WORKSPACE, signal)) {
+    current = JSON.parse(JSON.stringify(current)) as UsageState
+    usageSum(current).add(row)
+  }
+  return current
+}
+
+/** @param meanwhile done between the cut and each reading of the rows */
+export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = async () => {}) {
+  let state = await begin(ports)
+  for (let sums = 1; ; sums++) {
+    await meanwhile()
+    state = await readRows(ports, state)
+    const result = await endUsage(state, ports.deps, signal)
+    if (result.outcome !== 'again') return { ...result, sums }
+    state = result.state
+  }
+}
+
+export const passBy = async (ports: Ports) => {
+  const one = await ports.run(['take'])
+  await ports.ledger.release(one, signal)
+}
+export const countMore = (ports: Ports, bytes: number) => {
+  const workspace = ports.ledger.workspaces.get(WORKSPACE)
+  if (workspace) workspace.remainingBytes -= bytes
+}

@@ -1,0 +1,49 @@
+import { expect } from 'vitest'
+import { patternBytes } from '../pattern-bytes.ts'
+import type { Fault } from './fault-proxy.ts'
+import type { TestProcess } from './test-process.ts'
+import { useTestProcesses } from './use-test-processes.ts'
+import type { WorkspaceState } from './workspaces.ts'
+
+export const NOTHING: WorkspaceState = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
+
+/** With one document of so many bytes. */
+export const kept = (usedBytes: number): WorkspaceState => ({ ...NOTHING, documents: 1, objects: 1, usedBytes })
+
+/** Two parts with the local stage's smallest part of 5 MiB. */
+export const LARGE_BYTES = patternBytes(11 * 1024 * 1024 + 1)
+
+/** Promotions in processes of a test file, each with one kind of call that goes wrong. */
+export function usePromotionsThatFail() {
+  // With the product's own time limits: they are what ends some of these rows.
+  const processes = useTestProcesses({ atOnce: 8, hasOwnTimeouts: true })
+  const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
+    processes.one((service) => {
+      service.restart()
+      service.stopClock(undefined)
+      return test(service)
+    })
+
+  const promoteBroken = (call: string, fault: Fault, bytes: Buffer, remainingMs?: () => number) =>
+    inProcess(async (service) => {
+      const workspace = await service.newWorkspace()
+      await service.putFile(workspace, 'a.txt', bytes)
+      service.breakCalls(({ name }) => (name === call ? fault : undefined))
+      const response = await service.promote(workspace, 'a.txt', { remainingMs })
+      expect(service.takeCallNames()).toContain(call)
+      expect(JSON.stringify(response)).not.toMatch(/secret|arn:|sandboxes\/|local-|at .*\.ts|Exception/)
+      return { response, state: await service.stateOf(workspace) }
+    })
+
+  return { inProcess, promoteBroken }
+}
+
+/** The answer of the row, and nothing is left. */
+export function expectRow(
+  { response, state }: { response: { status: number; body: unknown }; state: WorkspaceState },
+  status: number,
+  reason: string,
+): void {
+  expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
+  expect(state).toEqual(NOTHING)
+}

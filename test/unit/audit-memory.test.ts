@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { newDocument } from '../support/ledger-values.ts'
+import { createPorts, WORKSPACE } from '../support/ports.ts'
+import { runAudit } from '../support/run-audit.ts'
+
+const { signal } = new AbortController()
+
+describe('the audit of a large workspace', () => {
+  it('streams: a million documents do not fill memory', { timeout: 120_000 }, async () => {
+    const ports = createPorts()
+    const count = 1_000_000
+    const document = newDocument(ports.begin())
+    const keyOf = (i: number) => `documents/ws_1/file_${String(i).padStart(7, '0')}/a`
+    const rowOf = (each: typeof document) => {
+      const { documentId, attemptId, sizeBytes, createdAt } = each
+      const counted = { attemptId, sizeBytes, countedFrom: 1, createdAtMs: createdAt.getTime() }
+      return { documentId, document: each, counted: [{ state: 'document' as const, ...counted }] }
+    }
+    const every = async function* <Element>(make: (i: number) => Element) {
+      for (let i = 0; i < count; i++) yield make(i)
+    }
+    const documents = {
+      ...ports.documents,
+      list: () => every((i) => ({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })),
+      listRows: () => every((i) => rowOf({ ...document, documentId: `file_${i}` as never, objectKey: keyOf(i) })),
+    }
+    const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
+    await ports.ledger.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
+    const before = process.memoryUsage().heapUsed
+    let peak = 0
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().heapUsed)
+    }, 5)
+    const { report, findings } = await runAudit(ports, false, { documents, objects })
+    clearInterval(watch)
+    expect(findings).toEqual([])
+    expect(report.documents).toBe(count)
+    // A million documents held at once would take some 400 MB.
+    expect((Math.max(peak, process.memoryUsage().heapUsed) - before) / 1024 ** 2).toBeLessThan(150)
+  })
+})

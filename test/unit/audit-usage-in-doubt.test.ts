@@ -1,0 +1,105 @@
+import { describe, expect, it, vi } from 'vitest'
+import { endUsage, usageSum } from '../../lib/maintenance/audit-usage.ts'
+import type { DocumentRow } from '../../lib/maintenance/document-maintenance.ts'
+import { undo } from '../../lib/promotion/end-attempt.ts'
+import { addUp, begin, countMore, passBy, readRows } from '../support/add-up.ts'
+import { createPorts, type Ports, WORKSPACE } from '../support/ports.ts'
+
+const { signal } = new AbortController()
+const HOUR_MS = 3_600_000
+
+describe('a workspace that does not add up', () => {
+  it('gives up, and says so, where that never ends', async () => {
+    const ports = createPorts()
+    const { list } = ports.reservations
+    vi.spyOn(ports.reservations, 'list').mockImplementation(async function* (...args) {
+      const one = await ports.run(['take', 'open', 'unmark'])
+      await undo(one, { mayCopyArrive: false }, ports.deps, signal)
+      yield* list(...args)
+    })
+    expect(await addUp(ports)).toEqual({ outcome: 'not_added_up', reason: 'restless', sums: 1 })
+  })
+
+  it('takes no document for drift that was recorded without saying since when it is counted', async () => {
+    const ports = createPorts()
+    const one = ports.begin()
+    await ports.run(['take'], one)
+    delete one.countedFrom
+    await ports.run(['open', 'unmark', 'copy', 'record', 'settle'], one)
+    expect((await addUp(ports)).outcome).toBe('agrees')
+    const document = [...ports.documents.documents.values()][0]
+    if (!document) throw new Error('no document')
+    document.createdAt = new Date(ports.clock.nowMs)
+    expect(await addUp(ports, () => passBy(ports))).toMatchObject({ outcome: 'not_added_up', reason: 'older_release' })
+    ports.pass(HOUR_MS + 1)
+    expect((await addUp(ports, () => passBy(ports))).outcome).toBe('agrees')
+  })
+
+  it.each<[string, DocumentRow['counted'][number], (nowMs: number) => object]>([
+    ['an unfinished deletion', { state: 'untold' }, () => ({})],
+    ['a deletion of just now', { state: 'untold', finishedAtMs: 0 }, (nowMs) => ({ finishedAtMs: nowMs })],
+    ['more deletions of one id than there is room for', { state: 'forgotten', countedThrough: 0 }, () => ({})],
+  ])('does not guess what is not told: %s', async (what, entry, change) => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const state = await begin(ports)
+    const told = what.startsWith('more') ? { countedThrough: state.cut?.version } : change(ports.clock.nowMs)
+    usageSum(state).add({ documentId: 'file_1' as never, counted: [{ ...entry, ...told } as typeof entry] })
+    await passBy(ports)
+    const result = await endUsage(await readRows(ports, state), ports.deps, signal)
+    expect(result).toEqual({ outcome: 'not_added_up', reason: 'older_release' })
+  })
+
+  it('does not trust tombstones that are nearly a day old', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const state = await begin(ports)
+    await passBy(ports)
+    ports.pass(20 * HOUR_MS + 1)
+    const result = await endUsage(await readRows(ports, state), ports.deps, signal)
+    expect(result).toEqual({ outcome: 'not_added_up', reason: 'too_slow' })
+  })
+
+  it.each([
+    ['came', async ({ ledger }: Ports) => void ledger.workspaces.delete(WORKSPACE), passBy],
+    ['went', async () => {}, async ({ ledger }: Ports) => void ledger.workspaces.delete(WORKSPACE)],
+    [
+      'was brought back from a backup',
+      async () => {},
+      async ({ ledger }: Ports) => {
+        const workspace = ledger.workspaces.get(WORKSPACE)
+        if (workspace) workspace.version -= 3
+      },
+    ],
+  ])('does not compare with a ledger that %s meanwhile', async (_, before, meanwhile) => {
+    const ports = createPorts()
+    await ports.addDocument()
+    await ports.addDocument()
+    await before(ports)
+    const result = await addUp(ports, () => meanwhile(ports))
+    expect(result).toMatchObject({ outcome: 'not_added_up', reason: 'ledger_replaced' })
+  })
+
+  it('compares with a ledger from a backup when nothing goes on', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    await ports.addDocument()
+    const workspace = ports.ledger.workspaces.get(WORKSPACE)
+    Object.assign(workspace ?? {}, { version: 1, remainingBytes: 900 })
+    const result = await addUp(ports)
+    expect(result).toMatchObject({ outcome: 'drift', usedBytes: 100, expectedBytes: 200, sums: 1 })
+    if (result.outcome === 'drift') expect(await result.correct()).toBe(true)
+    expect((await addUp(ports)).outcome).toBe('agrees')
+  })
+
+  it('calls nothing drift that is another one at each cut', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    countMore(ports, 7)
+    const result = await addUp(ports, async () => {
+      countMore(ports, 7)
+      await passBy(ports)
+    })
+    expect(result).toEqual({ outcome: 'not_added_up', reason: 'inconsistent', sums: 3 })
+  })
+})
