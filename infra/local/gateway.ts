@@ -56,6 +56,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // RFC 9112 §3.2: exactly one.
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
+    // A body that nobody reads is thrown away: whoever is still sending it would lose the answer with the connection.
+    if (match.outcome === 'unknown_path' || match.outcome === 'wrong_method') incoming.resume()
     if (match.outcome === 'unknown_path') return answers.unknownPath(path)
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
@@ -159,7 +161,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
 
 function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
   // The rest of the request body is not read, so the connection cannot be reused.
-  if (!outgoing.req.complete) outgoing.setHeader('connection', 'close')
+  if (!outgoing.req.complete && !outgoing.req.readableFlowing) outgoing.setHeader('connection', 'close')
   const hasBody = answer.status !== 204
   const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}
   outgoing.writeHead(answer.status, { ...answer.headers, ...length })

@@ -1,23 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { close, listen } from '../../infra/local/listen.ts'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { startLightService, type TestService } from '../support/local-service/services.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
-const ROOT = join(import.meta.dirname, '../..')
-let directory: string
-let service: LocalService
+let service: TestService
 let app: Server
 let [allowed, foreign] = ['', '']
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-cors-'))
   app = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>'),
   )
@@ -25,14 +19,11 @@ beforeAll(async () => {
   // Two names of one machine are two origins.
   allowed = `http://127.0.0.1:${port}`
   foreign = `http://localhost:${port}`
-  process.env.CORS_ALLOWED_ORIGINS = `https://app.example.com,${allowed}`
-  service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  service = await startLightService({ CORS_ALLOWED_ORIGINS: `https://app.example.com,${allowed}` })
 })
 afterAll(async () => {
-  delete process.env.CORS_ALLOWED_ORIGINS
   await service?.stop()
   await close(app)
-  await rm(directory, { recursive: true, force: true })
 })
 
 const promotion = () =>

@@ -1,43 +1,33 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand, S3Client } from '@aws-sdk/client-s3'
+import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
-import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { ROOT, startService, type TestService } from '../support/local-service/services.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
-const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
-const ROOT = join(import.meta.dirname, '../..')
 if (!HAS_BROWSER)
   console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
 
 describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
-  let directory: string
-  let service: LocalService
+  let service: TestService
   let chromium: TestBrowser
   let home: string
-  let storage: S3Client
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-page-'))
-    service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+    service = await startService()
     home = new URL('/', service.demo.base_url).href
-    const { s3_endpoint: endpoint } = service.demo
-    storage = new S3Client({ region: 'us-east-1', credentials: CREDENTIALS, endpoint, forcePathStyle: true })
     chromium = await startBrowser()
   })
   afterAll(async () => {
-    storage?.destroy()
     await chromium?.stop()
     await service?.stop()
-    await rm(directory, { recursive: true, force: true })
   })
 
   const s3 = () => new URL(service.demo.s3_endpoint).host
@@ -106,11 +96,11 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const download = page.getByRole('button', { name: 'Download output/report.csv' })
     const said = (hasText: RegExp | string) => page.getByRole('status').filter({ hasText }).waitFor()
     const bucket = { Bucket: service.demo.documents_bucket }
-    const { CORSRules } = await storage.send(new GetBucketCorsCommand(bucket))
-    await storage.send(new DeleteBucketCorsCommand(bucket))
+    const { CORSRules } = await service.s3.send(new GetBucketCorsCommand(bucket))
+    await service.s3.send(new DeleteBucketCorsCommand(bucket))
     await download.click()
     await said('S3, and that must let this page in (CORS)')
-    await storage.send(new PutBucketCorsCommand({ ...bucket, CORSConfiguration: { CORSRules } }))
+    await service.s3.send(new PutBucketCorsCommand({ ...bucket, CORSConfiguration: { CORSRules } }))
 
     const { id } = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
     const headers = { authorization: `Bearer ${service.demo.standard_key}` }
@@ -221,7 +211,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     let site: Server
     let url: string
     beforeAll(async () => {
-      const out = join(directory, 'site')
+      const out = join(service.directory, 'site')
       const args = [join(ROOT, 'infra/page/write-docs.ts'), '--out', out, '--base-url', 'https://api.example.com/v1']
       await promisify(execFile)(process.execPath, args)
       site = createServer(async (request, response) => {

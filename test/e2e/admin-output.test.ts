@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin.ts'
-import { startService, type TestService } from '../support/local-service/services.ts'
+import { startLightService, type TestService } from '../support/local-service/services.ts'
 
 // Processes are slow to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -15,7 +15,7 @@ let service: TestService
 const admin = (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args])
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startLightService()
   directory = service.directory
 })
 afterAll(async () => {

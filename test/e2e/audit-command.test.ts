@@ -87,7 +87,7 @@ describe('npm run admin -- audit', () => {
     const key = newApiKeyRecord(newToken(), grant, Date.now())
     const { environment } = demo
     const keys = createApiKeyAdministration({ client: dynamoDb, tableName: environment.KEYS_TABLE ?? '' })
-    await keys.add(key, AbortSignal.timeout(10_000))
+    await keys.add(key, AbortSignal.timeout(60_000))
     const found = await audit('--workspace', 'ws_misspelt', '--json')
     expect([found.code, jsonLines(found)]).toMatchObject([
       1,

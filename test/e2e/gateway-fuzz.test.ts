@@ -82,7 +82,9 @@ describe('the local gateway, where serverless-offline answered otherwise', () =>
   })
 
   it('answers requests that come in one piece in their order, the last of them broken', async () => {
-    const answers = await sendRaw(port, `${promotion()}${promotion('Content-Length: 2')}{}${promotion('A b')}`, 1000)
+    const requests = `${promotion()}${promotion('Content-Length: 2')}{}${promotion('A b')}`
+    // The last answer ends the connection.
+    const answers = await sendRaw(port, requests, { quietMs: 60_000 })
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400])
     for (const answer of answers) expectSound(answer)
   })
@@ -195,7 +197,7 @@ describe('any request', () => {
           each.body,
         ]
         const bytes = lines.join(lineEnd)
-        const answers = await sendRaw(port, isRepeated ? bytes + bytes : bytes, 60)
+        const answers = await sendRaw(port, isRepeated ? bytes + bytes : bytes, { quietMs: 60, patienceMs: 5000 })
         for (const answer of answers) {
           expectSound(answer, method === 'HEAD' && answer.body === '')
           seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
@@ -206,6 +208,6 @@ describe('any request', () => {
     // It reached the function and was refused in every way.
     for (const status of [200, 400, 401, 404]) expect(seen.get(status), `${status}`).toBeGreaterThan(0)
     // And the service is well.
-    expect((await sendRaw(port, promotion(), 1000)).map(({ status }) => status)).toContain(200)
+    expect((await sendRaw(port, promotion())).map(({ status }) => status)).toContain(200)
   })
 })

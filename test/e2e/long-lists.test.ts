@@ -14,7 +14,7 @@ import {
   newAttemptId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
-import { startService, type TestService } from '../support/local-service/services.ts'
+import { startLightService, type TestService } from '../support/local-service/services.ts'
 
 const DOCUMENTS = 5000
 const OTHERS = 50
@@ -25,7 +25,7 @@ let service: TestService
 let workspaceId: WorkspaceId
 let expected: string[]
 beforeAll(async () => {
-  service = await startService()
+  service = await startLightService()
   workspaceId = service.newWorkspaceId()
   expected = await recordDocuments()
   await service.putFile(workspaceId, 'sess_1', 'a.txt', Buffer.from('a'))

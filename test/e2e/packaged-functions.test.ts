@@ -11,7 +11,7 @@ import { createWorkspaces, type TestWorkspace } from '../support/faults/workspac
 import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
 import { expectDocumented } from '../support/openapi.ts'
-import { type Packaged, packagedService } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
 import { restEvent, routeEvent } from '../support/rest-event.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
 import { unzipFunction } from '../support/unzipped-function.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   })
   world = createWorkspaces(standIns)
   promotion = await start('promoteContainerFile')
-}, 60_000)
+}, PACKAGING_TIMEOUT_MS)
 afterAll(async () => {
   await Promise.all(runtimes.map((runtime) => runtime.stop()))
   await standIns.stop()

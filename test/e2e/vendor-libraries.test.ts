@@ -11,8 +11,8 @@ import { sharedService, type TestService } from '../support/local-service/servic
 
 const MIB = 1024 * 1024
 const CONTAINER = 'sess_libraries'
-/** The local service copies files above 8 MiB in parts. */
-const LARGE = Buffer.alloc(20 * MIB, Buffer.from('0123456789abcdefghijklmnopqrstuv'))
+/** The local service copies files above 8 MiB in parts: this one in two. */
+const LARGE = Buffer.alloc(9 * MIB, Buffer.from('0123456789abcdefghijklmnopqrstuv'))
 const FILES: { path: string; body: Buffer; contentType: string | undefined }[] = [
   { path: 'empty.txt', body: Buffer.alloc(0), contentType: 'text/plain' },
   { path: 'output/table.csv', body: Buffer.from('a,b\n1,2\n'), contentType: 'text/csv' },
@@ -273,7 +273,7 @@ describe('single files', () => {
 })
 
 describe('errors are of the libraries’ own classes', () => {
-  beforeAll(() => newWorkspace())
+  beforeAll(() => newWorkspace([]))
   const id = 'file_unknown'
 
   it('for what is not there', async () => {
@@ -313,7 +313,7 @@ describe('errors are of the libraries’ own classes', () => {
 })
 
 describe('what is not offered is a 404 in our words', () => {
-  beforeAll(() => newWorkspace())
+  beforeAll(() => newWorkspace([]))
   const file = new File(['x'], 'x.txt')
   const refused = {
     'OpenRouter files.upload': () => openRouter().files.upload({ requestBody: { file } }),

@@ -8,15 +8,21 @@ export interface RawAnswer {
   body: string
 }
 
-const PATIENCE_MS = 5000
+/** Never, on however busy a machine. */
+const PATIENCE_MS = 60_000
 const INTERIM_ONLY = /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+$/
 
 /**
  * Sends bytes as they are over a connection of their own and reads what comes back until the server closes it, or until
  * nothing more comes.
  * @param quietMs after so long without a byte the answer is taken to be whole
+ * @param patienceMs after so long without any answer there is none
  */
-export function sendRaw(port: number, bytes: string | Buffer, quietMs = 150): Promise<RawAnswer[]> {
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  { quietMs = 150, patienceMs = PATIENCE_MS } = {},
+): Promise<RawAnswer[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const socket = connect(port, LOOPBACK)
@@ -27,7 +33,7 @@ export function sendRaw(port: number, bytes: string | Buffer, quietMs = 150): Pr
       resolve(parseAnswers(Buffer.concat(chunks)))
     }
     let quiet: NodeJS.Timeout
-    const patience = setTimeout(end, PATIENCE_MS)
+    const patience = setTimeout(end, patienceMs)
     socket
       .on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes))
       .on('data', (chunk) => {
