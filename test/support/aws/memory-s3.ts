@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { failure, hasUnknownParameter, type Listed, listing, notImplemented, S3Failure, xml } from './s3-answers.ts'
+import { failure, hasUnknownParameter, notImplemented, S3Failure, xml } from './s3-answers.ts'
 import {
   type Content,
   contentOf,
@@ -10,6 +10,7 @@ import {
   sliceOf,
   type Upload,
 } from './s3-contents.ts'
+import { listObjects, listUploads } from './s3-listings.ts'
 import type { Store, WireAnswer, WireRequest } from './store.ts'
 
 interface Call {
@@ -50,7 +51,10 @@ export function createMemoryS3() {
     objectsOf(call.bucket)
     if (key === '') {
       if (method === 'HEAD') return OK
-      if (method === 'GET') return query.has('uploads') ? listUploads(call) : listObjects(call)
+      if (method === 'GET')
+        return query.has('uploads')
+          ? listUploads(call.bucket, contents.uploads, query)
+          : listObjects(objectsOf(call.bucket), query)
     } else if (query.has('uploadId')) {
       if (method === 'PUT') return putPart(call)
       if (method === 'POST') return completeUpload(call)
@@ -124,16 +128,6 @@ export function createMemoryS3() {
     return NO_CONTENT
   }
 
-  function listObjects({ bucket, query }: Call): WireAnswer {
-    const all = [...objectsOf(bucket)].map(
-      ([key, { bytes, etag, modifiedAtMs }]): Listed => ({
-        key,
-        entry: { Size: bytes.length, ETag: etag, LastModified: new Date(modifiedAtMs).toISOString() },
-      }),
-    )
-    return listing(all, query)
-  }
-
   function createUpload({ bucket, key, request }: Call): WireAnswer {
     const UploadId = randomBytes(16).toString('hex')
     const upload = { bucket, key, headers: describing(request), startedAtMs: Date.now(), parts: new Map() }
@@ -179,18 +173,6 @@ export function createMemoryS3() {
     uploadOf(call)
     contents.uploads.delete(call.query.get('uploadId') ?? '')
     return NO_CONTENT
-  }
-
-  function listUploads({ bucket, query }: Call): WireAnswer {
-    const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
-    const Upload = [...contents.uploads]
-      .filter(([, { bucket: of, key }]) => of === bucket && key.startsWith(prefix) && key > after)
-      .map(([UploadId, { key: Key, startedAtMs }]) => ({
-        Key,
-        UploadId,
-        Initiated: new Date(startedAtMs).toISOString(),
-      }))
-    return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
   }
 
   return {
