@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { failure, hasUnknownParameter, notImplemented, S3Failure, xml } from './s3-answers.ts'
+import { failure, S3Failure, xml } from './s3-answers.ts'
 import {
   type Content,
   contentOf,
@@ -21,6 +21,12 @@ interface Call {
   header(name: string): string | undefined
 }
 
+/** Of the operations below; any other stands for an operation that is not there, as `tagging` does. */
+const PARAMETERS = new Set(
+  'x-id uploads uploadId partNumber list-type prefix delimiter start-after continuation-token max-keys encoding-type key-marker max-uploads'.split(
+    ' ',
+  ),
+)
 const OK: WireAnswer = { status: 200, headers: {}, body: '' }
 const NO_CONTENT: WireAnswer = { status: 204, headers: {}, body: '' }
 
@@ -46,7 +52,7 @@ export function createMemoryS3() {
   function answer(call: Call): WireAnswer {
     const { key, query } = call
     const { method } = call.request
-    if (hasUnknownParameter(query)) throw notImplemented(call.request)
+    for (const name of query.keys()) if (!PARAMETERS.has(name)) throw notImplemented(call)
     if (method === 'PUT' && key === '') return createBucket(call)
     objectsOf(call.bucket)
     if (key === '') {
@@ -65,7 +71,7 @@ export function createMemoryS3() {
       if (method === 'GET' || method === 'HEAD') return readObject(call)
       if (method === 'DELETE') return deleteObject(call)
     }
-    throw notImplemented(call.request)
+    throw notImplemented(call)
   }
 
   function objectsOf(bucket: string): Map<string, StoredObject> {
@@ -182,4 +188,8 @@ export function createMemoryS3() {
       contents = copyOf(snapshot)
     },
   }
+}
+
+function notImplemented({ request: { method, path } }: Call): S3Failure {
+  return new S3Failure(501, 'NotImplemented', `test/support/aws/memory-s3.ts has no ${method} ${path}: add it there`)
 }

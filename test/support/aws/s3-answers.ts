@@ -1,4 +1,4 @@
-import type { WireAnswer, WireRequest } from './store.ts'
+import type { WireAnswer } from './store.ts'
 
 /** A failure as S3 sends it. */
 export class S3Failure extends Error {
@@ -10,20 +10,6 @@ export class S3Failure extends Error {
     this.status = status
     this.code = code
   }
-}
-
-/** Of the operations in memory-s3.ts. Any other stands for an operation that is not there, as `tagging` does. */
-const PARAMETERS = new Set([
-  ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
-  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
-])
-
-export function hasUnknownParameter(query: URLSearchParams): boolean {
-  return [...query.keys()].some((name) => !PARAMETERS.has(name))
-}
-
-export function notImplemented({ method, path }: WireRequest): S3Failure {
-  return new S3Failure(501, 'NotImplemented', `test/support/aws/memory-s3.ts has no ${method} ${path}: add it there`)
 }
 
 type Xml = string | number | boolean | undefined | Xml[] | { [name: string]: Xml }
