@@ -76,6 +76,9 @@ export default defineConfig({
           exclude: [...FAST, ...STORES, AFTER_ALL_OTHERS],
           sequence: { groupOrder: 0 },
           ...onStandIns,
+          // Never, on however busy a machine.
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
       // Looks at what all other suites asked of AWS.

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/contract/**/*.test.ts', 'test/unit/**/*.test.ts', 'test/model/conditions.test.ts'],
     exclude: ['test/contract/{fakes,limited-dynamodb}.test.ts'],
-    globalSetup: 'test/support/global-setup.ts',
+    globalSetup: 'test/mutants/provide-definition.ts',
     experimental: { viteModuleRunner: false },
     isolate: false,
     pool: 'threads',
