@@ -89,7 +89,9 @@ describe('the table of methods', () => {
   const rows = PAGE.split('\n')
     .filter((line) => /^\| (OpenRouter|OpenAI|Anthropic) /.test(line))
     .map((line) => line.slice(2, -2).split(' | ') as [string, string, string])
-  const tests = readFileSync(join(ROOT, 'test/e2e/vendor-libraries.test.ts'), 'utf8')
+  const tests = ['lists', 'files', 'errors']
+    .map((subject) => readFileSync(join(ROOT, `test/e2e/vendor-libraries-${subject}.test.ts`), 'utf8'))
+    .join('\n')
 
   it.each(rows)('%s: %s, by a test that exists', (_method, answer, test) => {
     expect(answer).toMatch(/^(works|not offered)/)
