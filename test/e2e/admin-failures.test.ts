@@ -1,31 +1,23 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
 import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import {
+  CALLER,
+  denyEverything,
+  environmentOn,
+  environmentOnStandIns,
+  NOBODY,
+  useServers,
+} from '../support/aws-endpoints.ts'
 import { type StandIns, startStandIns } from '../support/stand-ins.ts'
 
-const NOBODY = `http://${LOOPBACK}:1`
-const HOUR_MS = 3_600_000
+const serve = useServers()
 let standIns: StandIns
-let servers: Server[]
 let denying: string
 let lambda: string
 
 beforeAll(async () => {
   standIns = await startStandIns()
-  servers = []
-  // Refuses everything, as IAM would, with a clock that is an hour behind.
-  denying = await serve((request, response) => {
-    const date = new Date(Date.now() - HOUR_MS).toUTCString()
-    const isDynamoDb = request.headers['x-amz-target'] !== undefined
-    response.writeHead(isDynamoDb ? 400 : 403, {
-      date,
-      'content-type': isDynamoDb ? 'application/x-amz-json-1.0' : 'application/xml',
-    })
-    const message = 'User: arn:aws:iam::1:user/x is not authorized'
-    const json = JSON.stringify({ __type: 'com.amazon.coral.service#AccessDeniedException', Message: message })
-    response.end(isDynamoDb ? json : `<Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`)
-  })
+  denying = await serve(denyEverything)
   lambda = await serve((request, response) => {
     const isDeployed = request.url?.includes(
       '/functions/container-file-promotion-prod-promote-container-file/configuration',
@@ -38,26 +30,10 @@ beforeAll(async () => {
     )
   })
 })
-afterAll(async () => {
-  await Promise.all(servers.map((server) => close(server)))
-  await standIns.stop()
-})
+afterAll(() => standIns.stop())
 
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer)
-  servers.push(server)
-  return `http://${LOOPBACK}:${await listen(server, 0)}`
-}
-
-const credentials = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
-const on = (endpoint: string) => ({
-  ...inject('definition').environment,
-  ...credentials,
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-  AWS_ENDPOINT_URL_S3: endpoint,
-})
 /** Every call would fail: whoever makes one is found out. */
-const offline = () => on(NOBODY)
+const offline = () => environmentOn(NOBODY)
 
 describe('npm run admin --: wrong usage', () => {
   it.each([
@@ -106,7 +82,7 @@ describe('npm run admin --: the service is not as the command needs it', () => {
     [['keys', 'delete', 'key_none'], 'key_not_found'],
     [['workspaces', 'delete', 'ws_none'], 'workspace_not_found'],
   ])('%j: exit code 1, and one JSON object on the error output', async (args, reason) => {
-    const env = { ...on(standIns.dynamoDbEndpoint), AWS_ENDPOINT_URL_S3: standIns.s3Endpoint }
+    const env = environmentOnStandIns(standIns)
     const { code, stdout, stderr } = await runAdmin([...args, '--json'], env)
     expect([code, stdout]).toEqual([1, ''])
     expect(JSON.parse(stderr)).toEqual({ error: { reason, message: expect.any(String) } })
@@ -115,18 +91,24 @@ describe('npm run admin --: the service is not as the command needs it', () => {
 
 describe('npm run admin --: AWS does not play along', () => {
   it.each([
-    ['access denied', () => on(denying), ['keys', 'list'], 'access_denied', /is not authorized/],
+    ['access denied', () => environmentOn(denying), ['keys', 'list'], 'access_denied', /is not authorized/],
     [
       'access denied by S3',
-      () => ({ ...on(standIns.dynamoDbEndpoint), AWS_ENDPOINT_URL_S3: denying }),
+      () => environmentOn(standIns.dynamoDbEndpoint, denying),
       ['audit'],
       'access_denied',
       /is not authorized/,
     ],
-    ['nobody answers', () => on(NOBODY), ['workspaces', 'list'], 'unreachable', /^No answer from 127\.0\.0\.1:1:/],
+    [
+      'nobody answers',
+      () => environmentOn(NOBODY),
+      ['workspaces', 'list'],
+      'unreachable',
+      /^No answer from 127\.0\.0\.1:1:/,
+    ],
     [
       'no table',
-      () => ({ ...on(standIns.dynamoDbEndpoint), WORKSPACES_TABLE: 'none' }),
+      () => ({ ...environmentOn(standIns.dynamoDbEndpoint), WORKSPACES_TABLE: 'none' }),
       ['workspaces', 'list'],
       'not_deployed',
       /is the service deployed/,
@@ -147,14 +129,14 @@ describe('npm run admin --: AWS does not play along', () => {
     ],
     [
       'no deployment named',
-      () => credentials,
+      () => CALLER,
       ['workspaces', 'list'],
       'bad_configuration',
       /--local or --stage .* KEYS_TABLE is not set; /,
     ],
     [
       'an unknown stage',
-      () => ({ ...credentials, AWS_ENDPOINT_URL_LAMBDA: lambda }),
+      () => ({ ...CALLER, AWS_ENDPOINT_URL_LAMBDA: lambda }),
       ['--stage', 'none', 'keys', 'list'],
       'not_deployed',
       /stage "none" is not deployed/,
@@ -173,7 +155,7 @@ describe('npm run admin --: AWS does not play along', () => {
       called = resolve
     })
     const hanging = await serve(() => called())
-    const { code, stdout, stderr } = await runAdminProcess(['audit'], on(hanging), interruption)
+    const { code, stdout, stderr } = await runAdminProcess(['audit'], environmentOn(hanging), interruption)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'Stopped by SIGINT.\n' })
   })
 })
@@ -181,7 +163,7 @@ describe('npm run admin --: AWS does not play along', () => {
 describe('npm run admin -- --stage', () => {
   it('works with the settings of the deployed function', async () => {
     const endpoints = { AWS_ENDPOINT_URL_LAMBDA: lambda, AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint }
-    const { AWS_REGION, ...keys } = credentials
+    const { AWS_REGION, ...keys } = CALLER
     const env = { ...keys, ...endpoints }
     const made = await runAdmin(
       ['--stage', 'prod', '--region', AWS_REGION, 'workspaces', 'create', 'ws_staged', '--json'],
@@ -191,58 +173,5 @@ describe('npm run admin -- --stage', () => {
     expect(jsonLines(made)).toMatchObject([
       { workspace_id: 'ws_staged', quota_bytes: standIns.config.defaultQuotaBytes },
     ])
-  })
-})
-
-describe('npm run admin -- doctor', () => {
-  const doctor = async (env: Record<string, string>) => {
-    const result = await runAdmin(['doctor', '--json'], env)
-    const verdicts = Object.fromEntries(
-      jsonLines(result).map(({ check, verdict, detail }) => [`${check}`, { verdict, detail }]),
-    )
-    return { ...result, verdicts }
-  }
-
-  it('finds no fault in the stand-ins, and says what they cannot tell: exit code 0', async () => {
-    const env = { ...on(standIns.dynamoDbEndpoint), AWS_ENDPOINT_URL_S3: standIns.s3Endpoint }
-    const { code, stderr, verdicts } = await doctor(env)
-    expect([code, stderr]).toEqual([0, ''])
-    expect(new Set(Object.values(verdicts).map(({ verdict }) => verdict))).toEqual(new Set(['ok', 'not_checked']))
-    for (const check of [
-      'configuration',
-      'credentials',
-      'clock',
-      `table ${standIns.config.keysTable}`,
-      'permissions on objects',
-    ]) {
-      expect(verdicts[check]).toMatchObject({ verdict: 'ok' })
-    }
-    // Its tries at writing left nothing behind.
-    const { stdout } = await runAdmin(['keys', 'list', '--json'], env)
-    expect(stdout).not.toContain('doctor')
-  })
-
-  it('names what is refused and a wrong clock: exit code 1', async () => {
-    const { code, verdicts } = await doctor(on(denying))
-    expect(code).toBe(1)
-    expect(verdicts.clock).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^360\d s ahead of/) })
-    expect(verdicts['permissions on keys']?.detail).toContain('dynamodb:PutItem, dynamodb:Scan, dynamodb:UpdateItem')
-    expect(verdicts['permissions on objects']?.detail).toContain('s3:AbortMultipartUpload')
-    expect(verdicts[`table ${standIns.config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
-  })
-
-  it('goes on when the configuration, a table or a server is missing', async () => {
-    const { endpoint, ...tables } = { endpoint: standIns.dynamoDbEndpoint, DOCUMENTS_TABLE: 'none' }
-    const [unset, mixed] = await Promise.all([
-      doctor({ ...credentials, AWS_ENDPOINT_URL_DYNAMODB: endpoint }),
-      doctor({ ...on(endpoint), ...tables, KEYS_TABLE: standIns.config.workspacesTable, AWS_ENDPOINT_URL_S3: NOBODY }),
-    ])
-    expect([unset.code, mixed.code]).toEqual([1, 1])
-    expect(unset.verdicts.configuration?.detail).toContain('KEYS_TABLE is not set; WORKSPACES_TABLE is not set')
-    expect(unset.verdicts.clock).toMatchObject({ verdict: 'ok' })
-    expect(mixed.verdicts['table none']).toMatchObject({ verdict: 'problem' })
-    expect(mixed.verdicts[`table ${standIns.config.workspacesTable}`]).toBeDefined()
-    expect(mixed.verdicts[`bucket ${standIns.config.documentsBucket}`]?.detail).toContain('No answer from')
-    expect(mixed.verdicts['permissions on workspaces']).toMatchObject({ verdict: 'ok' })
   })
 })

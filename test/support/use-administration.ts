@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin } from './admin.ts'
+import { environmentOn } from './aws-endpoints.ts'
 import { type FaultProxy, startFaultProxy } from './faults/fault-proxy.ts'
 import { startTestProcess, type TestProcess } from './faults/test-process.ts'
 import { createTestStores } from './faults/test-stores.ts'
 import type { TestWorkspace } from './faults/workspaces.ts'
-import { CREDENTIALS } from './stand-ins.ts'
 
 export const TOKEN = /cfp_[0-9A-Za-z]{49}/
 
@@ -22,14 +22,7 @@ export function useAdministration() {
   afterAll(() => Promise.all([dynamoDb.stop(), s3.stop(), service.stop()]))
 
   const admin = (...args: string[]): Promise<AdminResult> =>
-    runAdmin(args, {
-      ...inject('definition').environment,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-      AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint,
-      AWS_ENDPOINT_URL_S3: s3.endpoint,
-    })
+    runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint))
   const promote = (workspace: TestWorkspace, path = 'a.txt') => service.promote(workspace, path)
 
   return {
