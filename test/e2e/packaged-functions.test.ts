@@ -1,100 +1,28 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { playRound } from '../../infra/audit/round.ts'
-import { formatFileId } from '../../lib/ids.ts'
 import { METRICS } from '../../lib/metrics.ts'
-import { createWorkspaces, type TestWorkspace } from '../support/faults/workspaces.ts'
-import { type LambdaRuntime, startLambdaRuntime } from '../support/lambda-runtime.ts'
+import { NOBODY } from '../support/aws-endpoints.ts'
 import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
-import { expectDocumented } from '../support/openapi.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
-import { restEvent, routeEvent } from '../support/rest-event.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { unzipFunction } from '../support/unzipped-function.ts'
+import { routeEvent } from '../support/rest-event.ts'
+import { usePackagedFunctions } from '../support/use-packaged-functions.ts'
 
-const NOWHERE = 'http://127.0.0.1:1'
-
-let directory: string
-let service: Packaged
-let standIns: StandIns
-let world: ReturnType<typeof createWorkspaces>
-const runtimes: LambdaRuntime[] = []
-/** Everything that any of the functions wrote in this file. */
-const lines: Record<string, unknown>[] = []
-let promotion: LambdaRuntime
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-artifact-'))
-  service = await packagedService('standIns')
-  standIns = await startStandIns({
-    environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
-    tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
-  })
-  world = createWorkspaces(standIns)
-  promotion = await start('promoteContainerFile')
-}, PACKAGING_TIMEOUT_MS)
-afterAll(async () => {
-  await Promise.all(runtimes.map((runtime) => runtime.stop()))
-  await standIns.stop()
-  await rm(directory, { recursive: true, force: true })
-})
-
-async function start(name: string, change: Record<string, string> = {}): Promise<LambdaRuntime> {
-  const lambda = service.resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`)
-  const task = await unzipFunction(service, name, directory)
-  const environment = {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint,
-    AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
-    ...change,
-  }
-  const runtime = await startLambdaRuntime(lambda, { task, environment })
-  runtimes.push(runtime)
-  return runtime
-}
-
-function takeLines(runtime: LambdaRuntime) {
-  const taken = runtime.takeLines()
-  lines.push(...taken)
-  return taken
-}
-
-async function promote(
-  { token }: TestWorkspace,
-  path: string,
-  { runtime = promotion, headers = {} }: { runtime?: LambdaRuntime; headers?: Record<string, string> } = {},
-) {
-  const event = restEvent({
-    containerId: 'sess_1',
-    fileId: formatFileId(path),
-    headers: { authorization: `Bearer ${token}`, ...headers },
-  })
-  const answer = await runtime.invoke(event)
-  const response = { status: answer.statusCode, headers: answer.headers, body: JSON.parse(answer.body) }
-  expectDocumented(response)
-  takeLines(runtime)
-  return response
-}
+const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()
 
 describe('the packaged function promoteContainerFile', () => {
   it('promotes a small file and one that is copied in parts, and replays', async () => {
-    const workspace = await world.newWorkspace()
+    const workspace = await world().newWorkspace()
     const large = Buffer.alloc(12 * 1024 ** 2, 7)
-    await world.putFile(workspace, 'small.txt', Buffer.from('small'))
-    await world.putFile(workspace, 'large.bin', large)
+    await world().putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world().putFile(workspace, 'large.bin', large)
     const headers = { 'idempotency-key': 'once' }
     const first = await promote(workspace, 'small.txt', { headers })
     const second = await promote(workspace, 'small.txt', { headers })
     expect(first).toMatchObject({ status: 200, body: { filename: 'small.txt', size_bytes: 5 } })
     expect(second).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' }, body: first.body })
     expect(await promote(workspace, 'large.bin')).toMatchObject({ status: 200, body: { size_bytes: large.length } })
-    expect(await world.stateOf(workspace)).toEqual({
+    expect(await world().stateOf(workspace)).toEqual({
       documents: 2,
       objects: 2,
       unfinishedUploads: 0,
@@ -109,38 +37,38 @@ describe('the packaged function promoteContainerFile', () => {
     ['for a shape that does not exist', 400, { 'file-shape': 'round' }, 'small.txt'],
     ['for more than the quota has left', 403, {}, 'too-large.txt'],
   ])('refuses %s: %i', async (_what, status, headers, path) => {
-    const workspace = await world.newWorkspace(10)
-    await world.putFile(workspace, 'small.txt', Buffer.from('small'))
-    await world.putFile(workspace, 'too-large.txt', Buffer.alloc(11))
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world().putFile(workspace, 'too-large.txt', Buffer.alloc(11))
     expect((await promote(workspace, path, { headers })).status).toBe(status)
-    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
   })
 
   it('promotes into the last of a quota, without its rate limiter', async () => {
     const runtime = await start('promoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
-    const workspace = await world.newWorkspace(10)
-    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
   })
 
   it('answers 500 when its documents table is gone, with everything undone', async () => {
     const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
-    const workspace = await world.newWorkspace(10)
-    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(500)
   })
 
   it('answers 503 when nobody answers it', async () => {
-    const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOWHERE })
-    const workspace = await world.newWorkspace()
+    const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOBODY })
+    const workspace = await world().newWorkspace()
     expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(503)
   })
 })
 
 describe('the packaged functions around the promotion', () => {
   it('list a promoted document, and delete it', async () => {
-    const workspace = await world.newWorkspace(10)
-    await world.putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
     const { id } = (await promote(workspace, 'a.txt')).body
     const headers = { authorization: `Bearer ${workspace.token}` }
     const [reading, deleting] = [await start('readDocuments'), await start('deleteDocument')]
@@ -149,18 +77,18 @@ describe('the packaged functions around the promotion', () => {
     const route = { method: 'delete', path: '/files/{document_id}' } as const
     const deleted = await deleting.invoke(routeEvent(route, { headers, parameters: { document_id: id } }))
     expect(deleted).toMatchObject({ statusCode: 200, headers: { 'storage-used-bytes': '0' } })
-    expect(await world.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
     for (const runtime of [reading, deleting]) takeLines(runtime)
   })
 })
 
 describe('the packaged scheduled functions', () => {
   it('resolveReservations gives back what a dead process had reserved, and reports it', async () => {
-    const workspace = await world.newWorkspace(100)
-    await world.plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - 60_000 })
+    const workspace = await world().newWorkspace(100)
+    await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - 60_000 })
     const runtime = await start('resolveReservations')
     expect(await runtime.invoke({})).toMatchObject({ released: expect.any(Number), failed: 0, isComplete: true })
-    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+    expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
     const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
     expect(metrics).toMatchObject({ ReservationsUnresolved: 0, OldestReservation: expect.any(Number) })
     expect(Number(metrics?.OldestReservation)).toBeGreaterThanOrEqual(60_000)
@@ -168,19 +96,19 @@ describe('the packaged scheduled functions', () => {
 
   it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {
     let last: Promise<unknown> = Promise.resolve()
-    const workspace = await world.newWorkspace(100)
+    const workspace = await world().newWorkspace(100)
     const drift = new UpdateItemCommand({
-      TableName: standIns.config.workspacesTable,
+      TableName: standIns().config.workspacesTable,
       Key: marshall({ workspace_id: workspace.workspaceId }),
       UpdateExpression: 'SET remaining_bytes = remaining_bytes - :drift ADD version :one',
       ExpressionAttributeValues: marshall({ ':drift': 7, ':one': 1 }),
     })
-    await standIns.dynamoDb.send(drift)
-    await world.putDocumentObject(workspace, Buffer.from('belongs to no document'))
+    await standIns().dynamoDb.send(drift)
+    await world().putDocumentObject(workspace, Buffer.from('belongs to no document'))
     const runtime = await start('auditWorkspaces')
     const tasks: string[] = []
     const report = await playRound({
-      definition: service.resource('AuditRound').Properties.Definition,
+      definition: service().resource('AuditRound').Properties.Definition,
       roundId: 'round-1',
       invoke: (task) => {
         tasks.push(task.task)
@@ -192,7 +120,7 @@ describe('the packaged scheduled functions', () => {
     })
     expect(report).toMatchObject({ roundId: 'round-1', findings: 2, repaired: 0, shardsIncomplete: 0 })
     expect([tasks[0], tasks.at(-1)]).toEqual(['begin', 'end'])
-    const { AUDIT_SHARDS } = service.resource('AuditWorkspacesLambdaFunction').Properties.Environment.Variables
+    const { AUDIT_SHARDS } = service().resource('AuditWorkspacesLambdaFunction').Properties.Environment.Variables
     expect(tasks.filter((task) => task === 'slice')).toHaveLength(Number(AUDIT_SHARDS))
     const written = takeLines(runtime)
     expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'drift' }))
@@ -208,7 +136,7 @@ describe('the packaged scheduled functions', () => {
         finding_id: `drift ${workspace.workspaceId}`,
       }),
     )
-    expect(await world.stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
+    expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
   })
 })
 
@@ -223,7 +151,7 @@ describe('the metrics', () => {
 
   it('of every alarm are emitted, in its namespace and with its dimensions', () => {
     const emitted = emittedMetrics(lines)
-    const watched = metricsOfAlarms(service.resources)
+    const watched = metricsOfAlarms(service().resources)
     expect(watched.length).toBeGreaterThan(0)
     for (const metric of watched) expect(emitted).toContainEqual(metric)
   })
