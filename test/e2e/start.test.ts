@@ -1,62 +1,15 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { close, listen } from '../../infra/local/listen.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { freePort, useNpmStart } from '../support/use-npm-start.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const START = join(import.meta.dirname, '../../infra/local/start.mjs')
-
-let directory: string
-const children: ChildProcess[] = []
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-start-'))
-})
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode === null) child.kill('SIGKILL')
-  }
-})
-afterAll(() => rm(directory, { recursive: true, force: true }))
-
-/** Runs what npm start runs. @returns everything it printed until it was ready or ended */
-async function start(env: Record<string, string>, ...args: string[]) {
-  const { AWS_ENDPOINT_URL_S3: _, AWS_ENDPOINT_URL_DYNAMODB: __, ...inherited } = process.env
-  const child = spawn(process.execPath, [START, '--directory', directory, ...args], { env: { ...inherited, ...env } })
-  children.push(child)
-  const exited = once(child, 'exit').then(([code]) => code as number | null)
-  let output = ''
-  const ready = new Promise<'ready'>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        if (output.includes('/promote\n')) resolve('ready')
-      })
-    }
-  })
-  const outcome = await Promise.race([ready, exited])
-  return { child, exited, outcome, output, printedLater: () => output }
-}
-
-async function readDemo() {
-  return JSON.parse(await readFile(join(directory, 'demo.json'), 'utf8'))
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  const port = await listen(probe, 0)
-  await close(probe)
-  return port
-}
+const { start, readDemo, directory } = useNpmStart()
 
 describe('npm start', () => {
   it('prints a curl line that can be pasted and returns 200, and stops with all its parts on Ctrl-C', async () => {
@@ -80,7 +33,7 @@ describe('npm start', () => {
       'TIME  POST  /v1/nothing  404  N ms  route_not_found',
       '',
     ])
-    const serviceLog = await readFile(join(directory, 'service.log'), 'utf8')
+    const serviceLog = await readFile(join(directory(), 'service.log'), 'utf8')
     expect(serviceLog).toContain('"message":"request answered"')
     expect(serviceLog).toContain('"_aws"')
     for (const url of [demo.base_url, demo.s3_endpoint, demo.dynamodb_endpoint]) {
@@ -123,73 +76,6 @@ describe('npm start', () => {
     child.kill('SIGINT')
     await exited
     expect(printedLater()).toContain('"message":"request answered"')
-  })
-
-  it.each([
-    [
-      'an unknown option',
-      ['--prot', '1'],
-      "unknown option '--prot' (Did you mean --port?). The options are --port, --fresh",
-    ],
-    ['something that is no option', ['fresh'], 'npm start takes options only: --port, --fresh'],
-    ['an impossible port', ['--port', 'http'], 'it must be a number from 1 to 65535.'],
-  ])('names the known options for %s', async (_, args, said) => {
-    const { exited, output } = await start({}, ...args)
-    expect(await exited).toBe(1)
-    expect(output).toContain(said)
-    expect(output.trim().split('\n')).toHaveLength(1)
-  })
-
-  it('says so when npm took an option for itself', async () => {
-    const { exited, output } = await start({ npm_config_fresh: 'true' })
-    expect(await exited).toBe(1)
-    expect(output).toBe('npm took --fresh for itself: write npm start -- --fresh\n')
-  })
-
-  it('says what is needed when npm runs on a Node.js that is too old', async () => {
-    const { exited, output } = await start({ npm_config_user_agent: 'npm/9.5.0 node/v18.20.8 linux x64' })
-    expect(await exited).toBe(1)
-    expect(output).toBe('This needs Node.js 22 or newer, and this is Node.js 18: https://nodejs.org\n')
-  })
-
-  it('has help that names all options', async () => {
-    const { exited, output } = await start({}, '--help')
-    expect(await exited).toBe(0)
-    expect(output.replaceAll(ROOT, '…')).toMatchSnapshot()
-  })
-
-  it('says in one line that its directory is a file', async () => {
-    const { exited, output } = await start({}, '--directory', import.meta.filename)
-    expect(await exited).toBe(1)
-    expect(output).toMatch(/^There is a file where a directory is needed.*\n$/)
-  })
-
-  it('says in one line that its directory is read only', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'promotion-read-only-'))
-    await chmod(place, 0o555)
-    // To root nothing is read only.
-    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-    const child = spawn(process.execPath, [START, '--directory', join(place, 'data')], { ...nobody, cwd: '/' })
-    const output = await text(child.stderr)
-    expect(output).toMatch(/^This must be writable, and is not .*\n$/)
-    await rm(place, { recursive: true })
-  })
-
-  it('says so when the port is taken', async () => {
-    const other = createServer()
-    const port = await listen(other, 0)
-    const { exited, output } = await start({ PORT: String(port) })
-    expect(await exited).toBe(1)
-    expect(output).toContain(
-      `Port ${port} is taken by another program. Choose another one: npm start -- --port ${port + 1}`,
-    )
-    await close(other)
-  })
-
-  it.each(['0', '65536', 'http', ''])('says so when PORT is %j', async (port) => {
-    const { exited, output } = await start({ PORT: port })
-    expect(await exited).toBe(1)
-    expect(output).toContain('must be a number from 1 to 65535')
   })
 
   describe("with a server of the user's own", () => {
