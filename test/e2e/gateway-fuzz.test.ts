@@ -1,102 +1,12 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatFileId } from '../../lib/ids.ts'
-import { sharedService, type TestService } from '../support/local-service/services.ts'
-import { expectDocumented } from '../support/openapi.ts'
-import { type RawAnswer, sendRaw } from '../support/raw-http.ts'
+import { describe, expect, it } from 'vitest'
+import { sendRaw } from '../support/raw-http.ts'
+import { CRLF, expectSound, useRawGateway } from '../support/use-raw-gateway.ts'
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 400)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
-const CRLF = '\r\n'
 
-let service: TestService
-let port: number
-let promotePath: string
-let key: string
-
-beforeAll(async () => {
-  service = await sharedService()
-  port = Number(new URL(service.demo.base_url).port)
-  promotePath = `/v1/containers/sess_fuzz/files/${formatFileId('a.txt')}/promote`
-  const workspaceId = service.newWorkspaceId()
-  key = await service.newKey(workspaceId)
-  await service.putFile(workspaceId, 'sess_fuzz', 'a.txt', Buffer.from('a'))
-})
-afterAll(() => service.stop())
-
-/** Status and code agree, and every error has the body; 429 when the fuzz is faster than the key may be. */
-function expectSound({ status, headers, body }: RawAnswer, isHead = false): void {
-  expect([200, 400, 401, 404, 413, 429]).toContain(status)
-  expect(headers['content-type']).toBe('application/json')
-  if (isHead) return
-  expectDocumented({ status, headers, body: JSON.parse(body) })
-  if (status !== 200) expect(JSON.parse(body).error.code).toBe(status)
-}
-
-const promotion = (...lines: string[]) =>
-  [`POST ${promotePath} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, ...lines, '', ''].join(CRLF)
-
-describe('the local gateway, where serverless-offline answered otherwise', () => {
-  const lines: [what: string, status: number, header: string[]][] = [
-    ['a Trailer header without a body', 200, ['Trailer: x']],
-    ['a malformed Cookie', 200, ['Cookie: a="b; =; \u0001'.slice(0, -1)]],
-    ['an odd Content-Type', 200, ['Content-Type: ;;;']],
-    ['a Content-Type for JSON without JSON', 200, ['Content-Type: application/json', 'Content-Length: 1', '', '{']],
-    ['a wish to upgrade', 200, ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk']],
-    ['If-None-Match and Range', 200, ['If-None-Match: *', 'Range: bytes=0-1']],
-    ['an encoding that the caller would like', 200, ['Accept-Encoding: gzip', 'Accept: text/html;q=0.1']],
-    ['the origin of a page', 200, ['Origin: https://example.com', 'Access-Control-Request-Method: POST']],
-    ['an odd Expect', 400, ['Expect: the-unexpected']],
-    ['an announced body that would be too large', 413, ['Content-Length: 10485761']],
-    ['two lengths', 400, ['Content-Length: 0', 'Content-Length: 1']],
-    ['a length and chunks', 400, ['Content-Length: 3', 'Transfer-Encoding: chunked', '', '0', '']],
-    ['an unknown transfer coding', 400, ['Transfer-Encoding: cow']],
-    ['a chunk that is none', 400, ['Transfer-Encoding: chunked', '', 'xyz']],
-    ['a header that is folded', 400, ['X-Folded: a', ' b']],
-    ['a space before the colon', 400, ['X-Space : a']],
-    ['more headers than fit', 400, [`X-Large: ${'x'.repeat(20_000)}`]],
-    ['no Host', 400, []],
-  ]
-  it.each(lines)('%s: %i', async (what, status, header) => {
-    const request = promotion(...header)
-    const answers = await sendRaw(port, what === 'no Host' ? request.replace('Host: x\r\n', '') : request)
-    expect(answers.map((answer) => answer.status)).toEqual([status])
-    for (const answer of answers) {
-      expectSound(answer)
-      expect(answer.headers, 'nothing for pages unless it was set up').not.toHaveProperty('access-control-allow-origin')
-    }
-  })
-
-  it.each([
-    ['nothing that is HTTP', 'hello\r\n\r\n', 400],
-    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n', 400],
-    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 404],
-    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 404],
-    ['an unknown route with an odd type', 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: ;;\r\n\r\n', 404],
-    ['another host in the target', 'GET http://example.com/v1/x HTTP/1.1\r\nHost: x\r\n\r\n', 404],
-  ])('%s', async (_, bytes, status) => {
-    const answers = await sendRaw(port, bytes)
-    expect(answers.map((answer) => answer.status)).toEqual([status])
-    for (const answer of answers) expectSound(answer)
-  })
-
-  it('answers requests that come in one piece in their order, the last of them broken', async () => {
-    const requests = `${promotion()}${promotion('Content-Length: 2')}{}${promotion('A b')}`
-    // The last answer ends the connection.
-    const answers = await sendRaw(port, requests, { quietMs: 60_000 })
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400])
-    for (const answer of answers) expectSound(answer)
-  })
-
-  it('takes an absolute target and Expect: 100-continue as RFC 9112 and 9110 say', async () => {
-    const absolute = promotion().replace('POST /v1', 'POST http://anything.example/v1')
-    const continued = promotion('Expect: 100-continue', 'Content-Length: 2')
-    for (const request of [absolute, `${continued}{}`]) {
-      expect((await sendRaw(port, request)).map(({ status }) => status)).toEqual([200])
-    }
-  })
-})
+const { port, key, promotePath, promotion } = useRawGateway()
 
 describe('any request', () => {
   const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND PURGE M-SEARCH QUERY get BREW P\u00d6ST'.split(
@@ -191,13 +101,13 @@ describe('any request', () => {
         const lines = [
           `${method} ${each.target.replace('PROMOTE', promotePath)} ${version}`,
           'Host: x',
-          ...(isAuthorized ? [`Authorization: Bearer ${key}`] : []),
+          ...(isAuthorized ? [`Authorization: Bearer ${key()}`] : []),
           ...headers,
           '',
           each.body,
         ]
         const bytes = lines.join(lineEnd)
-        const answers = await sendRaw(port, isRepeated ? bytes + bytes : bytes, { quietMs: 60, patienceMs: 5000 })
+        const answers = await sendRaw(port(), isRepeated ? bytes + bytes : bytes, { quietMs: 60, patienceMs: 5000 })
         for (const answer of answers) {
           expectSound(answer, method === 'HEAD' && answer.body === '')
           seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
@@ -208,6 +118,6 @@ describe('any request', () => {
     // It reached the function and was refused in every way.
     for (const status of [200, 400, 401, 404]) expect(seen.get(status), `${status}`).toBeGreaterThan(0)
     // And the service is well.
-    expect((await sendRaw(port, promotion())).map(({ status }) => status)).toContain(200)
+    expect((await sendRaw(port(), promotion())).map(({ status }) => status)).toContain(200)
   })
 })
