@@ -1,60 +1,22 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
-import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { close, LOOPBACK, listen } from '../../infra/local/listen.ts'
-import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { ROOT, startService, type TestService } from '../support/local-service/services.ts'
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+import { describe, expect, it } from 'vitest'
+import { HAS_BROWSER } from '../support/browser.ts'
+import { sendRaw } from '../support/raw-http.ts'
+import { isReady, useDocsSite, usePage } from '../support/use-page.ts'
 
 if (!HAS_BROWSER)
   console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
 
 describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
-  let service: TestService
-  let chromium: TestBrowser
-  let home: string
-
-  beforeAll(async () => {
-    service = await startService()
-    home = new URL('/', service.demo.base_url).href
-    chromium = await startBrowser()
-  })
-  afterAll(async () => {
-    await chromium?.stop()
-    await service?.stop()
-  })
-
-  const s3 = () => new URL(service.demo.s3_endpoint).host
-
-  /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
-  async function open(url = home, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
-    const page = await chromium.browser.newPage(options)
-    const wrong: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error') wrong.push(message.text())
-    })
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('request', (request) => {
-      const { protocol, host } = new URL(request.url())
-      if (protocol !== 'data:' && protocol !== 'blob:' && host !== new URL(url).host) wrong.push(`${host} was asked`)
-    })
-    await prepare?.(page)
-    await page.goto(url)
-    return { page, wrong }
-  }
-  const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
+  const { service, home, open } = usePage()
+  const s3 = () => new URL(service().demo.s3_endpoint).host
 
   it('opens, promotes by one click, shows the document, and how full the workspace is', async () => {
     const { page, wrong } = await open()
     await isReady(page)
     const names = await page.locator('#files th').allTextContents()
-    expect(names).toEqual(service.demo.files.map(({ path }) => path))
+    expect(names).toEqual(service().demo.files.map(({ path }) => path))
 
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
     const outcome = page.locator('#outcome.done')
@@ -80,13 +42,13 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(download.suggestedFilename()).toBe('report.csv')
     expect((await readFile(await download.path())).toString()).toMatch(/^row,sensor,value\n1,sensor-0,/)
     expect(asked[0]).toEqual([
-      `${service.demo.base_url}/files/${document.id}/content`,
-      `Bearer ${service.demo.standard_key}`,
+      `${service().demo.base_url}/files/${document.id}/content`,
+      `Bearer ${service().demo.standard_key}`,
     ])
     expect(asked.length).toBeGreaterThan(1)
     for (const [url, key] of asked.slice(1)) expect([new URL(url).host, key]).toEqual([s3(), undefined])
     expect(wrong.filter((line) => line !== `${s3()} was asked`)).toEqual([])
-    expect(page.url()).toBe(home)
+    expect(page.url()).toBe(home())
     await page.close()
   })
 
@@ -95,28 +57,28 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
     const download = page.getByRole('button', { name: 'Download output/report.csv' })
     const said = (hasText: RegExp | string) => page.getByRole('status').filter({ hasText }).waitFor()
-    const bucket = { Bucket: service.demo.documents_bucket }
-    const { CORSRules } = await service.s3.send(new GetBucketCorsCommand(bucket))
-    await service.s3.send(new DeleteBucketCorsCommand(bucket))
+    const bucket = { Bucket: service().demo.documents_bucket }
+    const { CORSRules } = await service().s3.send(new GetBucketCorsCommand(bucket))
+    await service().s3.send(new DeleteBucketCorsCommand(bucket))
     await download.click()
     await said('S3, and that must let this page in (CORS)')
-    await service.s3.send(new PutBucketCorsCommand({ ...bucket, CORSConfiguration: { CORSRules } }))
+    await service().s3.send(new PutBucketCorsCommand({ ...bucket, CORSConfiguration: { CORSRules } }))
 
     const { id } = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
-    const headers = { authorization: `Bearer ${service.demo.standard_key}` }
-    await fetch(`${service.demo.base_url}/files/${id}`, { method: 'DELETE', headers })
+    const headers = { authorization: `Bearer ${service().demo.standard_key}` }
+    await fetch(`${service().demo.base_url}/files/${id}`, { method: 'DELETE', headers })
     await download.click()
     await said(/^404: /)
     await page.close()
   })
 
   it('leads who comes by another name of this machine to the one that the API answers at', async () => {
-    const { page, wrong } = await open(home.replace('127.0.0.1', 'localhost'))
+    const { page, wrong } = await open(home().replace('127.0.0.1', 'localhost'))
     await isReady(page)
-    expect(page.url()).toBe(home)
+    expect(page.url()).toBe(home())
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
     await page.getByRole('meter').waitFor()
-    expect(wrong.filter((line) => line !== `${new URL(home).host} was asked`)).toEqual([])
+    expect(wrong.filter((line) => line !== `${new URL(home()).host} was asked`)).toEqual([])
     await page.close()
   })
 
@@ -161,7 +123,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   })
 
   it('is dark for who likes it dark, and may be switched', async () => {
-    const { page, wrong } = await open(home, { colorScheme: 'dark' })
+    const { page, wrong } = await open(home(), { colorScheme: 'dark' })
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     expect(await ground()).toBe('rgb(22, 25, 29)')
     await page.getByRole('button', { name: 'Light' }).click()
@@ -171,7 +133,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   })
 
   it('fits on a narrow screen', async () => {
-    const { page } = await open(home, { viewport: { width: 360, height: 700 } })
+    const { page } = await open(home(), { viewport: { width: 360, height: 700 } })
     await isReady(page)
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
     await page.getByRole('meter').waitFor()
@@ -185,48 +147,35 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     ['the renderer', '**/swagger-ui-bundle.js', '/swagger-ui-bundle.js could not be loaded.'],
     ['the description', '**/openapi.json', 'Failed to fetch'],
   ])('says in words that %s is missing', async (_, glob, said) => {
-    const { page } = await open(home, {}, (page) => page.route(glob, (route) => route.abort()))
+    const { page } = await open(home(), {}, (page) => page.route(glob, (route) => route.abort()))
     await page.getByRole('alert').filter({ hasText: said }).waitFor()
     expect(await page.getByRole('alert').textContent()).toContain('The same description is in openapi.yaml.')
     await page.close()
   })
 
   it('says in words that it needs JavaScript', async () => {
-    const { page } = await open(home, { javaScriptEnabled: false })
+    const { page } = await open(home(), { javaScriptEnabled: false })
     await page.getByText('This page needs JavaScript.').waitFor()
     await page.close()
   })
 
   it('hands the keys of the demonstration to no other name of this machine', async () => {
-    const ask = (host: string) => fetch(new URL('demo.json', home), { headers: { host } })
-    expect((await fetch(new URL('demo.json', home))).status).toBe(200)
+    const ask = (host: string) => fetch(new URL('demo.json', home()), { headers: { host } })
+    expect((await fetch(new URL('demo.json', home()))).status).toBe(200)
     // fetch sets Host itself; a raw request shows what a page with its own name for this address would get.
-    const { sendRaw } = await import('../support/raw-http.ts')
-    const [answer] = await sendRaw(Number(new URL(home).port), 'GET /demo.json HTTP/1.1\r\nHost: evil.example\r\n\r\n')
+    const [answer] = await sendRaw(
+      Number(new URL(home()).port),
+      'GET /demo.json HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+    )
     expect(answer?.status).toBe(404)
     expect((await ask('x')).headers.get('access-control-allow-origin')).toBeNull()
   })
 
   describe('npm run docs', () => {
-    let site: Server
-    let url: string
-    beforeAll(async () => {
-      const out = join(service.directory, 'site')
-      const args = [join(ROOT, 'infra/page/write-docs.ts'), '--out', out, '--base-url', 'https://api.example.com/v1']
-      await promisify(execFile)(process.execPath, args)
-      site = createServer(async (request, response) => {
-        const name = request.url === '/reference/' ? 'index.html' : (request.url ?? '').replace('/reference/', '')
-        const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
-        const body = await readFile(join(out, name)).catch(() => undefined)
-        response.writeHead(body ? 200 : 404, { 'content-type': types[name.split('.').at(-1) ?? ''] ?? 'text/plain' })
-        response.end(body)
-      })
-      url = `http://${LOOPBACK}:${await listen(site, 0)}/reference/`
-    })
-    afterAll(() => close(site))
+    const url = useDocsSite(() => service().directory, 'https://api.example.com/v1')
 
     it('writes the same reference for any host and path, with the address of the deployment and no demonstration', async () => {
-      const { page, wrong } = await open(url)
+      const { page, wrong } = await open(url())
       await isReady(page)
       expect(await page.locator('.servers select').inputValue()).toBe('https://api.example.com/v1')
       expect(await page.locator('#demo').isHidden()).toBe(true)
