@@ -74,7 +74,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('is seen to be complete, protected, and private, by doctor', async () => {
     expect((await stage.admin('doctor')).code).toBe(0)
-    const checks = jsonLines(await stage.adminUnnoted('doctor', '--json'))
+    const checks = jsonLines(await stage.adminUnrecorded('doctor', '--json'))
     expect(checks.filter(({ verdict }) => verdict === 'problem')).toEqual([])
     const verdictOf = (name: RegExp) =>
       checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)

@@ -45,10 +45,10 @@ export async function startStage() {
   const transcript = createTranscript()
 
   /** The command line, without a word in the transcript: what it prints may be a token. */
-  const adminUnnoted = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], account.environment)
+  const adminUnrecorded = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], account.environment)
 
   async function admin(...args: string[]): Promise<AdminResult> {
-    const result = await adminUnnoted(...args)
+    const result = await adminUnrecorded(...args)
     const { code, stdout, stderr } = result
     transcript.note(`npm run admin -- --stage prod ${args.join(' ')}`, `${stdout}${stderr}(exit code ${code})`)
     return result
@@ -75,7 +75,7 @@ export async function startStage() {
   return {
     failOn: account.failOn,
     admin,
-    adminUnnoted,
+    adminUnrecorded,
     framework,
     deploy: (...args: string[]) => framework('deploy', ...args),
     environmentOfFunction,
@@ -126,7 +126,7 @@ export async function startStage() {
       const Key = `sandboxes/${workspace}/sess_a/report.csv`
       await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
       const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
-      const [created] = jsonLines(await adminUnnoted(...create))
+      const [created] = jsonLines(await adminUnrecorded(...create))
       const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
       const headers = { authorization: `Bearer ${created?.token}`, 'file-shape': 'native' }
       const answer = await fetch(url, { method: 'POST', headers })
