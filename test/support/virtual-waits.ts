@@ -31,9 +31,9 @@ export function skipWaits(): SkippedTime {
   const time: SkippedTime = { pausesMs: [], beforePause: () => {} }
   let skippedMs = 0
   const { now } = performance
-  replaceWaits(async (ms, value, { signal }) => {
+  replaceWaits(async (ms, value, options: { signal?: AbortSignal } = {}) => {
     time.beforePause()
-    signal.throwIfAborted()
+    options.signal?.throwIfAborted()
     time.pausesMs.push(ms)
     skippedMs += ms
     return value

@@ -1,0 +1,149 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { UnreadableItemError } from '../../lib/unreadable-item.ts'
+import { newRelease } from '../support/ledger-values.ts'
+import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
+
+const { signal } = new AbortController()
+const resolve = ({ deps }: Ports, bounds: ResolverBounds = { maxResolutions: 100 }) =>
+  resolveWorkspace(WORKSPACE, bounds, deps, signal)
+/** The next list of its reservations is of one that cannot be read. */
+const listsOnly = ({ reservations }: Ports, unreadable: UnreadableItemError) =>
+  vi.spyOn(reservations, 'list').mockImplementationOnce(async function* (_workspaceId, _signal, onUnreadable) {
+    onUnreadable?.(unreadable)
+    yield* []
+  })
+const dueAt = ({ ledger }: Ports) => ledger.workspaces.get(WORKSPACE)?.checkDueAtMs
+
+describe('resolveWorkspace, of several leftovers', () => {
+  it('counts and logs what each was and what became of it', async () => {
+    const ports = createPorts()
+    const taking = await ports.run(['take'])
+    const recorded = await ports.run(['take', 'open', 'unmark', 'copy', 'record'])
+    const marked = await ports.run(['take', 'open', 'copy', 'record'])
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 1, failed: 0 })
+    const resolved = ports.logged.filter(({ message }) => message === 'leftover resolved')
+    const told = resolved.map(({ what, attempt_id, resolution }) => [what, attempt_id, resolution])
+    const expected = [
+      ['taking', taking.attemptId, 'released'],
+      ['taking', marked.attemptId, 'settled'],
+      ['reservation', recorded.attemptId, 'settled'],
+      ['reservation', marked.attemptId, 'settled'],
+    ]
+    expect(told.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('leaves a taking alone whose lease still runs, beside one whose lease is over', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    ports.pass(1000)
+    const running = await ports.run(['take', 'copy'])
+    ports.pass(LEASE_MS - 1000)
+    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0 })
+    expect(ports.state()).toMatchObject({ used: 100, markers: 1, objects: 1 })
+    expect(ports.objects.documents.has(running.objectKey)).toBe(true)
+  })
+
+  it('deletes the object of the attempt that is undone, and no other', async () => {
+    const ports = createPorts()
+    const alive = await ports.run(['take', 'open', 'unmark', 'copy'], ports.begin({ leaseExpiresAtMs: 2e12 }))
+    const dead = await ports.run(['take', 'open', 'unmark', 'copy'])
+    await ports.documents.fence(dead, signal)
+    await ports.ledger.mark(newRelease(dead, 'undo', { leaseExpiresAtMs: dead.leaseExpiresAtMs }), signal)
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ released: 2, failed: 0 })
+    expect([...ports.objects.documents.keys()]).toEqual([alive.objectKey])
+  })
+
+  it('removes a reservation whose release is over, although another release is under way', async () => {
+    const ports = createPorts()
+    const closed = await ports.run(['take', 'open', 'unmark'])
+    const undo = newRelease(closed, 'undo', { leaseExpiresAtMs: closed.leaseExpiresAtMs })
+    await ports.ledger.mark(undo, signal)
+    await ports.reservations.close(undo, signal)
+    await ports.ledger.release(undo, signal)
+    const other = await ports.run(['take', 'open', 'unmark'], ports.begin({ leaseExpiresAtMs: 2e12 }))
+    await ports.ledger.mark(newRelease(other, 'undo', { leaseExpiresAtMs: 2e12 }), signal)
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 1, released: 0 })
+    expect([...ports.reservations.items.values()].map(({ attemptId }) => attemptId)).toEqual([other.attemptId])
+  })
+
+  it('counts what failed as one of the most it resolves', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    await ports.run(['take', 'open', 'unmark'])
+    ports.pass()
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
+    const report = await resolve(ports, { maxResolutions: 1 })
+    expect(report).toMatchObject({ settled: 0, released: 0, failed: 1, isComplete: false })
+  })
+
+  it('logs why one was not resolved, and which reservation could not be read', async () => {
+    const ports = createPorts()
+    const { attemptId } = await ports.run(['take'])
+    ports.pass()
+    const [down, unreadable] = [new Error('down'), new UnreadableItemError('no attempt_id')]
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(down)
+    listsOnly(ports, unreadable)
+    await resolve(ports)
+    const common = { level: 'error', workspace_id: WORKSPACE }
+    const left = { ...common, message: 'leftover not resolved, left to a later look', what: 'taking', error: down }
+    expect(ports.logged).toContainEqual({ ...left, attempt_id: attemptId })
+    expect(ports.logged).toContainEqual({ ...common, message: 'reservation unreadable, passed by', error: unreadable })
+  })
+})
+
+describe('resolveWorkspace, of nothing that is over', () => {
+  it('reads once, claims nothing, and sets no time where none was due', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    const read = vi.spyOn(ports.ledger, 'read')
+    const reschedule = vi.spyOn(ports.ledger, 'reschedule')
+    expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, isComplete: true })
+    expect([read.mock.calls.length, reschedule.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('looks again where an unreadable reservation is all there is', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    ports.pass()
+    listsOnly(ports, new UnreadableItemError('no attempt_id'))
+    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
+    expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
+  })
+
+  it('looks again soon after a failure, not only when what still runs is over', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 10 * LEASE_MS }))
+    ports.pass()
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
+    expect(await resolve(ports)).toMatchObject({ failed: 1 })
+    expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
+  })
+})
+
+describe('what the resolver begins', () => {
+  const markedUntil = async (bounds: Partial<ResolverBounds>) => {
+    const ports = createPorts()
+    await ports.run(['take', 'open', 'unmark'])
+    ports.pass()
+    const mark = vi.spyOn(ports.ledger, 'mark')
+    const { nowMs } = ports.clock
+    const claimUntilMs = bounds.claimUntilMs && nowMs + bounds.claimUntilMs
+    expect(await resolve(ports, { maxResolutions: 100, ...(claimUntilMs && { claimUntilMs }) })).toMatchObject({
+      released: 1,
+    })
+    return (mark.mock.calls[0]?.[0].leaseExpiresAtMs ?? 0) - nowMs
+  }
+
+  it('has a lease like any other, in a look without a claim', async () => {
+    expect(await markedUntil({})).toBe(LEASE_MS)
+  })
+
+  it('has a lease until the end of the claim', async () => {
+    expect(await markedUntil({ claimUntilMs: 45_000 })).toBe(45_000)
+  })
+})

@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { expectOneDocument, idOf, withKey } from '../support/idempotent-promotions.ts'
+import { CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+const time = skipWaits()
+afterEach(() => vi.restoreAllMocks())
+
+const reasonOf = ({ body }: { body: unknown }) => (body as { error: { metadata: object } }).error.metadata
+
+describe('a promotion that is repeated with its Idempotency-Key', () => {
+  it('reads the document, and takes no bytes', async () => {
+    const api = createTestApi()
+    const first = await api.promote(withKey())
+    const take = vi.spyOn(api.ledger, 'take')
+    const find = vi.spyOn(api.reservations, 'find')
+    expect(idOf(await api.promote(withKey()))).toBe(idOf(first))
+    expect([take.mock.calls, find.mock.calls]).toEqual([[], []])
+    expectOneDocument(api)
+  })
+
+  it('is 400 for a file of the same path in another container', async () => {
+    const api = createTestApi()
+    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
+    await api.promote(withKey())
+    expect((await api.promote({ ...withKey(), containerId: 'sess_2' })).status).toBe(400)
+  })
+
+  it('logs that it answers without the usage, and why', async () => {
+    const api = createTestApi()
+    await api.promote(withKey())
+    const error = new Error('down')
+    vi.spyOn(api.ledger, 'usage').mockRejectedValue(error)
+    expect((await api.promote(withKey())).status).toBe(200)
+    const message = 'storage usage not read, replay answered without it'
+    expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
+  })
+})
+
+describe('a promotion that is refused', () => {
+  const refuse = (api: ReturnType<typeof createTestApi>) =>
+    vi.spyOn(api.ledger, 'take').mockResolvedValue({
+      outcome: 'quota_exceeded',
+      usage: { quotaBytes: 1000, usedBytes: 1000 },
+      isDue: false,
+    })
+
+  it('looks for no twin when it has no key', async () => {
+    const api = createTestApi()
+    refuse(api)
+    const find = vi.spyOn(api.documents, 'find')
+    expect((await api.promote({})).status).toBe(403)
+    expect([find.mock.calls, time.pausesMs]).toEqual([[], []])
+  })
+
+  it('waits, when the quota is full, until a twin’s reservation can be seen', async () => {
+    const api = createTestApi()
+    refuse(api)
+    const seen = vi.spyOn(api.reservations, 'find')
+    time.beforePause = () => expect(seen).not.toHaveBeenCalled()
+    expect((await api.promote(withKey())).status).toBe(403)
+    expect(time.pausesMs).toEqual([100])
+  })
+
+  it('does not wait when there is no such file', async () => {
+    const api = createTestApi()
+    expect((await api.promote({ ...withKey(), path: 'missing.txt' })).status).toBe(404)
+    expect(time.pausesMs).toEqual([])
+  })
+
+  it('is in progress when its twin is', async () => {
+    const api = createTestApi()
+    refuse(api)
+    vi.spyOn(api.reservations, 'find').mockResolvedValue({} as never)
+    expect(reasonOf(await api.promote(withKey()))).toMatchObject({ reason: 'promotion_in_progress' })
+  })
+})
