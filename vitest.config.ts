@@ -45,8 +45,9 @@ export default defineConfig({
     // Two cores: the suites that start stand-ins keep both busy.
     maxWorkers: 2,
     reporters: process.env.CI ? ['default', ['json', { outputFile: '.test/results.json' }]] : ['default'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Never, on however busy a machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Of the tests of one file that say they may run side by side.
     maxConcurrency: 16,
     projects: [
@@ -76,9 +77,6 @@ export default defineConfig({
           exclude: [...FAST, ...STORES, AFTER_ALL_OTHERS],
           sequence: { groupOrder: 0 },
           ...onStandIns,
-          // Never, on however busy a machine.
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
         },
       },
       // Looks at what all other suites asked of AWS.

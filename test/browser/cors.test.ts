@@ -1,11 +1,9 @@
 import { createServer, type Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/listen.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { startLightService, type TestService } from '../support/local-service/services.ts'
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
 let service: TestService
 let app: Server

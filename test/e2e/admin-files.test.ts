@@ -3,13 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { progressBar } from '../../infra/admin/get-document.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))
 

@@ -2,13 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin.ts'
 import { startLightService, type TestService } from '../support/local-service/services.ts'
-
-// Processes are slow to start on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 let directory: string
 let service: TestService

@@ -1,10 +1,8 @@
 import type { Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
-
-vi.setConfig({ testTimeout: 90_000 })
 
 let service: TestService
 const servers: Server[] = []

@@ -2,12 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
 import { type Fate, hinder, remainsOf } from '../support/trial.ts'
-
-vi.setConfig({ testTimeout: 90_000 })
 
 let service: TestService
 let earlier: string[]

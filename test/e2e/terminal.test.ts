@@ -3,12 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
 import { startStores, type TestService } from '../support/local-service/services.ts'
 import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const ESCAPE = '\u001b['
 /** Colours as "31m"; what redraws the line of progress ends otherwise. */

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import { BYTES, call, objectKeyOf, promoted, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Of the DynamoDB that this runs on; see stand-ins.ts. */
 const INDEX_DELAY_MS = Number(process.env.LIMITED_DYNAMODB ?? 0)

@@ -1,9 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { faultsFor } from '../support/faults/fault-kinds.ts'
 import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/operations.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** For what only the deadline ends. */
 const SHORT_MS = 5500

@@ -153,7 +153,7 @@ describe('a run of the resolver', () => {
 })
 
 describe('two runs at once', () => {
-  it('do each workspace once, and all of them', { timeout: 60_000 }, async () => {
+  it('do each workspace once, and all of them', async () => {
     const offsetMs = later()
     const workspaces: TestWorkspace[] = []
     for (let count = 0; count < 12; count++) workspaces.push(await dead('CopyObject', offsetMs))
@@ -167,7 +167,7 @@ describe('two runs at once', () => {
 })
 
 describe('a poisoned item', () => {
-  it('is reported and passed by, and put off', { timeout: 60_000 }, async () => {
+  it('is reported and passed by, and put off', async () => {
     const offsetMs = later()
     const poisoned = await dead('CopyObject', offsetMs)
     const others = [await dead('CopyObject', offsetMs), await dead('ledger.take', offsetMs)]
