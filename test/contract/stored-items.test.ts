@@ -70,14 +70,7 @@ describe('a workspace item without takings and releases, of the version before',
 })
 
 describe('fixed: an unreadable item', () => {
-  const COUNTER = {
-    workspace_id: 'ws',
-    quota_bytes: 1000,
-    remaining_bytes: 1000,
-    version: 0,
-    takings: {},
-    releases: {},
-  }
+  const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }
   const putCounter = (change: Attributes) =>
     put(items.config.workspacesTable, { ...marshall({ ...COUNTER, workspace_id: items.workspaceId }), ...change })
 

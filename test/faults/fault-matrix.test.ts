@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ProcessFault } from '../support/faults/breakable-transport.ts'
-import { faultsFor } from '../support/faults/fault-kinds.ts'
-import { type RunLimits, SCENARIOS, type Scenario } from '../support/faults/fault-scenarios.ts'
+import { SCENARIOS } from '../support/faults/fault-scenarios.ts'
+import { faultsAt, isEndedByDeadline, type PlannedFault, type Step } from '../support/faults/planned-faults.ts'
+import type { RunLimits, Scenario } from '../support/faults/scenario.ts'
 import type { TestProcess } from '../support/faults/test-process.ts'
 import type { StoresSnapshot } from '../support/faults/test-stores.ts'
 import { useTestProcesses } from '../support/faults/use-test-processes.ts'
@@ -20,15 +20,6 @@ const shortTimes = (times: number): RunLimits => ({ workMs: 2000 * times, undoMs
 
 const MOST_TIMES = 8
 
-/** One call of a run: the n-th of its name. */
-interface Step {
-  call: string
-  occurrence: number
-}
-interface PlannedFault extends Step {
-  what: string
-  fault: ProcessFault
-}
 /** What stands before a run; every run of the scenario begins with it. */
 interface Prepared {
   workspace: TestWorkspace
@@ -117,11 +108,6 @@ async function runWithFaults(
   return { workspace, answer: wasKilled ? undefined : (answer ?? undefined), missed: [...left] }
 }
 
-/** Calls of S3 have the time that is left; those of DynamoDB that hang are sent again. */
-function isEndedByDeadline({ call, fault }: PlannedFault): boolean {
-  return /^[A-Z]/.test(call) && ['hang', 'late', 'drip'].includes(fault.kind)
-}
-
 /** Once leases have run out and the resolver ran, nothing is wrong any more. */
 async function expectHealed(process: TestProcess, workspace: TestWorkspace, repairs: boolean): Promise<void> {
   const { workspaceId } = workspace
@@ -138,8 +124,6 @@ async function expectHealed(process: TestProcess, workspace: TestWorkspace, repa
 const isParallel = ({ name }: Scenario) => name.includes('beside')
 const isAudit = ({ name }: Scenario) => name.startsWith('the audit')
 const idOf = (answer: AnyResponse) => (answer.body as { id: string }).id as never
-const faultsAt = (steps: Step[]): PlannedFault[] =>
-  steps.flatMap((step) => faultsFor(step.call).map(([what, fault]) => ({ ...step, what, fault })))
 
 describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   'every fault at every call: %s',

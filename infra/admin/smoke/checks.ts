@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { newToken } from '../../../lib/auth/api-token.ts'
-import type { DocumentId, FilePath } from '../../../lib/ids.ts'
+import type { FilePath } from '../../../lib/ids.ts'
 import { audit } from '../../../lib/maintenance/audit.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
 import type { TrialFile } from './belongings.ts'
@@ -174,16 +174,12 @@ async function deleteOne(context: SmokeContext, signal: AbortSignal): Promise<st
   const answer = await ask(`/files/${id}`, { method: 'DELETE' }, context, signal)
   const isOffered = !(answer.status === 404 && answer.body?.error?.metadata?.reason === 'route_not_found')
   if (isOffered) expectAnswer(answer, 200)
-  else await deleteByAdministration(id, context, signal)
+  else await deleteDocument({ workspaceId: context.workspaceId, documentId: id }, context.stores, signal)
   if ((await context.stores.documents.find(context.workspaceId, id, signal)) !== undefined) {
     throw new SmokeProblem(`${id} is still recorded`)
   }
   context.documents.delete(id)
   return isOffered ? '200' : 'by the administration: this deployment has no DELETE /files/{id}'
-}
-
-async function deleteByAdministration(documentId: DocumentId, context: SmokeContext, signal: AbortSignal) {
-  await deleteDocument({ workspaceId: context.workspaceId, documentId }, context.stores, signal)
 }
 
 async function auditWorkspace({ stores, workspaceId }: SmokeContext, signal: AbortSignal): Promise<string> {

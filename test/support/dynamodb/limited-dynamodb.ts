@@ -1,18 +1,11 @@
 import { type Item, indexWriteUnits, itemSizeBytes, readUnits, writeUnits } from './capacity.ts'
+import type { Consumption } from './consumption.ts'
 import { type Content, createKey, perform, type Table, validate } from './dynalite.ts'
 import { DynamoDbFailure, resourceNotFound, tableExists, throttled, unknownOperation } from './failures.ts'
 import { createSpaces, openStoreAsOf, type Spaces } from './store-as-of.ts'
 import { createThroughput, DYNAMODB_LIMITS, type ThroughputLimits } from './throughput.ts'
 
-/** What a call cost; for a throttled one, what was not there: it costs nothing. */
-export interface Consumption {
-  operation: string
-  table: string
-  input: Content
-  /** Of reads or writes, as the operation is one. Those of indexes included. */
-  units: number
-  outcome: 'done' | 'condition_failed' | 'throttled'
-}
+export type { Consumption } from './consumption.ts'
 
 export interface LimitedDynamoDbOptions {
   /** ms, of any clock that does not go back. */
