@@ -33,6 +33,11 @@ describe('planParts', () => {
     expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: GIB + 1, partCount: 5 })
   })
 
+  it('refuses what S3 cannot hold: more than 10,000 parts of 5 GiB', () => {
+    expect(planParts(10_000 * 5 * GIB, SETTINGS)).toEqual({ partBytes: 5 * GIB, partCount: 10_000 })
+    expect(() => planParts(10_000 * 5 * GIB + 1, SETTINGS)).toThrow(RangeError)
+  })
+
   it('keeps to the bounds of S3, and its parts make up the whole without a gap', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (seed) => {

@@ -27,6 +27,19 @@ describe('send, whose call may be under way', () => {
     expect(sending).toHaveBeenCalledTimes(2)
   })
 
+  it('takes a body that S3 waited for in vain for an outage, and other refusals for what they are', async () => {
+    const failing = (name: string) => ({
+      send: vi.fn().mockRejectedValue(Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 } })),
+    })
+    const once = { name: 'a call', signal: new AbortController().signal, tries: 1 }
+    await expect(send(failing('RequestTimeout') as never, {} as never, once)).rejects.toMatchObject({
+      reason: 'service_unavailable',
+    })
+    await expect(send(failing('InvalidRequest') as never, {} as never, once)).rejects.toMatchObject({
+      name: 'InvalidRequest',
+    })
+  })
+
   it('takes a connection that was never made for an answer: the store has not seen the call', async () => {
     const store = await startStore(GOOD)
     stores.stopAll()

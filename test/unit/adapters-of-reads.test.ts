@@ -1,0 +1,43 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
+import { howItWasCounted } from '../../lib/aws/document-row.ts'
+
+const { signal } = new AbortController()
+/** A client of AWS that gives this answer to every command. */
+const answering = (answer: object) => ({ send: vi.fn().mockResolvedValue({ $metadata: {}, ...answer }) })
+
+describe('whether there is a container', () => {
+  it.each([
+    [true, { Contents: [{ Key: 'sandboxes/ws_1/sess_1/a' }] }],
+    [false, { Contents: [] }],
+    [false, {}],
+  ])('is %s when S3 lists %j', async (expected, list) => {
+    const files = createContainerFiles({ client: answering(list) as never, sandboxBucket: 'b' })
+    expect(await files.hasContainer('sandboxes/ws_1/sess_1/', signal)).toBe(expected)
+  })
+})
+
+describe('documents by their ids', () => {
+  it('are not answered in part: 503 when DynamoDB keeps leaving keys unprocessed', async () => {
+    const Keys = [{ workspace_id: { S: 'ws_1' }, document_id: { S: 'file_1' } }]
+    const client = answering({ Responses: {}, UnprocessedKeys: { documents: { Keys } } })
+    const listing = createDocumentListing({ client: client as never, tableName: 'documents' } as never)
+    const finding = listing.findAll('ws_1' as never, ['file_1' as never], signal)
+    await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable' })
+    expect(client.send.mock.calls.length).toBeGreaterThan(1)
+  })
+})
+
+describe('how the bytes of a retired document were counted', () => {
+  const item = { attempt_id: 'a', size_bytes: 7, counted_from: 3, created_at: '2026-11-22T00:00:00.000Z' }
+
+  it('is known when its record tells all of it', () => {
+    const createdAtMs = Date.parse(item.created_at)
+    expect(howItWasCounted(item as never)).toEqual({ attemptId: 'a', sizeBytes: 7, countedFrom: 3, createdAtMs })
+  })
+
+  it.each(['attempt_id', 'size_bytes', 'created_at'])('is not known without its %s', (name) => {
+    expect(howItWasCounted({ ...item, [name]: undefined } as never)).toBeUndefined()
+  })
+})
