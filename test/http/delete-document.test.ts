@@ -33,6 +33,16 @@ describe('DELETE /v1/files/{id}', () => {
     expect(idsOf(await list())).toEqual([])
   })
 
+  it('logs whether it was a repetition', async () => {
+    const { body } = await files.api.promote({})
+    const { id } = body as { id: string }
+    files.api.logged.splice(0)
+    await remove(id)
+    await remove(id)
+    const told = files.api.logged.filter(({ document_id }) => document_id === id)
+    expect(told.map(({ is_replayed }) => is_replayed)).toEqual([false, true])
+  })
+
   it('is 200 again as long as the deletion is remembered, and counts it once', async () => {
     const { body } = await files.api.promote({})
     const { id } = body as { id: string }
