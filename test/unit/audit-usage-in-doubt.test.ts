@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { endUsage, usageSum } from '../../lib/maintenance/audit-usage.ts'
 import type { DocumentRow } from '../../lib/maintenance/document-maintenance.ts'
+import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { undo } from '../../lib/promotion/end-attempt.ts'
 import { addUp, begin, countMore, passBy, readRows } from '../support/add-up.ts'
 import { createPorts, type Ports, WORKSPACE } from '../support/ports.ts'
@@ -58,6 +59,17 @@ describe('a workspace that does not add up', () => {
     ports.pass(20 * HOUR_MS + 1)
     const result = await endUsage(await readRows(ports, state), ports.deps, signal)
     expect(result).toEqual({ outcome: 'not_added_up', reason: 'too_slow' })
+  })
+
+  it('sees by a deletion, too, that the ledger was brought back from a backup', async () => {
+    const ports = createPorts()
+    const { documentId } = await ports.addDocument()
+    const { version = 0, remainingBytes = 0 } = ports.ledger.workspaces.get(WORKSPACE) ?? {}
+    await deleteDocument({ workspaceId: WORKSPACE, documentId }, ports.deps, signal)
+    const result = await addUp(ports, async () => {
+      Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { version, remainingBytes })
+    })
+    expect(result).toMatchObject({ outcome: 'not_added_up', reason: 'ledger_replaced' })
   })
 
   it.each([
