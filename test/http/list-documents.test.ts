@@ -121,7 +121,12 @@ describe('GET /v1/files', () => {
     ['a scope', { scope_id: 'x' }, 'unsupported_parameter', 'scope_id'],
     ['a provider', { provider: 'x' }, 'unsupported_parameter', 'provider'],
     ['ids and a limit', { 'ids[]': 'file_1', limit: '5' }, 'invalid_parameter', 'ids[] is wrong. It goes together'],
-    ['too many ids', { 'ids[]': Array.from({ length: 101 }, () => 'file_1') }, 'invalid_parameter', 'ids[] is wrong. At most 100'],
+    [
+      'too many ids',
+      { 'ids[]': Array.from({ length: 101 }, () => 'file_1') },
+      'invalid_parameter',
+      'ids[] is wrong. At most 100',
+    ],
   ])('is 400 for %s, and says what is allowed', async (_, query, reason, detail) => {
     const page = vi.spyOn(files.api.dependencies.listing, 'page')
     const response = await list(query)
