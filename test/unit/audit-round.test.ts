@@ -1,6 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { AuditTask, RoundDependencies } from '../../lib/maintenance/audit-round.ts'
+import {
+  type AuditRound,
+  type AuditTask,
+  performAuditTask,
+  type RoundDependencies,
+} from '../../lib/maintenance/audit-round.ts'
 import {
   endSliceAtOnce,
   planted,
@@ -71,12 +76,21 @@ describe('a round of the audit', () => {
     expect(left.findings.map(({ kind }) => kind)).toEqual(['wrong_size'])
   })
 
+  it('tells how old it is, in percent of the time that a round may take', async () => {
+    const { deps, published } = await planted()
+    const options = { repair: false, deleteLostDocuments: false, isOver: endSliceAtOnce, onFinding() {} }
+    const perform = (task: object) => performAuditTask(task as AuditTask, options, deps, new AbortController().signal)
+    const startedAt = new Date(deps.now() - deps.roundMs / 4).toISOString()
+    const { shards } = (await perform({ task: 'begin', roundId: 'one', startedAt, running: [] })) as AuditRound
+    await perform({ task: 'slice', state: shards[0] })
+    expect(published).toContainEqual(expect.objectContaining({ AuditRoundAge: 25 }))
+  })
+
   it('is refused while an earlier one runs, so that of two that begin at once one goes on', async () => {
     const { deps } = await planted()
     const begin = async (roundId: string, running: object[]) => {
       const startedAt = '2026-11-21T10:00:00.000Z'
       const task = { task: 'begin', roundId, startedAt, running } as AuditTask
-      const { performAuditTask } = await import('../../lib/maintenance/audit-round.ts')
       const options = { repair: false, deleteLostDocuments: false, isOver: endSliceAtOnce, onFinding() {} }
       return performAuditTask(task, options, deps, new AbortController().signal)
     }
