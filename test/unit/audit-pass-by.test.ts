@@ -16,9 +16,10 @@ describe('a slice that passes a workspace by', () => {
     const perform = (task: object) => performAuditTask(task as AuditTask, options, deps, signal)
     const startedAt = new Date(deps.now()).toISOString()
     const { shards } = (await perform({ task: 'begin', roundId: 'one', startedAt, running: [] })) as AuditRound
-    const state = { ...shards[0], error: { Error: 'Sandbox.Timedout', Cause: 'killed' } }
-    const after = (await perform({ task: 'pass_by', state })) as AuditShard
-    expect(after.phase).not.toBe(shards[0]?.phase)
+    const before = shards[0] as AuditShard
+    const error = { Error: 'Sandbox.Timedout', Cause: 'killed' }
+    const after = (await perform({ task: 'pass_by', state: { ...before, error } })) as AuditShard
+    expect(after.phase).not.toBe(before.phase)
     expect(findings).toEqual([])
   })
 })
