@@ -1,19 +1,17 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { newRelease } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
+import { dueAt, resolve } from '../support/resolving.ts'
 
 const { signal } = new AbortController()
-const resolve = ({ deps }: Ports, bounds: ResolverBounds = { maxResolutions: 100 }) =>
-  resolveWorkspace(WORKSPACE, bounds, deps, signal)
 /** The next list of its reservations is of one that cannot be read. */
 const listsOnly = ({ reservations }: Ports, unreadable: UnreadableItemError) =>
   vi.spyOn(reservations, 'list').mockImplementationOnce(async function* (_workspaceId, _signal, onUnreadable) {
     onUnreadable?.(unreadable)
     yield* []
   })
-const dueAt = ({ ledger }: Ports) => ledger.workspaces.get(WORKSPACE)?.checkDueAtMs
 
 describe('resolveWorkspace, of several leftovers', () => {
   it('counts and logs what each was and what became of it', async () => {

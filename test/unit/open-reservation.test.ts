@@ -1,32 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../lib/errors.ts'
-import type { Progress } from '../../lib/promotion/end-attempt.ts'
-import { openReservation } from '../../lib/promotion/open-reservation.ts'
-import type { Reservation } from '../../lib/promotion/reservations.ts'
 import { newRelease } from '../support/ledger-values.ts'
-import { createPorts, LEASE_MS, type Ports } from '../support/ports.ts'
+import { DEAD_AFTER_MS, LOST, open, rows, twinOf } from '../support/opening-reservations.ts'
+import { createPorts, LEASE_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()
 
 const { signal } = new AbortController()
-const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
-/** Nothing lives longer. */
-const DEAD_AFTER_MS = 40_000
-
-const newProgress = (): Progress => ({ reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) })
-const open = async (ports: Ports, one: Reservation, progress = newProgress()) => {
-  const error = await openReservation(one, progress, ports.deps, signal).then(
-    () => undefined,
-    (reason) => reason,
-  )
-  return { progress, error }
-}
-/** An attempt at the same document, begun now. */
-const twinOf = (ports: Ports, { documentId }: Reservation) => ports.run(['take'], ports.begin({ documentId }))
-const rows = ({ reservations }: Ports) =>
-  [...reservations.items.values()].map(({ purpose, attemptId }) => [purpose, attemptId])
-
 describe('openReservation', () => {
   it('opens where nothing is', async () => {
     const ports = createPorts()

@@ -1,23 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { newRelease } from '../support/ledger-values.ts'
-import {
-  ALL_STEPS,
-  createPorts,
-  LEASE_MS,
-  NOTHING,
-  ONE_DOCUMENT,
-  type Ports,
-  type Step,
-  WORKSPACE,
-} from '../support/ports.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Step, WORKSPACE } from '../support/ports.ts'
+import { BOUNDS, dueAt, resolve } from '../support/resolving.ts'
 
 const { signal } = new AbortController()
-const BOUNDS = { maxResolutions: 100 }
-const resolve = ({ deps }: Ports, bounds: ResolverBounds = BOUNDS) => resolveWorkspace(WORKSPACE, bounds, deps, signal)
-const dueAt = ({ ledger }: Ports) => ledger.workspaces.get(WORKSPACE)?.checkDueAtMs
 
 describe('resolveWorkspace, beside others', () => {
   it.each<[string, readonly Step[]]>([

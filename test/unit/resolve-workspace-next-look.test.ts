@@ -1,12 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WORKSPACE } from '../support/ports.ts'
+import { BOUNDS, dueAt, resolve } from '../support/resolving.ts'
 
 const { signal } = new AbortController()
-const BOUNDS = { maxResolutions: 100 }
-const resolve = ({ deps }: Ports, bounds: ResolverBounds = BOUNDS) => resolveWorkspace(WORKSPACE, bounds, deps, signal)
-const dueAt = ({ ledger }: Ports) => ledger.workspaces.get(WORKSPACE)?.checkDueAtMs
 
 describe('resolveWorkspace tells when to look again', () => {
   it('at the end of the next lease', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
-import { type ResolverBounds, resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { newDocument, newRelease } from '../support/ledger-values.ts'
 import {
   ALL_STEPS,
@@ -13,10 +12,9 @@ import {
   type Step,
   WORKSPACE,
 } from '../support/ports.ts'
+import { resolve } from '../support/resolving.ts'
 
 const { signal } = new AbortController()
-const resolve = ({ deps }: Ports, bounds: ResolverBounds = { maxResolutions: 100 }) =>
-  resolveWorkspace(WORKSPACE, bounds, deps, signal)
 const PLAIN = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
 
 describe('resolveWorkspace, of a promotion that died', () => {

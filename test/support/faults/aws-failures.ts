@@ -6,7 +6,7 @@ export const s3Error = (status: number, code: string) => ({
   headers: { 'content-type': 'application/xml' },
   body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>secret-internal arn:aws:s3:::secret</Message></Error>`,
 })
-export const headError = (status: number): Fault => ({ kind: 'answer', status })
+const headError = (status: number): Fault => ({ kind: 'answer', status })
 export const dynamoDbError = (status: number, type: string): Fault => ({
   kind: 'answer',
   status,
@@ -22,8 +22,8 @@ export const LOST: Fault = { kind: 'lose_answer' }
 export const HANGS: Fault = { kind: 'hang' }
 export const ERROR_IN_200 = s3Error(200, 'InternalError')
 /** A body that the SDK takes for a success: only the missing ETag tells. */
-export const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
-export const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
+const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
+const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
 
 /** A call of AWS, what it does, and the answer of a promotion that meets it. */
 export type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
@@ -37,7 +37,7 @@ export const dynamoDbRows = (call: string): Row[] => [
   [call, 'does not know the table', 500, 'internal_error', dynamoDbError(400, 'ResourceNotFoundException')],
   [call, 'finds the request invalid', 500, 'internal_error', dynamoDbError(400, 'ValidationException')],
 ]
-export const s3Rows = (call: string): Row[] => [
+const s3Rows = (call: string): Row[] => [
   [call, 'asks to slow down', 503, 'service_unavailable', s3Error(503, 'SlowDown')],
   [call, 'fails inside', 503, 'service_unavailable', s3Error(500, 'InternalError')],
   [call, 'does not take the connection', 503, 'service_unavailable', REFUSED],
@@ -45,7 +45,7 @@ export const s3Rows = (call: string): Row[] => [
   [call, 'does not know the bucket', 500, 'internal_error', s3Error(404, 'NoSuchBucket')],
   [call, 'finds the request invalid', 500, 'internal_error', s3Error(400, 'InvalidRequest')],
 ]
-export const copyRows = (call: string): Row[] => [
+const copyRows = (call: string): Row[] => [
   ...s3Rows(call),
   [call, 'finds the source changed', 503, 'container_file_changed', s3Error(412, 'PreconditionFailed')],
   [call, 'finds the source gone', 503, 'container_file_changed', s3Error(404, 'NoSuchKey')],

@@ -1,3 +1,4 @@
+import { dynamoDbError, ERROR_IN_200, HANGS, LOST, REFUSED, s3Error } from './aws-failures.ts'
 import type { ProcessFault } from './breakable-transport.ts'
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
@@ -5,33 +6,20 @@ const S3_CALLS = /^[A-Z]/
 /** A read has no effect that could come late: for it, that is the same as hanging. */
 const READS = /find|read|list|usage|^HeadObject$|^List/
 
-const s3Error = (status: number, code: string): ProcessFault => ({
-  kind: 'answer',
-  status,
-  headers: { 'content-type': 'application/xml' },
-  body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>m</Message></Error>`,
-})
-const dynamoDbError = (status: number, type: string): ProcessFault => ({
-  kind: 'answer',
-  status,
-  headers: { 'content-type': 'application/x-amz-json-1.0' },
-  body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'm' }),
-})
-
 /** Everything that is made to happen to a call, by name. */
 export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
   const isS3 = S3_CALLS.test(call)
   const faults: [string, ProcessFault][] = [
-    ['refused', { kind: 'refuse' }],
-    ['answer lost', { kind: 'lose_answer' }],
+    ['refused', REFUSED],
+    ['answer lost', LOST],
     ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
     ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
-    ['hangs', { kind: 'hang' }],
+    ['hangs', HANGS],
     ['killed before', { kind: 'kill_before' }],
     ['killed after', { kind: 'kill_after' }],
   ]
   if (!READS.test(call)) faults.push(['arrives late', { kind: 'late' }])
   if (isS3 && call !== 'HeadObject') faults.push(['200 and white space', { kind: 'drip' }])
-  if (COPIES.has(call)) faults.push(['200 with an error', s3Error(200, 'InternalError')])
+  if (COPIES.has(call)) faults.push(['200 with an error', ERROR_IN_200])
   return faults
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { listen } from '../../../infra/local/listen.ts'
+import { lambdaContext } from '../rest-event.ts'
 
 /** The process that function-host.ts starts: Lambda's own API for the functions in dist/, all requests side by side. */
 const DIST = join(import.meta.dirname, '../../../dist')
@@ -12,12 +12,7 @@ const TIMEOUT_MS = 28_000
 
 const server = createServer(async (request, response) => {
   const [, name = ''] = PATH.exec(request.url ?? '') ?? []
-  const startedAtMs = performance.now()
-  const context = {
-    awsRequestId: randomUUID(),
-    functionName: name,
-    getRemainingTimeInMillis: () => Math.floor(startedAtMs + TIMEOUT_MS - performance.now()),
-  }
+  const context = { ...lambdaContext(TIMEOUT_MS), functionName: name }
   try {
     const { handler } = await import(join(DIST, `${name}.mjs`))
     response.end(JSON.stringify(await handler(await json(request), context)))
