@@ -56,8 +56,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // RFC 9112 §3.2: exactly one.
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
-    // A body that nobody reads is thrown away: whoever is still sending it would lose the answer with the connection.
-    if (match.outcome === 'unknown_path' || match.outcome === 'wrong_method') incoming.resume()
     if (match.outcome === 'unknown_path') return answers.unknownPath(path)
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
@@ -148,7 +146,8 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
   const chunks: Buffer[] = []
   let sizeBytes = 0
   try {
-    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    // Not destroyed when it is left: that would close the connection before the answer.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
       if (sizeBytes > MAX_BODY_BYTES) return 'too_large'
       chunks.push(chunk)
@@ -160,8 +159,8 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
 }
 
 function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
-  // The rest of the request body is not read, so the connection cannot be reused.
-  if (!outgoing.req.complete && !outgoing.req.readableFlowing) outgoing.setHeader('connection', 'close')
+  // What nobody reads of a body is thrown away: whoever is still sending it would lose the answer with the connection.
+  outgoing.req.resume()
   const hasBody = answer.status !== 204
   const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}
   outgoing.writeHead(answer.status, { ...answer.headers, ...length })

@@ -21,7 +21,14 @@ describe('what the gateway answers itself', () => {
       413,
       'request_too_large',
     ],
-  ])('for %s has the error body', async (_, path, init, status, reason) => {
+    [
+      'a body above 10 MB whose length nobody stated',
+      '/containers/a/files/b/promote',
+      { body: new Blob([Buffer.alloc(10 * 1024 * 1024 + 1)]).stream(), duplex: 'half' },
+      413,
+      'request_too_large',
+    ],
+  ] as [string, string, RequestInit, number, string][])('for %s has the error body', async (_, path, init, status, reason) => {
     const response = await request(service.demo.base_url, path, init)
     expectDocumented(response)
     expect(response).toMatchObject({ status, body: { error: { code: status, metadata: { reason } } } })
