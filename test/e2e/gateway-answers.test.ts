@@ -28,11 +28,14 @@ describe('what the gateway answers itself', () => {
       413,
       'request_too_large',
     ],
-  ] as [string, string, RequestInit, number, string][])('for %s has the error body', async (_, path, init, status, reason) => {
-    const response = await request(service.demo.base_url, path, init)
-    expectDocumented(response)
-    expect(response).toMatchObject({ status, body: { error: { code: status, metadata: { reason } } } })
-  })
+  ] as [string, string, RequestInit, number, string][])(
+    'for %s has the error body',
+    async (_, path, init, status, reason) => {
+      const response = await request(service.demo.base_url, path, init)
+      expectDocumented(response)
+      expect(response).toMatchObject({ status, body: { error: { code: status, metadata: { reason } } } })
+    },
+  )
 })
 
 describe('a path that is nearly right', () => {
