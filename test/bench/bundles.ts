@@ -6,7 +6,7 @@ import { build, type Metafile } from 'esbuild'
 import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { restEvent } from '../support/rest-event.ts'
+import { restEvent } from '../support/http/rest-event.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 const REFERENCE_ENTRIES = ['test/bench/reference/bare-promotion.ts', 'test/bench/reference/bare-operations.ts']

@@ -1,6 +1,6 @@
 import { newToken } from '../../lib/auth/api-token.ts'
-import { OPERATIONS, type OperationName } from '../support/operations.ts'
-import { routeEvent } from '../support/rest-event.ts'
+import { OPERATIONS, type OperationName } from '../support/http/operations.ts'
+import { routeEvent } from '../support/http/rest-event.ts'
 
 /** An operation on a document as the benches make it. */
 export interface MeasuredOperation {

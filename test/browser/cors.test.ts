@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/listen.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
-import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/browser/browser.ts'
 import { startLightService, type TestService } from '../support/local-service/services.ts'
 
 let service: TestService

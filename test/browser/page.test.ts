@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
-import { HAS_BROWSER } from '../support/browser.ts'
-import { sendRaw } from '../support/raw-http.ts'
-import { isReady, useDocsSite, usePage } from '../support/use-page.ts'
+import { HAS_BROWSER } from '../support/browser/browser.ts'
+import { isReady, useDocsSite, usePage } from '../support/browser/use-page.ts'
+import { sendRaw } from '../support/http/raw-http.ts'
 
 if (!HAS_BROWSER)
   console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')

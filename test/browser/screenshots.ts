@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildFunctions } from '../../infra/bundle/build.ts'
 import { startLocalService } from '../../infra/local/service.ts'
-import { startBrowser } from '../support/browser.ts'
+import { startBrowser } from '../support/browser/browser.ts'
 
 /** npm run screenshots: the page of npm start after a promotion, as docs/page shows it. */
 const ROOT = join(import.meta.dirname, '../..')

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import type { DocumentMaintenance } from '../../lib/maintenance/document-maintenance.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/document-records.ts'
-import { newDocument, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { useDocuments } from '../support/use-documents.ts'
+import { newDocument, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { useDocuments } from '../support/stores/use-documents.ts'
 
 const { signal } = new AbortController()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DueWorkspaceOfTest } from '../support/use-due-workspace.ts'
+import type { DueWorkspaceOfTest } from '../support/stores/use-due-workspace.ts'
 
 const { signal } = new AbortController()
 

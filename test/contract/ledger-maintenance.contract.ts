@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
 import type { WorkspaceLedger } from '../../lib/promotion/workspace-ledgers.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { DUE_MS, useDueWorkspace } from '../support/use-due-workspace.ts'
+import { newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { DUE_MS, useDueWorkspace } from '../support/stores/use-due-workspace.ts'
 import { describeCorrections } from './ledger-corrections.contract.ts'
 
 const { signal } = new AbortController()

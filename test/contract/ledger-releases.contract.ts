@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import { newAttemptId, newReleaseId } from '../../lib/ids.ts'
 import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
-import { newRelease } from '../support/ledger-values.ts'
-import type { LedgerOfTest } from '../support/use-ledger.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
+import type { LedgerOfTest } from '../support/stores/use-ledger.ts'
 
 const { signal } = new AbortController()
 

@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDynamoDb } from '../../infra/local/dynamodb.ts'
 import { startLimitedDynamoDb } from '../support/dynamodb/start-limited-dynamodb.ts'
-import { CREDENTIALS } from '../support/stand-ins.ts'
+import { CREDENTIALS } from '../support/stores/stand-ins.ts'
 
 const TableName = 'things'
 const TABLE: CreateTableCommandInput = {

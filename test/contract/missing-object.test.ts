@@ -1,8 +1,8 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { COPY_SETTINGS } from '../support/use-object-store.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
+import { COPY_SETTINGS } from '../support/stores/use-object-store.ts'
 
 const { signal } = new AbortController()
 let standIns: StandIns

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { newAttemptId } from '../../lib/ids.ts'
-import type { ObjectStoreOfTest } from '../support/use-object-store.ts'
+import type { ObjectStoreOfTest } from '../support/stores/use-object-store.ts'
 
 const { signal } = new AbortController()
 

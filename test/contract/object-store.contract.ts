@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../lib/promotion/object-store.ts'
-import { patternBytes } from '../support/pattern-bytes.ts'
-import { COPY_SETTINGS, type ObjectStoreHarness, useObjectStore } from '../support/use-object-store.ts'
+import { patternBytes } from '../support/stores/pattern-bytes.ts'
+import { COPY_SETTINGS, type ObjectStoreHarness, useObjectStore } from '../support/stores/use-object-store.ts'
 import { describeObjectMaintenance } from './object-maintenance.contract.ts'
 
 const MIB = 1024 * 1024

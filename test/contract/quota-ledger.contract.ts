@@ -3,8 +3,8 @@ import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
 import type { Reservation } from '../../lib/promotion/reservations.ts'
-import { LEASE_END_MS, LEDGER_NOW_MS, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
-import { useLedger } from '../support/use-ledger.ts'
+import { LEASE_END_MS, LEDGER_NOW_MS, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { useLedger } from '../support/stores/use-ledger.ts'
 import { describeReleases } from './ledger-releases.contract.ts'
 
 const { signal } = new AbortController()

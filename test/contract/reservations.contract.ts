@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OpenReservation, Reservation, Reservations } from '../../lib/promotion/reservations.ts'
-import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { LEASE_END_MS, newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 

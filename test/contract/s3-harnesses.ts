@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
-import type { StandIns } from '../support/stand-ins.ts'
-import { COPY_SETTINGS, type ObjectStoreHarness } from '../support/use-object-store.ts'
+import type { StandIns } from '../support/stores/stand-ins.ts'
+import { COPY_SETTINGS, type ObjectStoreHarness } from '../support/stores/use-object-store.ts'
 import type { ContainerFilesHarness } from './container-files.contract.ts'
 
 type OnS3 = Pick<StandIns, 's3' | 'config'>

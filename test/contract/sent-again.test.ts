@@ -11,7 +11,7 @@ import {
   useBrokenWrites,
   type WriteFault,
 } from '../support/faults/use-broken-writes.ts'
-import { newDocument, newRelease, newReservation } from '../support/ledger-values.ts'
+import { newDocument, newRelease, newReservation } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const on = useBrokenWrites()

@@ -7,7 +7,7 @@ import {
   useBrokenWrites,
   type WriteFault,
 } from '../support/faults/use-broken-writes.ts'
-import { newDocument, newRelease } from '../support/ledger-values.ts'
+import { newDocument, newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const on = useBrokenWrites()

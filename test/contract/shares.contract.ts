@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { TableSegment } from '../../lib/maintenance/table-workspaces.ts'
-import { newWorkspaceId } from '../support/ledger-values.ts'
+import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const SHARES = 4

@@ -4,8 +4,8 @@ import type { Attributes } from '../../lib/aws/stored-item.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import type { StoredDocument } from '../../lib/maintenance/document-maintenance.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
-import { newDocument, newRelease } from '../support/ledger-values.ts'
-import { useStoredItems } from '../support/use-stored-items.ts'
+import { newDocument, newRelease } from '../support/stores/ledger-values.ts'
+import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
 /** 2^53 + 1: JavaScript cannot tell it from 2^53. */

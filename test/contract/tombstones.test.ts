@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
-import { LEDGER_NOW_MS, newDocument, newRelease } from '../support/ledger-values.ts'
-import { useStoredItems } from '../support/use-stored-items.ts'
+import { LEDGER_NOW_MS, newDocument, newRelease } from '../support/stores/ledger-values.ts'
+import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
 const DAY_SECONDS = 86_400

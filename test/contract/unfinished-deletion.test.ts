@@ -7,9 +7,9 @@ import { createReservations } from '../../lib/aws/reservations.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import { newDocument, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS } from '../support/ports.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+import { newDocument, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 
 const { signal } = new AbortController()
 const HOUR_MS = 3_600_000

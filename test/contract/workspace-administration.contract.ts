@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { WorkspaceAdministration } from '../../lib/maintenance/workspace-administration.ts'
 import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration
 

@@ -6,7 +6,7 @@ import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-faults.ts'
 import type { Fault } from '../support/faults/fault-proxy.ts'
-import { LEDGER_SETTINGS, newRelease, newReservation, newWorkspaceId } from '../support/ledger-values.ts'
+import { LEDGER_SETTINGS, newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)

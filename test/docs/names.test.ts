@@ -3,8 +3,8 @@ import { parse } from 'yaml'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { FINDING_KINDS } from '../../lib/maintenance/findings.ts'
 import { METRICS } from '../../lib/metrics.ts'
-import { OPENAPI } from '../support/openapi.ts'
-import { OPERATIONS } from '../support/operations.ts'
+import { OPENAPI } from '../support/http/openapi.ts'
+import { OPERATIONS } from '../support/http/operations.ts'
 import { expectDocumentedNames, read, tableRows } from './pages.ts'
 
 const firstCells = (page: string, heading: string) =>
@@ -72,7 +72,7 @@ describe('every name has its line', () => {
       line: (route) => `${route}, below paths`,
     })
     const tested = Object.values(OPERATIONS).map(({ method, path }) => `${method} /v1${path}`)
-    expectDocumentedNames('test/support/operations.ts', {
+    expectDocumentedNames('test/support/http/operations.ts', {
       documented: [...tested, 'post /v1/containers/{container_id}/files/{file_id}/promote'],
       expected: routes,
       line: (route) => route,

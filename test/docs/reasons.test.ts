@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ErrorStatus, REASONS, type Reason } from '../../lib/errors.ts'
-import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI } from '../support/openapi.ts'
+import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI } from '../support/http/openapi.ts'
 import { expectDocumentedNames, tableRows } from './pages.ts'
 
 const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store' }

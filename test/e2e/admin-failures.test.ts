@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/local-service/admin.ts'
 import {
   CALLER,
   denyEverything,
@@ -7,8 +7,8 @@ import {
   environmentOnStandIns,
   NOBODY,
   useServers,
-} from '../support/aws-endpoints.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+} from '../support/stores/aws-endpoints.ts'
+import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 
 const serve = useServers()
 let standIns: StandIns

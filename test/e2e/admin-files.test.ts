@@ -6,7 +6,7 @@ import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { progressBar } from '../../infra/admin/get-document.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { jsonLines, ROOT, runAdmin } from '../support/local-service/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
 
 const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))

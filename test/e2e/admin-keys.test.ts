@@ -1,9 +1,9 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { jsonLines } from '../support/admin.ts'
 import type { TestWorkspace } from '../support/faults/workspaces.ts'
-import { TOKEN, useAdministration } from '../support/use-administration.ts'
+import { jsonLines } from '../support/local-service/admin.ts'
+import { TOKEN, useAdministration } from '../support/local-service/use-administration.ts'
 
 const { admin, adminDenied, service, promote, workspaceWithDocument } = useAdministration()
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/local-service/admin.ts'
 import { startLightService, type TestService } from '../support/local-service/services.ts'
 
 let directory: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { jsonLines } from '../support/admin.ts'
-import { useAdministration } from '../support/use-administration.ts'
+import { jsonLines } from '../support/local-service/admin.ts'
+import { useAdministration } from '../support/local-service/use-administration.ts'
 
 const MIB = 1024 * 1024
 const { admin, service, promote, workspaceWithDocument } = useAdministration()

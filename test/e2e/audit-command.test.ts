@@ -7,7 +7,7 @@ import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/local-service/admin.ts'
 import { startStores, type TestService } from '../support/local-service/services.ts'
 
 let directory: string

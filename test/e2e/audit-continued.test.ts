@@ -7,8 +7,8 @@ import { connect, type Stores, useLocalService } from '../../infra/admin/connect
 import type { Session } from '../../infra/admin/session.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
-import { newReservation } from '../support/ledger-values.ts'
 import { startStores, type TestService } from '../support/local-service/services.ts'
+import { newReservation } from '../support/stores/ledger-values.ts'
 
 const WORKSPACES = 12
 let directory: string

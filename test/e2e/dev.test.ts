@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { close, listen } from '../../infra/local/listen.ts'
-import { copyProject } from '../support/packages.ts'
+import { copyProject } from '../support/package/packages.ts'
 
 const SOURCE = 'lib/http/query.ts'
 /** A few seconds; far more on a machine that is busy. */

@@ -1,7 +1,7 @@
 import { type RequestListener, request } from 'node:http'
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, runAdmin } from '../support/admin.ts'
+import { jsonLines, runAdmin } from '../support/local-service/admin.ts'
 import {
   CALLER,
   denyEverything,
@@ -9,8 +9,8 @@ import {
   environmentOnStandIns,
   NOBODY,
   useServers,
-} from '../support/aws-endpoints.ts'
-import { type StandIns, startStandIns } from '../support/stand-ins.ts'
+} from '../support/stores/aws-endpoints.ts'
+import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 
 const serve = useServers()
 let standIns: StandIns

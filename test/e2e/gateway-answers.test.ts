@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { detailOf, NEAR_MISSES } from '../support/http/near-misses.ts'
+import { expectDocumented } from '../support/http/openapi.ts'
 import { request } from '../support/local-service/requests.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
-import { detailOf, NEAR_MISSES } from '../support/near-misses.ts'
-import { expectDocumented } from '../support/openapi.ts'
 
 let service: TestService
 beforeAll(async () => {

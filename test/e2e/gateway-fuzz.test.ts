@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sendRaw } from '../support/raw-http.ts'
-import { CRLF, expectSound, useRawGateway } from '../support/use-raw-gateway.ts'
+import { sendRaw } from '../support/http/raw-http.ts'
+import { CRLF, expectSound, useRawGateway } from '../support/local-service/use-raw-gateway.ts'
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 400)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)

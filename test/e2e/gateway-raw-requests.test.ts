@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { sendRaw } from '../support/raw-http.ts'
-import { expectSound, useRawGateway } from '../support/use-raw-gateway.ts'
+import { sendRaw } from '../support/http/raw-http.ts'
+import { expectSound, useRawGateway } from '../support/local-service/use-raw-gateway.ts'
 
 const { port, promotion } = useRawGateway()
 

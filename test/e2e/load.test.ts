@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/local-service/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
-import { type Fate, hinder, remainsOf } from '../support/trial.ts'
+import { type Fate, hinder, remainsOf } from '../support/local-service/trial.ts'
 
 let service: TestService
 const servers: Server[] = []

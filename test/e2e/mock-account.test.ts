@@ -3,7 +3,7 @@ import { DeleteItemCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sd
 import { GetBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { jsonLines } from '../support/admin.ts'
+import { jsonLines } from '../support/local-service/admin.ts'
 import { expectBackedUp, REGION, STACK, type Stage, startStage } from '../support/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/mock-account/start.ts'
 

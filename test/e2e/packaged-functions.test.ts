@@ -3,10 +3,10 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { playRound } from '../../infra/audit/round.ts'
 import { METRICS } from '../../lib/metrics.ts'
-import { NOBODY } from '../support/aws-endpoints.ts'
-import { emittedMetrics, metricsOfAlarms } from '../support/metric-names.ts'
-import { routeEvent } from '../support/rest-event.ts'
-import { usePackagedFunctions } from '../support/use-packaged-functions.ts'
+import { routeEvent } from '../support/http/rest-event.ts'
+import { emittedMetrics, metricsOfAlarms } from '../support/package/metric-names.ts'
+import { usePackagedFunctions } from '../support/package/use-packaged-functions.ts'
+import { NOBODY } from '../support/stores/aws-endpoints.ts'
 
 const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()
 

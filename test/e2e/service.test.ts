@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LocalService, startLocalService } from '../../infra/local/service.ts'
 import { hashToken, newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
+import type { AnyResponse } from '../support/http/openapi.ts'
 import { documentsOf, objectKeysOf, workspaceItem } from '../support/local-service/contents.ts'
 import { promote as requestPromotion } from '../support/local-service/requests.ts'
 import { ROOT } from '../support/local-service/services.ts'
-import type { AnyResponse } from '../support/openapi.ts'
 
 let directory: string
 let service: LocalService

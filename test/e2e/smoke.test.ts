@@ -3,9 +3,9 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/admin.ts'
+import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/local-service/admin.ts'
 import { sharedService, type TestService } from '../support/local-service/services.ts'
-import { type Fate, hinder, remainsOf } from '../support/trial.ts'
+import { type Fate, hinder, remainsOf } from '../support/local-service/trial.ts'
 
 let service: TestService
 let earlier: string[]

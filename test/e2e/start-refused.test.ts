@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/listen.ts'
 import { ROOT } from '../support/local-service/services.ts'
-import { START, useNpmStart } from '../support/use-npm-start.ts'
+import { START, useNpmStart } from '../support/local-service/use-npm-start.ts'
 
 const { start } = useNpmStart()
 

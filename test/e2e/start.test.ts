@@ -6,8 +6,8 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stand-ins.ts'
-import { freePort, useNpmStart } from '../support/use-npm-start.ts'
+import { freePort, useNpmStart } from '../support/local-service/use-npm-start.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 
 const { start, readDemo, directory } = useNpmStart()
 

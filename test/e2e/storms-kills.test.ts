@@ -10,7 +10,7 @@ import {
   storesOf,
   stormyWorkspace,
   useStormyService,
-} from '../support/storm.ts'
+} from '../support/local-service/storm.ts'
 
 const KILLS = Number(process.env.STORM_KILLS ?? 10)
 const CLIENTS = 12

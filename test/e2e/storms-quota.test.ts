@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { auditAtLast, promote, storesOf, stormyWorkspace, useStormyService } from '../support/storm.ts'
+import { auditAtLast, promote, storesOf, stormyWorkspace, useStormyService } from '../support/local-service/storm.ts'
 
 const [SIZE, ROOM, CLIENTS, KEYS] = [1000, 60, 200, 4]
 const service = useStormyService()

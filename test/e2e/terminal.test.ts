@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonLines, ROOT, runAdmin } from '../support/admin.ts'
+import { jsonLines, ROOT, runAdmin } from '../support/local-service/admin.ts'
 import { startStores, type TestService } from '../support/local-service/services.ts'
-import { answers, HAS_TERMINAL, runInTerminal } from '../support/terminal.ts'
+import { answers, HAS_TERMINAL, runInTerminal } from '../support/local-service/terminal.ts'
 
 const ESCAPE = '\u001b['
 /** Colours as "31m"; what redraws the line of progress ends otherwise. */

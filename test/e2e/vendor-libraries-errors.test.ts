@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { all, CONTAINER, useVendorLibraries } from '../support/use-vendor-libraries.ts'
+import { all, CONTAINER, useVendorLibraries } from '../support/local-service/use-vendor-libraries.ts'
 
 const { service, workspaceId, newWorkspace, openRouter, openAi, anthropic } = useVendorLibraries()
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
-import { all, CONTAINER, type SourceFile, useVendorLibraries } from '../support/use-vendor-libraries.ts'
+import { all, CONTAINER, type SourceFile, useVendorLibraries } from '../support/local-service/use-vendor-libraries.ts'
 
 const MIB = 1024 * 1024
 /** The local service copies files above 8 MiB in parts: this one in two. */

@@ -2,7 +2,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newWorkspaceItem } from '../../lib/aws/workspace-item.ts'
-import { all, SMALL, useVendorLibraries } from '../support/use-vendor-libraries.ts'
+import { all, SMALL, useVendorLibraries } from '../support/local-service/use-vendor-libraries.ts'
 
 const libraries = useVendorLibraries()
 const { service, workspaceId, key, newWorkspace, promote, deletions } = libraries

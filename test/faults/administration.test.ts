@@ -7,7 +7,7 @@ import { createWorkspaceAdministration } from '../../lib/aws/workspace-administr
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-faults.ts'
 import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
-import { newWorkspaceId } from '../support/ledger-values.ts'
+import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 // Never, on however busy a machine.
 const signal = AbortSignal.timeout(900_000)

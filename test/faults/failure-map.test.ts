@@ -3,7 +3,7 @@ import { planParts } from '../../lib/aws/copy-plan.ts'
 import { dynamoDbError, dynamoDbRows, HANGS, LARGE, REFUSED, SMALL, s3Error } from '../support/faults/aws-failures.ts'
 import type { Fault } from '../support/faults/fault-proxy.ts'
 import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../support/faults/promotions-that-fail.ts'
-import { deadlineIn } from '../support/rest-event.ts'
+import { deadlineIn } from '../support/http/rest-event.ts'
 
 describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()

@@ -7,7 +7,7 @@ import type { TestProcess } from '../support/faults/test-process.ts'
 import type { StoresSnapshot } from '../support/faults/test-stores.ts'
 import { useTestProcesses } from '../support/faults/use-test-processes.ts'
 import type { TestWorkspace } from '../support/faults/workspaces.ts'
-import type { AnyResponse } from '../support/openapi.ts'
+import type { AnyResponse } from '../support/http/openapi.ts'
 
 const PAIRS = Number(process.env.FAULT_PAIRS ?? 120)
 /** Of all processes: no run makes other calls than the next because time has passed. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { faultsFor } from '../support/faults/fault-kinds.ts'
 import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/operations.ts'
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/http/operations.ts'
 
 /** For what only the deadline ends. */
 const SHORT_MS = 5500

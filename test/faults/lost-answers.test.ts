@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dynamoDbError, LOST, REFUSED } from '../support/faults/aws-failures.ts'
 import { expectRow, kept, LARGE_BYTES, NOTHING, usePromotionsThatFail } from '../support/faults/promotions-that-fail.ts'
-import { deadlineIn } from '../support/rest-event.ts'
+import { deadlineIn } from '../support/http/rest-event.ts'
 
 describe.concurrent('a call that takes effect, and whose answer is lost or comes late', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()

@@ -6,7 +6,7 @@ import { faultsFor } from '../support/faults/fault-kinds.ts'
 import { startTestProcess, type TestProcess } from '../support/faults/test-process.ts'
 import { createTestStores } from '../support/faults/test-stores.ts'
 import type { TestWorkspace } from '../support/faults/workspaces.ts'
-import { patternBytes } from '../support/pattern-bytes.ts'
+import { patternBytes } from '../support/stores/pattern-bytes.ts'
 
 const LEASE_MS = 2 * 3_600_000
 /** The life of a run. */

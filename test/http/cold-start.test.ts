@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { lambdaContext, restEvent } from '../support/rest-event.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
+import { lambdaContext, restEvent } from '../support/http/rest-event.ts'
+import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/http/test-api.ts'
 
 /** How long the request may work, when the gateway received it so long before the handler began. */
 async function workMs(waitedMs: number | undefined): Promise<number> {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
-import { OPENAI, UNLIMITED } from '../support/documents-api.ts'
-import type { AnyResponse } from '../support/openapi.ts'
-import { reasonOf } from '../support/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { OPENAI, UNLIMITED } from '../support/http/documents-api.ts'
+import type { AnyResponse } from '../support/http/openapi.ts'
+import { reasonOf } from '../support/http/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {

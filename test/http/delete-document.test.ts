@@ -8,9 +8,9 @@ import {
   OPENROUTER,
   UNLIMITED,
   useDocumentsApi,
-} from '../support/documents-api.ts'
-import { reasonOf } from '../support/promotion-answers.ts'
-import { createTestApi } from '../support/test-api.ts'
+} from '../support/http/documents-api.ts'
+import { reasonOf } from '../support/http/promotion-answers.ts'
+import { createTestApi } from '../support/http/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, list, remove, show } = files

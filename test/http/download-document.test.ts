@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
-import { useDocumentsApi } from '../support/documents-api.ts'
-import { COMMON_HEADERS, reasonOf } from '../support/promotion-answers.ts'
-import { NOW_MS } from '../support/test-api.ts'
+import { useDocumentsApi } from '../support/http/documents-api.ts'
+import { COMMON_HEADERS, reasonOf } from '../support/http/promotion-answers.ts'
+import { NOW_MS } from '../support/http/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, download } = files

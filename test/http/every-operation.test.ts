@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { OPERATION_NAMES, OPERATIONS } from '../support/operations.ts'
-import { UUID } from '../support/promotion-answers.ts'
-import { CONTAINER, createTestApi, PATH } from '../support/test-api.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../support/http/operations.ts'
+import { UUID } from '../support/http/promotion-answers.ts'
+import { CONTAINER, createTestApi, PATH } from '../support/http/test-api.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
 async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { anyText } from '../support/any-text.ts'
 import { casesOf } from '../support/depth.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { anyText } from '../support/http/any-text.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 const CASES = casesOf('HOSTILE_CASES', 20_000)
 

@@ -1,10 +1,17 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ContainerId, FilePath } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import { expectOneDocument, idOf, KEY, promotionsOf, WORKSPACE, withKey } from '../support/idempotent-promotions.ts'
-import { newDocument, newReservation } from '../support/ledger-values.ts'
+import {
+  expectOneDocument,
+  idOf,
+  KEY,
+  promotionsOf,
+  WORKSPACE,
+  withKey,
+} from '../support/http/idempotent-promotions.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/http/test-api.ts'
 import { LEASE_MS, type Step } from '../support/ports.ts'
-import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
+import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
 
 /** What an attempt with the key, begun so long ago, left behind when its process died: its object, perhaps its document. */
 async function leaveBehind(

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/idempotent-promotions.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/http/idempotent-promotions.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and counts it once', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/promotion-answers.ts'
-import { createTestApi, NOW_MS } from '../support/test-api.ts'
+import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/http/promotion-answers.ts'
+import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
 
 describe('POST …/promote: 403', () => {
   it('when the quota would be exceeded, with its numbers', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { type DocumentId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
-import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/documents-api.ts'
-import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/promotion-answers.ts'
+import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/http/documents-api.ts'
+import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/http/promotion-answers.ts'
 
 const files = useDocumentsApi()
 const { record, list } = files

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { COMMON_HEADERS, RATE_HEADERS } from '../support/promotion-answers.ts'
-import { CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { COMMON_HEADERS, RATE_HEADERS } from '../support/http/promotion-answers.ts'
+import { CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () => {
   it('copies the file, counts it, and answers with the new document', async () => {

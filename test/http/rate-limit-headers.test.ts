@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RateLimitDecision, RateLimitPolicy } from '../../lib/rate-limit.ts'
-import { createTestApi } from '../support/test-api.ts'
+import { createTestApi } from '../support/http/test-api.ts'
 
 const PASSED: RateLimitDecision = { isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKey } from '../../lib/auth/caller.ts'
-import { expectRefusal, expectUntouched } from '../support/promotion-answers.ts'
-import { createTestApi } from '../support/test-api.ts'
+import { expectRefusal, expectUntouched } from '../support/http/promotion-answers.ts'
+import { createTestApi } from '../support/http/test-api.ts'
 
 describe('POST …/promote: 401', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
-import type { AnyResponse } from '../support/openapi.ts'
-import { expectRefusal, expectUntouched } from '../support/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import type { AnyResponse } from '../support/http/openapi.ts'
+import { expectRefusal, expectUntouched } from '../support/http/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 describe('POST …/promote: 400', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 const MS = expect.any(Number)
 const SUCCESS_STEPS = { authenticate: MS, look_up: MS, reserve: MS, copy: MS, record: MS, settle: MS }

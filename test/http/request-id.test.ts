@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/promote-container-file.ts'
-import { lambdaContext, restEvent } from '../support/rest-event.ts'
-import { CONTAINER, createTestApi } from '../support/test-api.ts'
+import { lambdaContext, restEvent } from '../support/http/rest-event.ts'
+import { CONTAINER, createTestApi } from '../support/http/test-api.ts'
 
 /** A request that the gateway, or whoever calls the function, has given this id; it is refused: 401. */
 async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestContext']> | undefined) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/documents-api.ts'
-import type { AnyResponse } from '../support/openapi.ts'
-import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/promotion-answers.ts'
+import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/http/documents-api.ts'
+import type { AnyResponse } from '../support/http/openapi.ts'
+import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/http/promotion-answers.ts'
 
 const files = useDocumentsApi()
 const { record, show } = files

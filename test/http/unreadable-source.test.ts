@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { expectRefusal } from '../support/promotion-answers.ts'
-import { createTestApi } from '../support/test-api.ts'
+import { expectRefusal } from '../support/http/promotion-answers.ts'
+import { createTestApi } from '../support/http/test-api.ts'
 
 describe('POST …/promote: 404', () => {
   it.each([

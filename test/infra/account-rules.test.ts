@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { applyAccountRules, tagsOf } from '../../infra/deploy/account-rules.mjs'
-import { EXISTING, PACKAGING_TIMEOUT_MS, packagedService } from '../support/packages.ts'
+import { EXISTING, PACKAGING_TIMEOUT_MS, packagedService } from '../support/package/packages.ts'
 
 const BOUNDARY = 'arn:aws:iam::111122223333:policy/boundary'
 

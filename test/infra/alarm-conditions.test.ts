@@ -1,5 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { API_FUNCTIONS, PACKAGING_TIMEOUT_MS, type Packaged, packagedService, THRESHOLDS } from '../support/packages.ts'
+import {
+  API_FUNCTIONS,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  THRESHOLDS,
+} from '../support/package/packages.ts'
 
 const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }
 const GATEWAY = [

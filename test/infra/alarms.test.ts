@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
 import { expectDocumentedNames } from '../docs/pages.ts'
-import { NAMESPACE } from '../support/metric-names.ts'
+import { NAMESPACE } from '../support/package/metric-names.ts'
 import {
   EXISTING,
   PACKAGING_TIMEOUT_MS,
@@ -11,7 +11,7 @@ import {
   packagedService,
   type Resource,
   THRESHOLDS,
-} from '../support/packages.ts'
+} from '../support/package/packages.ts'
 
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readAuditDefinition } from '../../infra/audit/round.ts'
 import { MAX_SHARDS } from '../../lib/config.ts'
 import { NOTHING_AUDITED } from '../../lib/maintenance/findings.ts'
-import { textOf } from '../support/intrinsics.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 interface State {
   Type: string

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { PACKAGING_TIMEOUT_MS, packagedService, VARIANTS, type Variant } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, packagedService, VARIANTS, type Variant } from '../support/package/packages.ts'
 
 /** W3005: dependencies that the framework states although a reference implies them. */
 const IGNORED = 'W3005'

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
-import { problemsInDashboard } from '../support/dashboard-schema.ts'
-import { textOf } from '../support/intrinsics.ts'
-import { NAMESPACE } from '../support/metric-names.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { problemsInDashboard } from '../support/package/dashboard-schema.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { NAMESPACE } from '../support/package/metric-names.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 interface Widget {
   type: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PACKAGING_TIMEOUT_MS, packagedService, VARIANTS, type Variant } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, packagedService, VARIANTS, type Variant } from '../support/package/packages.ts'
 
 interface Statement {
   Sid: string

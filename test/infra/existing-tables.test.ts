@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nameExistingTables, tablesOf, useExistingTables } from '../../infra/deploy/existing-tables.mjs'
 import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
-import { PACKAGING_TIMEOUT_MS, packagedService } from '../support/packages.ts'
+import { PACKAGING_TIMEOUT_MS, packagedService } from '../support/package/packages.ts'
 
 const ARN = `arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/kept`
 

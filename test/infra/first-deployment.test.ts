@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { finishTemplate } from '../../infra/deploy/finish-template.mjs'
-import { textOf } from '../support/intrinsics.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 /** Of the resource types in use, those whose names are not of a region: of the account, or of all accounts. */
 const NAMES_WITHOUT_REGION: Record<string, string> = {

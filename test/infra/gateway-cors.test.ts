@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
-import { pathOf } from '../support/packaged-gateway.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { pathOf } from '../support/package/packaged-gateway.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 let dev: Packaged
 let existing: Packaged

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { REASONS } from '../../lib/errors.ts'
-import { DOCUMENTED_REASONS, expectDocumented } from '../support/openapi.ts'
-import { operationsOf } from '../support/packaged-gateway.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService, type Resource } from '../support/packages.ts'
+import { DOCUMENTED_REASONS, expectDocumented } from '../support/http/openapi.ts'
+import { operationsOf } from '../support/package/packaged-gateway.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService, type Resource } from '../support/package/packages.ts'
 
 let dev: Packaged
 beforeAll(async () => {

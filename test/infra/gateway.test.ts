@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { textOf } from '../support/intrinsics.ts'
-import { OPENAPI } from '../support/openapi.ts'
-import { operationsOf, pathOf } from '../support/packaged-gateway.ts'
-import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService, THRESHOLDS } from '../support/packages.ts'
+import { OPENAPI } from '../support/http/openapi.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { operationsOf, pathOf } from '../support/package/packaged-gateway.ts'
+import {
+  EXISTING,
+  PACKAGING_TIMEOUT_MS,
+  type Packaged,
+  packagedService,
+  THRESHOLDS,
+} from '../support/package/packages.ts'
 
 let dev: Packaged
 let prod: Packaged

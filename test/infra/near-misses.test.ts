@@ -1,9 +1,9 @@
 import { render } from 'velocityjs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { unknownPathBody } from '../../infra/deploy/gateway-texts.mjs'
-import { detailOf, FAR_MISSES, NEAR_MISSES } from '../support/near-misses.ts'
-import { expectDocumented, OPENAPI } from '../support/openapi.ts'
-import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { detailOf, FAR_MISSES, NEAR_MISSES } from '../support/http/near-misses.ts'
+import { expectDocumented, OPENAPI } from '../support/http/openapi.ts'
+import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 const ROUTES = Object.entries<object>(OPENAPI.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ method: method.toUpperCase(), resource: `/v1${path}` })),

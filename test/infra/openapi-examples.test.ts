@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { REASONS } from '../../lib/errors.ts'
 import { FILE_SHAPES } from '../../lib/http/file-shape.ts'
-import { OPENAPI } from '../support/openapi.ts'
+import { OPENAPI } from '../support/http/openapi.ts'
 
 interface Example {
   status: string

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { ROOT, runAdmin } from '../support/admin.ts'
-import { API_FUNCTION_NAMES } from '../support/functions.ts'
+import { ROOT, runAdmin } from '../support/local-service/admin.ts'
+import { API_FUNCTION_NAMES } from '../support/package/functions.ts'
 
 const DOCS = ['README.md', 'docs/operations.md', 'docs/administration.md']
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { copyProject, serverless } from '../support/packages.ts'
+import { copyProject, serverless } from '../support/package/packages.ts'
 
 let project: string
 const NO_REGION = { AWS_REGION: '', AWS_DEFAULT_REGION: '', AWS_CONFIG_FILE: '/nowhere', AWS_PROFILE: '' }

@@ -6,11 +6,11 @@ import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CHECK_SHARDS } from '../../lib/aws/workspace-item.ts'
 import { readConfig } from '../../lib/config.ts'
-import { API_FUNCTION_NAMES, FUNCTION_NAMES, logicalIdOf, serverlessNameOf } from '../support/functions.ts'
-import { textOf } from '../support/intrinsics.ts'
-import { expectDocumented } from '../support/openapi.ts'
-import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
-import { lambdaContext, restEvent } from '../support/rest-event.ts'
+import { expectDocumented } from '../support/http/openapi.ts'
+import { lambdaContext, restEvent } from '../support/http/rest-event.ts'
+import { API_FUNCTION_NAMES, FUNCTION_NAMES, logicalIdOf, serverlessNameOf } from '../support/package/functions.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { EXISTING, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FUNCTIONS = FUNCTION_NAMES.map(serverlessNameOf)
@@ -80,7 +80,7 @@ describe('the functions', () => {
   it('are these, on the production version of Node.js', () => {
     const expected = FUNCTION_NAMES.map((name) => `${logicalIdOf(name)}LambdaFunction`)
     const packaged = dev.idsOfType('AWS::Lambda::Function')
-    expect(packaged.toSorted(), 'all functions are in test/support/functions.ts').toEqual(expected.toSorted())
+    expect(packaged.toSorted(), 'all functions are in test/support/package/functions.ts').toEqual(expected.toSorted())
     for (const name of FUNCTIONS) {
       expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
     }

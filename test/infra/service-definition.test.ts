@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readServiceDefinition } from '../../infra/local/service-definition.ts'
-import { copyProject, PACKAGING_TIMEOUT_MS } from '../support/packages.ts'
+import { copyProject, PACKAGING_TIMEOUT_MS } from '../support/package/packages.ts'
 
 let root: string
 const kept = () => join(root, 'dist/service-local.json')

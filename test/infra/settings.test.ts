@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { SETTING_RULES } from '../../infra/deploy/setting-rules.ts'
 import { environment, parameters } from '../../infra/deploy/settings.cjs'
-import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/packages.ts'
+import { copyProject, EXISTING, PACKAGING_TIMEOUT_MS, serverless, THRESHOLDS } from '../support/package/packages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { textOf } from '../support/intrinsics.ts'
-import { API_FUNCTIONS, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/packages.ts'
+import { textOf } from '../support/package/intrinsics.ts'
+import { API_FUNCTIONS, PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
 let dev: Packaged
 let prod: Packaged

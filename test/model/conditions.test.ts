@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../lib/aws/reservations.ts'
-import { newDocument, newRelease, newReservation } from '../support/ledger-values.ts'
+import { newDocument, newRelease, newReservation } from '../support/stores/ledger-values.ts'
 import { CONDITIONS, type WriteName } from './writes.ts'
 
 /** The model's predicates as the adapters write them. */

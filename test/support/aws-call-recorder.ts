@@ -8,8 +8,8 @@ import { appendFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import './aws/name-calls.ts'
-import { FUNCTION_NAMES } from './functions.ts'
-import { type Access, accessesOf } from './iam-accesses.ts'
+import { FUNCTION_NAMES } from './package/functions.ts'
+import { type Access, accessesOf } from './package/iam-accesses.ts'
 
 const directory = process.env.RECORD_AWS_CALLS_IN
 const APP_ID = new RegExp(`\\bapp/(${FUNCTION_NAMES.join('|')})\\b`)

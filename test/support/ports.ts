@@ -12,8 +12,8 @@ import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeObjectStore } from '../fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeReservations } from '../fakes/reservations.ts'
-import { newDocument, newReservation } from './ledger-values.ts'
-import { createRecordingLog, type LogLine, NOW_MS } from './test-api.ts'
+import { createRecordingLog, type LogLine, NOW_MS } from './http/test-api.ts'
+import { newDocument, newReservation } from './stores/ledger-values.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/test-api.ts'
+import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/http/test-api.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { audit } from '../../lib/maintenance/audit.ts'
 import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
-import { newRelease } from '../support/ledger-values.ts'
+import { runAudit } from '../support/maintenance/run-audit.ts'
 import { createPorts, type Ports, WORKSPACE } from '../support/ports.ts'
-import { runAudit } from '../support/run-audit.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const OTHER = 'ws_2' as WorkspaceId

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newDocument } from '../support/ledger-values.ts'
+import { runAudit } from '../support/maintenance/run-audit.ts'
 import { createPorts, WORKSPACE } from '../support/ports.ts'
-import { runAudit } from '../support/run-audit.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 

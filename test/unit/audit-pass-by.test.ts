@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AuditRound, type AuditTask, performAuditTask } from '../../lib/maintenance/audit-round.ts'
 import type { AuditShard } from '../../lib/maintenance/audit-shard.ts'
 import type { Finding } from '../../lib/maintenance/findings.ts'
-import { endSliceAtOnce, roundDependencies } from '../support/audit-rounds.ts'
+import { endSliceAtOnce, roundDependencies } from '../support/maintenance/audit-rounds.ts'
 import { createPorts } from '../support/ports.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { endSliceAtOnce, planted, playRoundOf, sumOf } from '../support/audit-rounds.ts'
 import { isShallow } from '../support/depth.ts'
 import { interruptedAt } from '../support/interrupted.ts'
+import { endSliceAtOnce, planted, playRoundOf, sumOf } from '../support/maintenance/audit-rounds.ts'
 
 /** From one call that is the last of its process to the next. */
 const STRIDE = isShallow() ? 10 : 1

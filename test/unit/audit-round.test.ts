@@ -14,7 +14,7 @@ import {
   SHARDS,
   sumOf,
   workspace,
-} from '../support/audit-rounds.ts'
+} from '../support/maintenance/audit-rounds.ts'
 import { createPorts } from '../support/ports.ts'
 
 const named = (name: string, message = name) => Object.assign(new Error(message), { name })

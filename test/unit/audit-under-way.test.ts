@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Release } from '../../lib/promotion/reservations.ts'
-import { newRelease } from '../support/ledger-values.ts'
+import { runAudit } from '../support/maintenance/run-audit.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
-import { runAudit } from '../support/run-audit.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 /** Until then a leftover is the resolver's. */

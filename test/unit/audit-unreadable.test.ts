@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
+import { runAudit } from '../support/maintenance/run-audit.ts'
 import { createPorts, WORKSPACE } from '../support/ports.ts'
-import { runAudit } from '../support/run-audit.ts'
 
 describe('fixed: audit, of what cannot be read', () => {
   const UNREADABLE = new UnreadableItemError('a number beyond 2^53')

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { undo } from '../../lib/promotion/end-attempt.ts'
 import { addUp, begin, passBy } from '../support/add-up.ts'
-import { newRelease } from '../support/ledger-values.ts'
 import { createPorts, type Ports } from '../support/ports.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 

@@ -4,8 +4,8 @@ import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { undo } from '../../lib/promotion/end-attempt.ts'
 import type { Reservation } from '../../lib/promotion/reservations.ts'
 import { addUp, begin, countMore, passBy, readRows } from '../support/add-up.ts'
-import { newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, type Ports, type Step } from '../support/ports.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { newAttemptId } from '../../lib/ids.ts'
 import { audit } from '../../lib/maintenance/audit.ts'
 import type { Finding } from '../../lib/maintenance/findings.ts'
-import { newRelease } from '../support/ledger-values.ts'
+import { runAudit } from '../support/maintenance/run-audit.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
-import { runAudit } from '../support/run-audit.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const HOUR_MS = 3_600_000

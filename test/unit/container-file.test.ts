@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { resolveMimeType } from '../../lib/promotion/mime-type.ts'
-import { type Answer, object, SECRET, s3Error, startScriptedS3, status } from '../support/scripted-s3.ts'
 import { isSignedFor } from '../support/signature.ts'
+import { type Answer, object, SECRET, s3Error, startScriptedS3, status } from '../support/stores/scripted-s3.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 skipWaits()

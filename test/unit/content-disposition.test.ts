@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { attachmentNamed } from '../../lib/files/content-disposition.ts'
-import { anyText } from '../support/any-text.ts'
+import { anyText } from '../support/http/any-text.ts'
 
 const named = (header: string) => {
   const [, fallback, extended] =

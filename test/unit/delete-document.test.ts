@@ -4,8 +4,8 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
-import { newDocument, newRelease } from '../support/ledger-values.ts'
 import { ALL_STEPS, createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
+import { newDocument, newRelease } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { deleteWorkspace } from '../../infra/admin/delete-workspace.ts'
 import type { Session } from '../../infra/admin/session.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { newDocument, newReservation } from '../support/ledger-values.ts'
+import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
 
 const workspaceId = 'ws_1' as WorkspaceId
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
-import { newDocument } from '../support/ledger-values.ts'
 import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
-import { newRelease } from '../support/ledger-values.ts'
+import { dueAt, resolve } from '../support/maintenance/resolving.ts'
 import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
-import { dueAt, resolve } from '../support/resolving.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 /** The next list of its reservations is of one that cannot be read. */

@@ -12,7 +12,7 @@ import {
   startScriptedS3,
   status,
   xml,
-} from '../support/scripted-s3.ts'
+} from '../support/stores/scripted-s3.ts'
 
 type Script = NonNullable<Parameters<typeof startScriptedS3>[0]>
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
 import type { OpenReservation, Reservation } from '../../lib/promotion/reservations.ts'
-import { newDocument } from '../support/ledger-values.ts'
-import { DEAD_AFTER_MS, LOST, newProgress, open, rows, twinOf } from '../support/opening-reservations.ts'
+import { DEAD_AFTER_MS, LOST, newProgress, open, rows, twinOf } from '../support/maintenance/opening-reservations.ts'
 import { ALL_STEPS, createPorts, NOTHING, ONE_DOCUMENT, WATCH_MS, WORKSPACE } from '../support/ports.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { newRelease } from '../support/ledger-values.ts'
-import { DEAD_AFTER_MS, LOST, open, rows, twinOf } from '../support/opening-reservations.ts'
+import { DEAD_AFTER_MS, LOST, open, rows, twinOf } from '../support/maintenance/opening-reservations.ts'
 import { createPorts, LEASE_MS } from '../support/ports.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import { createTestApi, NOW_MS } from '../support/test-api.ts'
+import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

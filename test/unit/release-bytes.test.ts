@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { completeRelease, releaseBytes } from '../../lib/promotion/release-bytes.ts'
-import { newRelease } from '../support/ledger-values.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 const pauses: number[] = []

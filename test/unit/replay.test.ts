@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { expectOneDocument, idOf, withKey } from '../support/idempotent-promotions.ts'
-import { CSV, createTestApi, PATH } from '../support/test-api.ts'
+import { expectOneDocument, idOf, withKey } from '../support/http/idempotent-promotions.ts'
+import { CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()

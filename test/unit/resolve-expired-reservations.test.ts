@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WATCH_MS } from '../support/ports.ts'
-import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

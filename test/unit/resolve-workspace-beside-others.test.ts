@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { interruptedAt } from '../support/interrupted.ts'
-import { newRelease } from '../support/ledger-values.ts'
+import { BOUNDS, dueAt, resolve } from '../support/maintenance/resolving.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Step, WORKSPACE } from '../support/ports.ts'
-import { BOUNDS, dueAt, resolve } from '../support/resolving.ts'
+import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
+import { BOUNDS, dueAt, resolve } from '../support/maintenance/resolving.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WORKSPACE } from '../support/ports.ts'
-import { BOUNDS, dueAt, resolve } from '../support/resolving.ts'
 
 const { signal } = new AbortController()
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
-import { newDocument, newRelease } from '../support/ledger-values.ts'
+import { resolve } from '../support/maintenance/resolving.ts'
 import {
   ALL_STEPS,
   createPorts,
@@ -12,7 +12,7 @@ import {
   type Step,
   WORKSPACE,
 } from '../support/ports.ts'
-import { resolve } from '../support/resolving.ts'
+import { newDocument, newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const PLAIN = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
+import { dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
 import { createPorts, NOTHING, type Ports } from '../support/ports.ts'
-import { dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
 import { createPorts, LEASE_MS, NOTHING } from '../support/ports.ts'
-import { dieIn, IDLE, nth, resolve } from '../support/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

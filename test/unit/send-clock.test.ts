@@ -11,7 +11,7 @@ import {
   portOf,
   refusal,
   useAnsweringStores,
-} from '../support/answering-stores.ts'
+} from '../support/stores/answering-stores.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 skipWaits()

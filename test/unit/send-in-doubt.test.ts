@@ -9,7 +9,7 @@ import {
   THROTTLED,
   unavailable,
   useAnsweringStores,
-} from '../support/answering-stores.ts'
+} from '../support/stores/answering-stores.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()

@@ -12,7 +12,7 @@ import {
   UNREADABLE,
   unavailable,
   useAnsweringStores,
-} from '../support/answering-stores.ts'
+} from '../support/stores/answering-stores.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readServiceDefinition } from '../../../infra/local/service-definition.ts'
-import type { OperationName } from '../../support/operations.ts'
+import type { OperationName } from '../../support/http/operations.ts'
 import type { Bench, Row } from '../bench.ts'
 import { lambdaEnvironment, ROOT, withBundles } from '../bundles.ts'
 import { MEASURED, operationEvent } from '../operations.ts'

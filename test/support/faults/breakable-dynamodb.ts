@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import type { Transport } from '../aws/in-process.ts'
 import type { Store } from '../aws/store.ts'
-import { CREDENTIALS } from '../stand-ins.ts'
+import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { newLife, startBreakableTransport } from './breakable-transport.ts'
 import type { AwsCall, Fault } from './fault-proxy.ts'
 

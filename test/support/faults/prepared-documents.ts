@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type DocumentId, formatFileId } from '../../../lib/ids.ts'
-import type { OperationName } from '../operations.ts'
+import type { OperationName } from '../http/operations.ts'
 import type { TestProcess } from './test-process.ts'
 import { useTestProcesses } from './use-test-processes.ts'
 import type { TestWorkspace } from './workspaces.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { patternBytes } from '../pattern-bytes.ts'
+import { patternBytes } from '../stores/pattern-bytes.ts'
 import type { Fault } from './fault-proxy.ts'
 import type { TestProcess } from './test-process.ts'
 import { useTestProcesses } from './use-test-processes.ts'

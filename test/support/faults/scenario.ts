@@ -1,4 +1,4 @@
-import type { AnyResponse } from '../openapi.ts'
+import type { AnyResponse } from '../http/openapi.ts'
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
 

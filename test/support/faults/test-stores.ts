@@ -8,7 +8,7 @@ import { createMemoryDynamoDb } from '../aws/memory-dynamodb.ts'
 import { createMemoryS3 } from '../aws/memory-s3.ts'
 import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
-import { CREDENTIALS } from '../stand-ins.ts'
+import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { createWorkspaces } from './workspaces.ts'
 
 /** The clients of a test's own look at the stores: nobody checks what they sign. */

@@ -10,7 +10,7 @@ import { newWorkspaceItem, toWorkspaceLedger } from '../../../lib/aws/workspace-
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import type { OpenReservation } from '../../../lib/promotion/reservations.ts'
-import type { StandIns } from '../stand-ins.ts'
+import type { StandIns } from '../stores/stand-ins.ts'
 
 export interface TestWorkspace {
   workspaceId: WorkspaceId

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
-import { type AnyResponse, type DocumentedOperation, expectDocumented, PROMOTE } from '../openapi.ts'
-import { lambdaContext } from '../rest-event.ts'
+import { type AnyResponse, type DocumentedOperation, expectDocumented, PROMOTE } from './openapi.ts'
+import { lambdaContext } from './rest-event.ts'
 
 /** A function behind the gateway, as it is deployed or as a test composes it. */
 export type ApiFunction = (event: never, context: Context) => Promise<APIGatewayProxyResult>

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { listen } from '../../../infra/local/listen.ts'
-import { lambdaContext } from '../rest-event.ts'
+import { lambdaContext } from '../http/rest-event.ts'
 
 /** The process that function-host.ts starts: Lambda's own API for the functions in dist/, all requests side by side. */
 const DIST = join(import.meta.dirname, '../../../dist')

@@ -1,4 +1,4 @@
-import { type AnyResponse, expectDocumented } from '../openapi.ts'
+import { type AnyResponse, expectDocumented } from '../http/openapi.ts'
 
 /** A POST, unless it says otherwise. */
 export async function request(baseUrl: string, path: string, init: RequestInit): Promise<AnyResponse> {

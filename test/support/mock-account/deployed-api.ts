@@ -9,8 +9,8 @@ import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-l
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { unzipSync } from 'fflate'
 import { resourcesOf } from '../../../infra/deploy/stack.ts'
-import { type LambdaRuntime, startLambdaRuntime } from '../lambda-runtime.ts'
-import type { Resource } from '../packages.ts'
+import { type LambdaRuntime, startLambdaRuntime } from '../package/lambda-runtime.ts'
+import type { Resource } from '../package/packages.ts'
 import type { MockAccount } from './start.ts'
 
 interface Route {

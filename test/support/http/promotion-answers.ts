@@ -1,0 +1,48 @@
+import { expect } from 'vitest'
+import { VARY } from '../../../lib/http/file-shape.ts'
+import type { AnyResponse } from './openapi.ts'
+import type { createTestApi } from './test-api.ts'
+
+export const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/)
+export { VARY }
+export const COMMON_HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': UUID,
+  vary: VARY,
+}
+export const RATE_HEADERS = { 'ratelimit-policy': '"default";q=5;w=5', ratelimit: '"default";r=4;t=1' }
+
+export const reasonOf = ({ body }: AnyResponse) =>
+  (body as { error: { metadata: { reason: string } } }).error.metadata.reason
+
+export function expectRefusal(
+  response: AnyResponse,
+  status: number,
+  message: string,
+  metadata: object,
+  { headers = RATE_HEADERS, userId = 'user_1' }: { headers?: object; userId?: string | null } = {},
+) {
+  expect(response).toEqual({
+    status,
+    headers: { ...COMMON_HEADERS, ...headers },
+    body: {
+      error: { code: status, message, metadata },
+      service_metadata: { request_id: response.headers['x-request-id'] },
+      user_id: userId,
+    },
+  })
+}
+
+/** Nothing new is kept, nothing stays counted. */
+export function expectUntouched({ documents, objects, ledger, reservations }: ReturnType<typeof createTestApi>) {
+  expect(reservations.items.size).toBe(0)
+  expect(documents.documents.size).toBe(0)
+  expect(objects.documents.size).toBe(0)
+  for (const workspace of ledger.workspaces.values()) {
+    expect(workspace.remainingBytes).toBe(workspace.quotaBytes)
+    expect(workspace.takings.size).toBe(0)
+    expect(workspace.releases.size).toBe(0)
+  }
+}

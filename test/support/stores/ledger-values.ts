@@ -1,0 +1,70 @@
+import {
+  type ContainerId,
+  documentIdOfAttempt,
+  type FilePath,
+  newAttemptId,
+  newReleaseId,
+  type WorkspaceId,
+} from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
+import type { Release, Reservation } from '../../../lib/promotion/reservations.ts'
+
+/** The clock of a ledger in tests, and the quota of a workspace that nobody gave another one. */
+export const LEDGER_NOW_MS = 1_800_000_000_000
+export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_MS }
+
+/** Far from now: no lease ends by itself. */
+export const LEASE_END_MS = 1_900_000_000_000
+
+export function newWorkspaceId(): WorkspaceId {
+  return `ws_${newAttemptId()}` as WorkspaceId
+}
+
+/** A reservation of an attempt of its own, as a plain promotion makes it. */
+export function newReservation(change: Partial<Reservation> = {}): Reservation {
+  const attemptId = change.attemptId ?? newAttemptId()
+  const documentId = change.documentId ?? documentIdOfAttempt(attemptId)
+  const workspaceId = change.workspaceId ?? ('ws_1' as WorkspaceId)
+  return {
+    workspaceId,
+    documentId,
+    attemptId,
+    sizeBytes: 100,
+    objectKey: `documents/${workspaceId}/${documentId}/${attemptId}`,
+    leaseExpiresAtMs: LEASE_END_MS,
+    ...change,
+  }
+}
+
+/** The document that the attempt of a reservation makes. */
+export function newDocument(reservation: Reservation = newReservation()): WorkspaceDocument {
+  const { leaseExpiresAtMs: _, ...document } = reservation
+  return {
+    ...document,
+    filename: 'отчёт/結果 📄.csv' as FilePath,
+    mimeType: 'text/csv; charset=utf-8',
+    createdAt: new Date('2026-11-21T09:38:35.556Z'),
+    containerId: 'sess_1' as ContainerId,
+    createdBy: 'key_1',
+  }
+}
+
+/** A release of an attempt's bytes, with an id of its own. */
+export function newRelease(
+  of: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
+  purpose: Release['purpose'],
+  change: Partial<Release> = {},
+): Release {
+  const { workspaceId, documentId, attemptId, sizeBytes } = of
+  const releaseId = newReleaseId()
+  return {
+    workspaceId,
+    documentId,
+    attemptId,
+    sizeBytes,
+    releaseId,
+    purpose,
+    leaseExpiresAtMs: LEASE_END_MS,
+    ...change,
+  }
+}

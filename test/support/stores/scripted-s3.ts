@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createS3Client } from '../../../lib/aws/clients.ts'
+import { createObjectStore } from '../../../lib/aws/object-store.ts'
+import { nameS3Call } from '../aws/name-s3-call.ts'
+
+const MIB = 1024 * 1024
+export const SECRET = 'secret'
+export const SIZE_BYTES = 11 * MIB
+export const SOURCE_ETAG = `"${'0'.repeat(32)}"`
+
+export type Answer = RequestListener
+/** One answer for ever, or one after the other, the last one for ever. */
+type Script = Record<string, Answer | Answer[]>
+
+export const xml = (body: string, status = 200): Answer => {
+  return (_, response) => response.writeHead(status, { 'content-type': 'application/xml' }).end(body)
+}
+export const s3Error = (status: number, code: string): Answer =>
+  xml(`<Error><Code>${code}</Code><Message>m</Message></Error>`, status)
+/** As HeadObject's errors are: a status without a body. */
+export const status = (code: number): Answer => {
+  return (_, response) => response.writeHead(code).end()
+}
+export const object = (headers: Record<string, string> = {}): Answer => {
+  return (_, response) => {
+    response.writeHead(200, { 'content-length': String(SIZE_BYTES), etag: SOURCE_ETAG, ...headers }).end()
+  }
+}
+export const BROKEN: Answer = (_, response) => void response.destroy()
+/** What Node.js reports as HPE_INVALID_CONSTANT. */
+export const NO_HTTP: Answer = (_, response) => void response.socket?.end('no HTTP\r\n\r\n')
+/** What S3 sends while it works. */
+export const DRIPS: Answer = (_, response) => {
+  response.writeHead(200, { 'content-type': 'application/xml' })
+  const dripping = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(dripping))
+}
+
+const GOOD: Script = {
+  'HeadObject sandboxes': object(),
+  'HeadObject documents': status(404),
+  CopyObject: xml(`<CopyObjectResult><ETag>${SOURCE_ETAG}</ETag></CopyObjectResult>`),
+  CreateMultipartUpload: xml('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>'),
+  UploadPartCopy: xml('<CopyPartResult><ETag>"part"</ETag></CopyPartResult>'),
+  CompleteMultipartUpload: xml(
+    `<CompleteMultipartUploadResult><ETag>"${'1'.repeat(32)}-2"</ETag></CompleteMultipartUploadResult>`,
+  ),
+}
+
+/** The real adapter on an S3 that answers by a script: well, where the script says nothing. */
+export async function startScriptedS3(script: Script = {}) {
+  const calls: { name: string; request: IncomingMessage }[] = []
+  const server = createServer((request, response) => {
+    const operation = nameS3Call({ method: request.method ?? '', path: request.url ?? '' }, request.headers)
+    const name = operation === 'HeadObject' ? `${operation} ${request.url?.split('/')[1]}` : operation
+    const answers = [script[name] ?? GOOD[name] ?? status(501)].flat()
+    const earlier = calls.filter((call) => call.name === name).length
+    calls.push({ name, request })
+    request.resume().on('end', () => answers[Math.min(earlier, answers.length - 1)]?.(request, response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const client = createS3Client({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: SECRET },
+    forcePathStyle: true,
+  })
+  const store = createObjectStore({
+    client,
+    sandboxBucket: 'sandboxes',
+    documentsBucket: 'documents',
+    multipartThresholdBytes: 10 * MIB,
+    minPartBytes: 5 * MIB,
+  })
+  return {
+    store,
+    /** Names of all calls, in their order. */
+    calls: () => calls.map(({ name }) => name),
+    requests: (name: string) => calls.filter((call) => call.name === name).map(({ request }) => request),
+    stop() {
+      client.destroy()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
+import { inject } from 'vitest'
+import { startDynamoDb } from '../../../infra/local/dynamodb.ts'
+import { provision } from '../../../infra/local/provision.ts'
+import { startS3 } from '../../../infra/local/s3.ts'
+import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import { type Config, readConfig } from '../../../lib/config.ts'
+import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
+import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
+import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
+
+export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
+
+export interface StandIns {
+  config: Config
+  dynamoDb: DynamoDBClient
+  s3: S3Client
+  dynamoDbEndpoint: string
+  s3Endpoint: string
+  stop(): Promise<void>
+}
+
+/**
+ * Fresh embedded stores with the tables and buckets of serverless.yml, empty.
+ * @param limited a DynamoDB with the limits of the real one, instead of one without any
+ */
+export async function startStandIns(
+  definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
+  limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment(),
+): Promise<StandIns> {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
+  const dynamoDbServer = await (limited ? startLimitedDynamoDb(limited) : startDynamoDb({ directory: undefined }))
+  const s3Server = await startS3({ directory, credentials: CREDENTIALS })
+  const common = { region: 'us-east-1', credentials: CREDENTIALS }
+  const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })
+  const s3 = new S3Client({ ...common, endpoint: s3Server.endpoint })
+  await provision(definition, { dynamoDb, s3 })
+  return {
+    config: readConfig(definition.environment),
+    dynamoDb,
+    s3,
+    dynamoDbEndpoint: dynamoDbServer.endpoint,
+    s3Endpoint: s3Server.endpoint,
+    async stop() {
+      dynamoDb.destroy()
+      s3.destroy()
+      await dynamoDbServer.stop()
+      await s3Server.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { createDocumentListing } from '../../../lib/aws/document-listing.ts'
+import { createDocumentMaintenance } from '../../../lib/aws/document-maintenance.ts'
+import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
+import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
+import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
+import { createReservations } from '../../../lib/aws/reservations.ts'
+import { createWorkspaceAdministration } from '../../../lib/aws/workspace-administration.ts'
+import { LEDGER_SETTINGS } from './ledger-values.ts'
+import type { StandIns } from './stand-ins.ts'
+
+/** The adapters on a DynamoDB with the tables of the configuration. @param now the clock of the documents */
+export function openTableStores(
+  { dynamoDb: client, config }: Pick<StandIns, 'dynamoDb' | 'config'>,
+  now: () => number = LEDGER_SETTINGS.now,
+) {
+  const ledger = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
+  const documents = { client, tableName: config.documentsTable, now }
+  return {
+    ledger: {
+      ...createQuotaLedger(ledger),
+      ...createLedgerMaintenance(ledger),
+      ...createWorkspaceAdministration(ledger),
+    },
+    reservations: createReservations({ client, tableName: config.reservationsTable }),
+    documents: { ...createDocumentRecords(documents), ...createDocumentMaintenance(documents) },
+    listing: createDocumentListing(documents),
+  }
+}

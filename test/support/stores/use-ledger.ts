@@ -1,0 +1,54 @@
+import { beforeEach, expect } from 'vitest'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { LedgerMaintenance } from '../../../lib/maintenance/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../../lib/promotion/quota-ledger.ts'
+import type { Release, Reservation } from '../../../lib/promotion/reservations.ts'
+import { newRelease, newReservation, newWorkspaceId } from './ledger-values.ts'
+
+const { signal } = new AbortController()
+
+/** A ledger and a workspace that it has never seen, new for each test, and what the contracts do with them. */
+export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
+  let ledger: QuotaLedger & LedgerMaintenance
+  let workspaceId: WorkspaceId
+  beforeEach(() => {
+    ledger = make()
+    workspaceId = newWorkspaceId()
+  })
+
+  const reservation = (sizeBytes: number, change: Partial<Reservation> = {}) =>
+    newReservation({ workspaceId, sizeBytes, ...change })
+  const take = (one: Reservation) => ledger.take(one, signal)
+  const usage = () => ledger.usage(workspaceId, signal)
+  const read = () => ledger.read(workspaceId, signal)
+
+  /** Bytes that are counted, without a marker. */
+  const count = async (sizeBytes: number) => {
+    const one = reservation(sizeBytes)
+    await take(one)
+    await ledger.unmark(one, signal)
+    return one
+  }
+  const mark = async (of: Reservation, purpose: Release['purpose'] = 'undo') => {
+    const release = newRelease(of, purpose)
+    expect(await ledger.mark(release, signal)).toBe('marked')
+    return release
+  }
+
+  return {
+    get ledger() {
+      return ledger
+    },
+    get workspaceId() {
+      return workspaceId
+    },
+    reservation,
+    take,
+    usage,
+    read,
+    count,
+    mark,
+  }
+}
+
+export type LedgerOfTest = ReturnType<typeof useLedger>

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect } from 'vitest'
+import { newAttemptId } from '../../../lib/ids.ts'
+import type { ObjectMaintenance } from '../../../lib/maintenance/object-maintenance.ts'
+import type { ContainerFile, ObjectStore } from '../../../lib/promotion/object-store.ts'
+import type { StoredObject } from '../../fakes/object-store.ts'
+
+const MIB = 1024 * 1024
+export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
+const { signal } = new AbortController()
+
+export interface ObjectStoreHarness {
+  store: ObjectStore & ObjectMaintenance
+  /** Begins an upload of this document key and leaves it. */
+  beginUpload(key: string): Promise<void>
+  putSandboxFile(key: string, object: StoredObject): Promise<void>
+  readDocument(key: string): Promise<StoredObject | undefined>
+  /** Keys of objects and of unfinished uploads. */
+  documentKeys(): Promise<string[]>
+}
+
+/** An object store and the prefix of a container, new for each test. No test may leave an unfinished upload. */
+export function useObjectStore(make: () => ObjectStoreHarness) {
+  let harness: ObjectStoreHarness
+  let prefix: string
+  beforeEach(() => {
+    harness = make()
+    prefix = `sandboxes/ws_1/${newAttemptId()}/`
+  })
+
+  const put = async (path: string, object: Partial<StoredObject> = {}): Promise<ContainerFile> => {
+    await harness.putSandboxFile(prefix + path, {
+      bytes: Buffer.from('content'),
+      contentType: 'text/plain',
+      ...object,
+    })
+    const found = await harness.store.findContainerFile(prefix + path, signal)
+    if (!found) throw new Error(`${prefix}${path} was stored but not found`)
+    return found
+  }
+  const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
+  const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
+    const targetKey = newTarget()
+    await harness.store.copy({ source, targetKey, mimeType }, signal)
+    return harness.readDocument(targetKey)
+  }
+
+  afterEach(async () => {
+    expect((await harness.documentKeys()).filter((key) => key.startsWith('unfinished:'))).toEqual([])
+  })
+
+  return {
+    get harness() {
+      return harness
+    },
+    get prefix() {
+      return prefix
+    },
+    put,
+    newTarget,
+    copy,
+  }
+}
+
+export type ObjectStoreOfTest = ReturnType<typeof useObjectStore>
