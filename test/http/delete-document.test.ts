@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import {
   ANTHROPIC,
@@ -31,6 +31,16 @@ describe('DELETE /v1/files/{id}', () => {
     expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([0, 0])
     expect((await show(id)).status).toBe(404)
     expect(idsOf(await list())).toEqual([])
+  })
+
+  it('asks whether it had been deleted before only when there was nothing to delete', async () => {
+    const { body } = await files.api.promote({})
+    const { id } = body as { id: string }
+    const positionOf = vi.spyOn(files.api.dependencies.listing, 'positionOf')
+    await remove(id)
+    expect(positionOf).not.toHaveBeenCalled()
+    await remove(id)
+    expect(positionOf).toHaveBeenCalledOnce()
   })
 
   it('logs whether it was a repetition', async () => {

@@ -32,6 +32,22 @@ describe('attachmentNamed', () => {
     expect(Buffer.byteLength(name)).toBeGreaterThan(250)
   })
 
+  it.each([
+    ['is as long as it may be', `${'x'.repeat(251)}.csv`, `${'x'.repeat(251)}.csv`],
+    ['is as long as it may be, not all of it UTF-16', `\ud800${'x'.repeat(252)}`, `\ufffd${'x'.repeat(252)}`],
+    ['is a byte too long', `${'x'.repeat(252)}.csv`, `${'x'.repeat(251)}.csv`],
+    ['has no extension', 'x'.repeat(300), 'x'.repeat(255)],
+    ['has a dot, and no extension at its end', `a.csv ${'x'.repeat(300)}`, `a.csv ${'x'.repeat(249)}`],
+    ['has an extension that is too long to be one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
+    ['is too long by its last character', `${'x'.repeat(254)}é`, 'x'.repeat(254)],
+  ])('keeps 255 bytes of a name that %s', (_, given, kept) => {
+    expect(named(attachmentNamed(given)).name).toBe(kept)
+  })
+
+  it('encodes in upper case, as RFC 3986 §2.1 wants it', () => {
+    expect(attachmentNamed('a*(b)')).toContain('%2A%28b%29')
+  })
+
   it('is one header value of visible ASCII, whatever the path is', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 400 }), (path) => {
