@@ -31,9 +31,9 @@ function shorten(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? ''
   const chars = [...name.slice(0, name.length - extension.length)]
   let room = MAX_NAME_BYTES - extension.length
-  const kept = chars.findIndex((char) => {
+  const tooMuch = chars.findIndex((char) => {
     room -= Buffer.byteLength(char)
     return room < 0
   })
-  return chars.slice(0, kept === -1 ? undefined : kept).join('') + extension
+  return chars.slice(0, tooMuch).join('') + extension
 }
