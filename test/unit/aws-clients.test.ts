@@ -1,9 +1,27 @@
+import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { expect, it } from 'vitest'
 import { createDynamoDbClient, createS3Client, UNREAD_LOG } from '../../lib/aws/clients.ts'
+import { MAX_PARALLEL_PARTS } from '../../lib/aws/copy-plan.ts'
 
 it.each([createDynamoDbClient, createS3Client])('%o makes no copies for a log nobody reads', (createClient) => {
   const client = createClient({ region: 'us-east-1' })
   // The name is the SDK's own: it tells when a newer one calls it otherwise.
   expect(client.middlewareStack.identify().join('\n')).not.toMatch(/logger/i)
   expect(client.middlewareStack.remove(UNREAD_LOG)).toBe(false)
+})
+
+it.each([
+  [createDynamoDbClient, { requestTimeout: 3000, maxSockets: 256 }],
+  [createS3Client, { requestTimeout: undefined, maxSockets: MAX_PARALLEL_PARTS + 8 }],
+])('%o keeps as many connections as a busy process needs, and none waits for ever', async (createClient, own) => {
+  const { config } = createClient({ region: 'us-east-1' })
+  const handler = config.requestHandler as NodeHttpHandler
+  // It reads its settings with the first request.
+  await handler.handle({ protocol: 'http:', hostname: '127.0.0.1', port: 1, headers: {} } as never).catch(() => {})
+  const { httpAgent, httpsAgent, ...settings } = handler.httpHandlerConfigs()
+  expect(settings).toMatchObject({ connectionTimeout: 1000, throwOnRequestTimeout: true })
+  expect(settings.requestTimeout).toBe(own.requestTimeout)
+  for (const agent of [httpAgent, httpsAgent]) {
+    expect(agent).toMatchObject({ maxSockets: own.maxSockets, keepAlive: true })
+  }
 })

@@ -58,7 +58,8 @@ describe('a file that S3 lets nobody read', () => {
 
   it('because only its writer has the key (SSE-C) is refused with a reason of its own', async () => {
     const script = { 'HeadObject sandboxes': status(400), GetObject: s3Error(400, 'InvalidRequest') }
-    await expect(find(script)).rejects.toMatchObject({ reason: 'container_file_encrypted' })
+    const cause = { $metadata: { httpStatusCode: 400 } }
+    await expect(find(script)).rejects.toMatchObject({ reason: 'container_file_encrypted', cause })
   })
 
   it.each([
@@ -82,11 +83,13 @@ describe('a file that S3 lets nobody read', () => {
     }
     await expect(find({ 'HeadObject sandboxes': paid })).rejects.toMatchObject({
       reason: 'container_file_requester_pays',
+      cause: { $metadata: { httpStatusCode: 403 } },
     })
   })
 
   it('because our role may not stays our fault', async () => {
     await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
+      call: 'HeadObject',
       $metadata: { httpStatusCode: 403 },
     })
     expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', 'HeadObject sandboxes'])

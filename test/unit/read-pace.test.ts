@@ -70,6 +70,12 @@ describe('the pace of reads', () => {
         pace.slowDown()
       }),
     ).toBeCloseTo(11, 0)
+    // A fiftieth of the full pace comes back in a second.
+    const soon = await secondsFor(({ pace, clock }) => {
+      pace.slowDown()
+      clock.nowMs += 10_000
+    })
+    expect(soon).toBeCloseTo(300 / 70 - 1, 1)
     const later = await secondsFor(({ pace, clock }) => {
       pace.slowDown()
       clock.nowMs += 60_000

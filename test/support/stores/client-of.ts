@@ -1,0 +1,30 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+
+interface SentCommand {
+  name: string
+  // biome-ignore lint/suspicious/noExplicitAny: of any command
+  input: any
+  /** What the client was given beside the command. */
+  options: object
+}
+
+export const conditionFailed = (Item?: object) =>
+  new ConditionalCheckFailedException({ $metadata: {}, message: 'no', Item } as never)
+
+/** An error of AWS, new for each call: the product says in it which call it was. */
+export function refused(status = 405, name = 'AccessDeniedException'): Error {
+  return Object.assign(new Error('refused'), { name, $metadata: { httpStatusCode: status } })
+}
+
+/** A client of AWS without a network that answers these commands, by name, and refuses all others. */
+export function clientOf(answers: Record<string, () => object | Error | undefined> = {}) {
+  const sent: SentCommand[] = []
+  const send = async (command: object, options: object) => {
+    const name = command.constructor.name
+    sent.push({ name, input: (command as { input: object }).input, options })
+    const answer = answers[name]?.() ?? refused()
+    if (answer instanceof Error) throw answer
+    return { $metadata: {}, ...answer }
+  }
+  return { client: { send } as never, sent, names: () => sent.map(({ name }) => name) }
+}

@@ -1,0 +1,102 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { describe, expect, it } from 'vitest'
+import { createDocumentListing } from '../../lib/aws/document-listing.ts'
+import { readDocumentRow } from '../../lib/aws/document-row.ts'
+import { formerItemsWith, MAX_FORMER } from '../../lib/aws/former-documents.ts'
+import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
+import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { CHECK_SHARDS, checkShardOf } from '../../lib/aws/workspace-item.ts'
+import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
+import { clientOf, conditionFailed } from '../support/stores/client-of.ts'
+import { LEDGER_SETTINGS, newRelease, newReservation } from '../support/stores/ledger-values.ts'
+
+const { signal } = new AbortController()
+const workspaceId = 'ws_1' as WorkspaceId
+
+it('workspaces are spread over all shards of the index of checks', () => {
+  const shards = new Set(Array.from({ length: 500 }, (_, index) => checkShardOf(`ws_${index}` as WorkspaceId)))
+  expect([...shards].toSorted()).toEqual(CHECK_SHARDS.map(String).toSorted())
+})
+
+describe('a page of documents', () => {
+  it('asks for what is still missing, and one more', async () => {
+    const item = marshall({ document_id: 'file_1', filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026' })
+    const LastEvaluatedKey = { document_id: { S: 'file_1' } }
+    const pages = [{ Items: [item, item], LastEvaluatedKey }, { Items: [item], LastEvaluatedKey }, { Items: [item] }]
+    const { client, sent } = clientOf({ QueryCommand: () => pages.shift() })
+    const listing = createDocumentListing({ client, tableName: 'documents' })
+    const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
+    expect(sent.map(({ input }) => input.Limit)).toEqual([5, 3, 2])
+    expect([page.items.length, page.hasMore]).toEqual([4, false])
+  })
+
+  it('has no rows of unknown kinds among those asked for by id', async () => {
+    const Responses = { documents: [marshall({ document_id: 'file_1' })] }
+    const { client } = clientOf({ BatchGetItemCommand: () => ({ Responses }) })
+    const listing = createDocumentListing({ client, tableName: 'documents' })
+    expect(await listing.findAll(workspaceId, [documentIdOfAttempt(newAttemptId())], signal)).toEqual([])
+  })
+})
+
+describe('a tombstone', () => {
+  const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone', retired_by: 'release' }
+
+  it('of an older release does not tell how its document was counted', () => {
+    expect(readDocumentRow(marshall(tombstone)).counted).toEqual([{ state: 'untold' }])
+  })
+
+  it('of this one does', () => {
+    const told = { attempt_id: 'a', size_bytes: 7, created_at: '2026-11-22T00:00:00.000Z', counted_from: 3 }
+    expect(readDocumentRow(marshall({ ...tombstone, ...told })).counted).toEqual([
+      {
+        state: 'retired',
+        retiredBy: 'release',
+        attemptId: 'a',
+        sizeBytes: 7,
+        countedFrom: 3,
+        createdAtMs: Date.parse(told.created_at),
+      },
+    ])
+  })
+})
+
+describe('former documents', () => {
+  const former = (attemptId: string, finishedAtMs: number) => ({
+    attemptId: attemptId as never,
+    sizeBytes: 1,
+    createdAtMs: 0,
+    countedFrom: undefined,
+    countedThrough: finishedAtMs,
+    finishedAtMs,
+  })
+
+  it('keep their places when a deletion is finished once more', () => {
+    const all = Array.from({ length: MAX_FORMER }, (_, index) => former(`a${index}`, index))
+    const kept = formerItemsWith(all, former('a9', 20))
+    expect(Object.keys(kept)).toEqual(all.map(({ attemptId }) => attemptId))
+    expect(kept.a9?.finished_at).toBe(20)
+  })
+})
+
+describe('a release that finds the ledger full of others', () => {
+  it('is told at once, and makes no item', async () => {
+    const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, takings: {}, releases: {} }
+    const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
+    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+    expect(await ledger.mark(newRelease(newReservation(), 'deletion'), signal)).toBe('crowded')
+    expect(names()).toEqual(['UpdateItemCommand'])
+  })
+})
+
+describe('the rate limit', () => {
+  it('is 503 when its state is another under each of four tries', async () => {
+    const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
+    const policy = { requestsPerMinute: 60, burst: 5 }
+    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
+    await expect(rateLimiter.take('k', signal)).rejects.toMatchObject({
+      reason: 'service_unavailable',
+      cause: { message: 'rate limit state changed under every try' },
+    })
+    expect(sent.length).toBe(4)
+  })
+})
