@@ -1,6 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Download } from '../files/download.ts'
-import { VARY } from './file-shape.ts'
 import { headerValue } from './request-headers.ts'
 import type { ApiEvent } from './request-state.ts'
 
@@ -15,7 +14,7 @@ export function acceptsOnlyAnyType(event: ApiEvent): boolean {
 export function redirectTo({ url, expiresAt }: Download): APIGatewayProxyResult {
   return {
     statusCode: 302,
-    headers: { location: url, vary: `${VARY}, Accept` },
+    headers: { location: url, vary: 'Accept' },
     body: JSON.stringify({ url, expires_at: expiresAt.toISOString() }),
   }
 }

@@ -104,6 +104,21 @@ describe('GET /v1/containers/{c}/files', () => {
     expect([response.status, reasonOf(response)]).toEqual([400, reason])
   })
 
+  it.each([
+    ['before', 'x', 'The parameter before is not offered by this operation.'],
+    ['before_id', 'x', 'The parameter before_id is not offered by this operation.'],
+    ['provider', 'x', 'The parameter provider is not offered by this operation.'],
+    [
+      'order',
+      'desc',
+      'The parameter order is not offered by this operation. Files are listed by ascending path; allowed is asc.',
+    ],
+  ])('names the parameter %s that is not offered', async (parameter, value, detail) => {
+    const response = await list({ [parameter]: value })
+    const metadata = { reason: 'unsupported_parameter', parameter, detail }
+    expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+  })
+
   it('is 400 for what is no container id', async () => {
     expect(reasonOf(await list({}, {}, '../ws_2/sess_2'))).toBe('invalid_container_id')
   })

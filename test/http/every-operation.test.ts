@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../support/http/operations.ts'
 import { UUID } from '../support/http/promotion-answers.ts'
-import { CONTAINER, createTestApi, PATH } from '../support/http/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
 async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
@@ -92,6 +92,28 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     })
   })
 
+  it('may be read by pages of the allowed origins, and of no other', async () => {
+    const api = await prepare({ corsAllowedOrigins: ['https://app.example'] })
+    const allowedFor = async (headers: Record<string, string>) => {
+      const answer = await api.call(name, { parameters: api.parameters, headers })
+      expect(answer.headers.vary).toMatch(/, Origin\b/)
+      return answer.headers['access-control-allow-origin']
+    }
+    expect(await allowedFor({ origin: 'https://app.example' })).toBe('https://app.example')
+    expect(await allowedFor({ origin: 'https://evil.example' })).toBeUndefined()
+    expect(await allowedFor({})).toBeUndefined()
+  })
+
+  it('goes on without the rate limiter, and says so in log and metrics', async () => {
+    const api = await prepare()
+    const error = new Error('no table')
+    api.dependencies.rateLimiter.take = () => Promise.reject(error)
+    expect((await api.call(name, { parameters: api.parameters })).status).toBe(success)
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
+    const line = { level: 'warn', message: 'rate limiter unavailable, request let through', error }
+    expect(api.logged).toContainEqual(expect.objectContaining(line))
+  })
+
   it('is 503 when the keys cannot be read', async () => {
     const { parameters, call, apiKeys } = await prepare()
     apiKeys.find = () => Promise.reject(new ServiceError('service_unavailable'))
@@ -100,10 +122,34 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
 
   it('tells its name, time and outcome in log and metrics, and nothing secret', async () => {
     const api = await prepare()
+    const { document_id, container_id } = api.parameters
+    const facts = {
+      list_documents: {},
+      retrieve_document: { document_id },
+      download_document: { document_id, size_bytes: CSV.length },
+      delete_document: { document_id, is_replayed: false },
+      list_container_files: { container_id },
+      retrieve_container_file: { container_id },
+      download_container_file: { container_id },
+    }
     await api.call(name, { parameters: api.parameters })
-    expect(api.logged.at(-1)).toMatchObject({ message: 'request answered', operation: name, status: success })
-    expect(api.published).toContainEqual({ OperationTime: expect.any(Number), operation: name })
+    // The clock of these tests stands still.
+    const outcome = { message: 'request answered', operation: name, status: success, duration_ms: 0 }
+    expect(api.logged.at(-1)).toMatchObject({ ...outcome, ...facts[name] })
+    expect(api.published).toContainEqual({ OperationTime: 0, operation: name })
+    expect(api.published).not.toContainEqual({})
     expect(JSON.stringify(api.logged)).not.toContain(api.managementToken)
     expect(JSON.stringify(api.logged)).not.toContain('https://')
   })
 })
+
+it.each(['retrieve_document', 'delete_document'] as const)(
+  '%s is 400 for a provider, and changes nothing',
+  async (name) => {
+    const api = await prepare()
+    const response = await api.call(name, { parameters: api.parameters, query: { provider: 'x' } })
+    const metadata = { reason: 'unsupported_parameter', parameter: 'provider' }
+    expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+    expect(api.documents.documents.size).toBe(1)
+  },
+)

@@ -35,15 +35,18 @@ export function startRequest({
   const close: ApiMiddleware['after'] = ({ event, response }) => {
     if (!response) return
     const { state } = event
+    // What an operation names is added, not put in its place.
+    const { vary: alsoVary, ...headers } = response.headers ?? {}
+    const varied = [VARY, corsAllowedOrigins.length > 0 && 'Origin', alsoVary]
     response.headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': state.requestId,
-      vary: corsAllowedOrigins.length === 0 ? VARY : `${VARY}, Origin`,
+      vary: varied.filter(Boolean).join(', '),
       ...corsHeaders(event, corsAllowedOrigins),
       ...state.responseHeaders,
-      ...response.headers,
+      ...headers,
     }
   }
 
