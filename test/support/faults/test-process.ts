@@ -92,6 +92,8 @@ export async function startTestProcess(
     get deps() {
       return composed.deps
     },
+    /** Work whose calls end with the life in which it begins. */
+    actAs,
     isDead: () => life.isDead,
     /** Resolves when the process is killed. */
     died: () => life.died,
