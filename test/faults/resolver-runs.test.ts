@@ -60,10 +60,7 @@ function run(
   const endsAtMs = process.deps.now() + RUN_MS
   const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : process.deps.ledgers.shards
   const bounds = { maxResolutions: 100, timeoutEachMs: 30_000, endsAtMs, shards }
-  // Else a killed run would go on in the next life, after a pause.
-  return process.actAs('resolve-reservations', () =>
-    resolveExpiredReservations(bounds, process.deps, AbortSignal.timeout(timeoutMs)),
-  )
+  return resolveExpiredReservations(bounds, process.deps, AbortSignal.timeout(timeoutMs))
 }
 
 const stateOf = (workspace: TestWorkspace) => one.stateOf(workspace)

@@ -41,12 +41,13 @@ export async function startTestProcess(
   { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
 ) {
   const { config, stores } = testStores
-  const running = new AsyncLocalStorage<{ life: Life; functionId: string }>()
+  const calling = new AsyncLocalStorage<{ life: Life }>()
+  const acting = new AsyncLocalStorage<string>()
   let life = newLife(true)
   let clockOffsetMs = 0
   let stoppedAtMs: number | undefined
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
-  const lifeOf = () => running.getStore()?.life ?? life
+  const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
   const patienceMs = hasOwnTimeouts ? undefined : PATIENT_MS
   const dynamoDbTransport = await startBreakableTransport({
@@ -60,7 +61,7 @@ export async function startTestProcess(
     region: 'us-east-1',
     credentials: CREDENTIALS,
     // As a function's environment does in a deployment; also in the calls that it makes late.
-    userAgentAppId: async () => running.getStore()?.functionId,
+    userAgentAppId: async () => acting.getStore(),
   }
   const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
   const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
@@ -68,11 +69,21 @@ export async function startTestProcess(
   s3Network = s3.config.requestHandler as never
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
-  const compose = () => composeFunctions({ config, dynamoDb, s3, now, log, metrics })
+  /** What is composed in a life makes its calls in that life, whoever calls it, and when. */
+  const compose = () => {
+    const own = { life }
+    const bound = <Client extends { send: unknown }>(client: Client): Client => {
+      const { send } = client as { send(...args: unknown[]): Promise<unknown> }
+      return Object.assign(Object.create(client), {
+        send: (...args: unknown[]) => calling.run(own, () => send.apply(client, args)),
+      })
+    }
+    return composeFunctions({ config, dynamoDb: bound(dynamoDb), s3: bound(s3), now, log, metrics })
+  }
   let composed = compose()
 
-  /** As the function of this name, in the life that is now. */
-  const actAs = <Result>(functionId: string, work: () => Promise<Result>) => running.run({ life, functionId }, work)
+  /** As the function of this name. */
+  const actAs = <Result>(functionId: string, work: () => Promise<Result>) => acting.run(functionId, work)
   const bounded = (timeoutMs: number) => AbortSignal.timeout(timeoutMs)
   const answered = async (functionId: FunctionId, request: Parameters<typeof invoke>[1]): Promise<AnyResponse> => {
     const own = life
@@ -89,11 +100,10 @@ export async function startTestProcess(
 
   return {
     ...testStores,
+    /** Of the life that is now: when that is over, they make no call any more. */
     get deps() {
       return composed.deps
     },
-    /** Work whose calls end with the life in which it begins. */
-    actAs,
     isDead: () => life.isDead,
     /** Resolves when the process is killed. */
     died: () => life.died,
