@@ -74,7 +74,7 @@ export const ownTime: Bench = {
           ),
           atMost('own time, p99', P99_BAR, own.p99Ms / base.p99Ms, asRatio, ` (${both('p99Ms')})`),
           shown('own CPU time', `${asRatio(own.cpuMs / base.cpuMs)} (${both('cpuMs')})`),
-          shown('own time, p50, had the bare calls our clients', asRatio(own.p50Ms / tuned.p50Ms)),
+          shown('own time, p50, if the bare calls used our clients', asRatio(own.p50Ms / tuned.p50Ms)),
         ],
         figures: { promotions: rounds * perRound, promotion: own, bare: base, tuned, p50Ratios },
       }

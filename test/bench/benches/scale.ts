@@ -117,7 +117,7 @@ async function simulateAll(
   return { ...resolver, ...load, rounds }
 }
 
-/** @param calls one for each of its machines */
+/** @param calls one for each of its instances */
 async function simulateResolver(
   calls: Simulator['call'][],
   definition: ServiceDefinition,

@@ -8,7 +8,7 @@ export const BEFORE = {
   burst300: '151, 101 left',
   burst1000: '132, 126 left',
   /** At three times 40 a second. */
-  overload: '22 %, then none for as long as was looked, 500 left',
+  overload: '22 %, then none for as long as we watched, 500 left',
   writes: '37; 36; at three times the rate 113',
   atRest: '6 calls, 4 units, $14.28',
 }

@@ -25,7 +25,7 @@ interface Estimate {
 
 const DOCUMENTS_EACH = 1000
 const BARS = { hours: 24, functions: 300, dollars: 60 }
-/** Of commit 459dfe7, for each workspace and for each document, on one machine; its 900 s are over long before. */
+/** Of commit 459dfe7, for each workspace and for each document, on one function instance; its 900 s are over long before. */
 const BEFORE = {
   // GetItem and Query five times each, a listing of objects and one of uploads, in sequence: as in world.ts, and the processor.
   secondsOfWorkspace: 0.098,
@@ -38,7 +38,7 @@ const BEFORE = {
 
 /**
  * A round is made of what each workspace costs and of what each document does: both are known from two rounds of different
- * make. Time is what the machines need, and not less than what the configured rate of reads allows.
+ * make. Time is what the instances need, and not less than what the configured rate of reads allows.
  */
 export function estimateRound({ small, large }: Rounds, workspaces: number, settings: Settings): Estimate {
   const of = (measure: (round: Round) => number) => {
@@ -52,8 +52,8 @@ export function estimateRound({ small, large }: Rounds, workspaces: number, sett
   const readUnits = of((round) => round.readUnits)
   // A thousand objects are one listing, whatever the sample's were.
   const lists = workspaces * Math.ceil(DOCUMENTS_EACH / 1000)
-  const machineSeconds = of((round) => round.gibSeconds) / (memoryMib / 1024)
-  const seconds = Math.max(machineSeconds / shards, (readUnits + lists) / readsPerSecond)
+  const instanceSeconds = of((round) => round.gibSeconds) / (memoryMib / 1024)
+  const seconds = Math.max(instanceSeconds / shards, (readUnits + lists) / readsPerSecond)
   const gibSeconds = seconds * shards * (memoryMib / 1024)
   return {
     hours: seconds / 3600,
@@ -99,8 +99,8 @@ export function auditRows(rounds: Rounds, planted: number, sizes: readonly numbe
       return shown(
         `a round of ${asCount(workspaces)} workspaces with ${asCount(DOCUMENTS_EACH)} documents each, estimated`,
         `${asHours(estimate.hours)}, ${asMillions(estimate.calls)} calls, ${asMillions(estimate.reads)} read units, ` +
-          `${asDollars(estimate.dollars)}, ${settings.shards} machines (before, computed: ` +
-          `${asHours(before.hours)} on one that has 0.25 h, ${asMillions(before.reads)} units, ${asDollars(before.dollars)})`,
+          `${asDollars(estimate.dollars)}, ${settings.shards} instances (before, computed: ` +
+          `${asHours(before.hours)} on one function of at most 0.25 h, ${asMillions(before.reads)} units, ${asDollars(before.dollars)})`,
       )
     }),
     {

@@ -21,7 +21,7 @@ export interface RoundOptions {
 export interface Round extends Spent {
   seconds: number
   dollars: number
-  machines: number
+  instances: number
   workspaces: number
   documents: number
   shardsIncomplete: number
@@ -75,11 +75,11 @@ export async function auditRound(world: World, { memoryMib, sliceMs, killedShare
   const counts = { tasks: 0, killed: 0, atOnce: 0, most: 0 }
 
   const invoke = async (task: AuditTask): Promise<unknown> => {
-    const machine = world.start(memoryMib)
+    const instance = world.start(memoryMib)
     const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
-    paceReads({ dynamoDb: machine.dynamoDb, s3: machine.s3 }, pace)
+    paceReads({ dynamoDb: instance.dynamoDb, s3: instance.s3 }, pace)
     const deps = {
-      ...dependenciesOf(machine, config),
+      ...dependenciesOf(instance, config),
       metrics: { publish() {} },
       totalShards: shards,
       roundMs: roundHours * 3_600_000,
@@ -100,7 +100,7 @@ export async function auditRound(world: World, { memoryMib, sliceMs, killedShare
       const work = performAuditTask(task, options, deps, signal)
       if (random() >= killedShare) return await work
       counts.killed++
-      return await Promise.race([work, killed(random() * sliceMs, machine)])
+      return await Promise.race([work, killed(random() * sliceMs, instance)])
     } finally {
       counts.atOnce--
       meter.add({ invocations: 1, gibSeconds: ((clock.now() - startedMs) / 1000) * (memoryMib / 1024) })
@@ -122,7 +122,7 @@ export async function auditRound(world: World, { memoryMib, sliceMs, killedShare
     ...meter.spent,
     seconds: ms / 1000,
     dollars: dollarsOf({ ...meter.spent, transitions: counts.tasks * TRANSITIONS_OF_TASK }),
-    machines: counts.most,
+    instances: counts.most,
     workspaces: report.workspaces,
     documents: report.documents,
     shardsIncomplete: report.shardsIncomplete,
@@ -133,9 +133,9 @@ export async function auditRound(world: World, { memoryMib, sliceMs, killedShare
   }
 }
 
-async function killed(afterMs: number, machine: { kill(): void }): Promise<never> {
+async function killed(afterMs: number, instance: { kill(): void }): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, afterMs))
-  machine.kill()
+  instance.kill()
   // As Lambda tells Step Functions of a process that ended.
   throw Object.assign(new Error('RequestId: … Process exited before completing request'), { name: 'Runtime.ExitError' })
 }

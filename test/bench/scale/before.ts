@@ -5,7 +5,7 @@ import { UnreadableItemError } from '../../../lib/unreadable-item.ts'
 const PARALLEL = 8
 const MAX_RESOLUTIONS = 1000
 
-/** Of commit 459dfe7: the shards one after the other, eight workspaces at once, up to a thousand resolutions, on one machine. */
+/** Of commit 459dfe7: the shards one after the other, eight workspaces at once, up to a thousand resolutions, on one function instance. */
 export const MEMORY_MIB_BEFORE = 512
 
 /** How that commit goes through what is due; how it looks at one workspace is today's, without a claim. */

@@ -78,7 +78,7 @@ export function lateRow(
   }
 }
 
-/** Of machines that worked at the same time. */
+/** Of instances that worked at the same time. */
 export function together(parts: readonly CostInRuns[]): CostInRuns {
   const sum = { ...parts[0] } as CostInRuns
   for (const part of parts.slice(1)) {
@@ -88,6 +88,6 @@ export function together(parts: readonly CostInRuns[]): CostInRuns {
   return { ...sum, seconds: most(({ seconds }) => seconds), runs: most(({ runs }) => runs) }
 }
 
-const describe = ({ dynamoDbCalls, s3Lists, readUnits, writeUnits, seconds, dollars, machines }: Cost) =>
+const describe = ({ dynamoDbCalls, s3Lists, readUnits, writeUnits, seconds, dollars, instances }: Cost) =>
   `${asCount(dynamoDbCalls + s3Lists)} calls, ${asCount(readUnits)} + ${asCount(writeUnits)} units, ` +
-  `${asSeconds(seconds)}, ${asDollars(dollars)}, ${machines} machine${machines === 1 ? '' : 's'}`
+  `${asSeconds(seconds)}, ${asDollars(dollars)}, ${instances} instance${instances === 1 ? '' : 's'}`

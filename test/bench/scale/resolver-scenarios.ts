@@ -9,7 +9,7 @@ import { clock, dependenciesOf, type World } from './world.ts'
 export interface Cost extends Spent {
   seconds: number
   dollars: number
-  machines: number
+  instances: number
 }
 
 const MINUTE_MS = 60_000
@@ -35,7 +35,7 @@ export async function scanAll(world: World): Promise<Cost> {
 
 /**
  * That many workspaces in random places in which a promotion died, due since some moment of the last minute.
- * @param group looks at those of one schedule alone: what the machines work on has nothing in common, neither workspaces nor
+ * @param group looks at those of one schedule alone: what the instances work on has nothing in common, neither workspaces nor
  *   shards of the index, so that each may be simulated by itself
  */
 export async function overdue(
@@ -89,8 +89,8 @@ function startMinute(world: World, how: 'now' | 'before', group?: number): Run[]
   return groups.map((shards) => startRun(world, shards))
 }
 
-function costOf({ meter }: World, ms: number, machines: number): Cost {
-  return { ...meter.spent, seconds: ms / 1000, dollars: dollarsOf(meter.spent), machines }
+function costOf({ meter }: World, ms: number, instances: number): Cost {
+  return { ...meter.spent, seconds: ms / 1000, dollars: dollarsOf(meter.spent), instances }
 }
 
 /** As the DynamoDB that holds what was written answers. */

@@ -1,7 +1,7 @@
 import type { ResolverReport } from '../../../lib/maintenance/resolve-expired-reservations.ts'
 import { resolveExpiredReservations } from '../../../lib/maintenance/resolve-expired-reservations.ts'
 import { MEMORY_MIB_BEFORE, resolveAsBefore } from './before.ts'
-import type { Machine } from './machine.ts'
+import type { Instance } from './instance.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 /** As in serverless.yml. */
@@ -11,7 +11,7 @@ const KEPT_MS = 2500
 const STEP_MS = 50
 
 export interface Run {
-  machine: Machine
+  instance: Instance
   /** undefined: it was killed, or its time was over. */
   ended: Promise<ResolverReport | undefined>
 }
@@ -28,20 +28,20 @@ export function startRun(
   shards: readonly number[],
   onDone?: (operation: string, input: Record<string, unknown>) => void,
 ): Run {
-  const machine = world.start(RESOLVER.memoryMib, onDone)
-  const deps = dependenciesOf(machine, world.config)
+  const instance = world.start(RESOLVER.memoryMib, onDone)
+  const deps = dependenciesOf(instance, world.config)
   const { timeoutMs, maxResolutions } = RESOLVER
   const bounds = { maxResolutions, timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
   const run = resolveExpiredReservations(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
-  return { machine, ended: charged(world, RESOLVER.memoryMib, run) }
+  return { instance, ended: charged(world, RESOLVER.memoryMib, run) }
 }
 
 /** As commit 459dfe7 did it. */
 export function startRunAsBefore(world: World): Run {
-  const machine = world.start(MEMORY_MIB_BEFORE)
+  const instance = world.start(MEMORY_MIB_BEFORE)
   const signal = AbortSignal.timeout(RESOLVER.timeoutMs - KEPT_MS)
-  const run = resolveAsBefore(dependenciesOf(machine, world.config), signal).then(() => undefined)
-  return { machine, ended: charged(world, MEMORY_MIB_BEFORE, run) }
+  const run = resolveAsBefore(dependenciesOf(instance, world.config), signal).then(() => undefined)
+  return { instance, ended: charged(world, MEMORY_MIB_BEFORE, run) }
 }
 
 async function charged<Result>({ meter }: World, memoryMib: number, run: Promise<Result>): Promise<Result> {

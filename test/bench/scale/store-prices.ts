@@ -25,7 +25,7 @@ export const SCALE = {
 
 /** As measured (npm run bench -- scale), without its documents. */
 const UNITS_OF_AUDITED_WORKSPACE = 9
-const AUDIT = { readsPerSecond: 2000, machines: 8, gib: 0.5 }
+const AUDIT = { readsPerSecond: 2000, instances: 8, gib: 0.5 }
 const GB = 1e9
 const SECONDS_OF_MONTH = 30 * 24 * 3600
 /** Amazon DynamoDB developer guide, "Item sizes and formats": what storage counts beyond the item, and for each index. */
@@ -120,11 +120,11 @@ export function storePrices(workspaces: number): Record<string, number> {
   }
 }
 
-/** Of one round: what it reads, and its machines at the configured rate of reads (docs/settings.md). */
+/** Of one round: what it reads, and its instances at the configured rate of reads (docs/settings.md). */
 function auditDollars(workspaces: number, documents: number): number {
   const units = (documents * ITEM_BYTES.document) / 4096 + workspaces * UNITS_OF_AUDITED_WORKSPACE
   const lists = documents / 1000
-  const gibSeconds = ((units + lists) / AUDIT.readsPerSecond) * AUDIT.machines * AUDIT.gib
+  const gibSeconds = ((units + lists) / AUDIT.readsPerSecond) * AUDIT.instances * AUDIT.gib
   return units * PRICES.dynamoDbReadUnit + lists * PRICES.s3WriteRequest + gibSeconds * PRICES.lambdaGibSecond
 }
 

@@ -90,7 +90,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
       setTimeout(() => {
         if (isOver) return
         killedRuns++
-        run.machine.kill()
+        run.instance.kill()
       }, random() * KILLED_WITHIN_MS)
     }
   }

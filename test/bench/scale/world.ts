@@ -9,7 +9,7 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFormulaDynamoDb } from './formula-dynamodb.ts'
 import { createFormulaS3 } from './formula-s3.ts'
-import { createMachine, type Machine, type Stores } from './machine.ts'
+import { createInstance, type Instance, type Stores } from './instance.ts'
 import { createMeter, type Meter } from './meter.ts'
 import { type Population, workspaceIdOf } from './population.ts'
 
@@ -32,7 +32,7 @@ export interface World {
   /** Without being counted. */
   prepare<Result>(work: (dynamoDb: Stores['dynamoDb']) => Promise<Result>): Promise<Result>
   /** A process of a function. @param onDone is told of every call that DynamoDB did */
-  start(memoryMib: number, onDone?: (operation: string, input: Record<string, unknown>) => void): Machine
+  start(memoryMib: number, onDone?: (operation: string, input: Record<string, unknown>) => void): Instance
 }
 
 /** DynamoDB and S3 with that population, on the virtual clock. */
@@ -67,7 +67,7 @@ export async function createWorld(population: Population, definition: ServiceDef
   const stores: Stores = { dynamoDb, s3: createFormulaS3(population) }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads what it looks for in files when a client is first used: the virtual clock waits for no file.
-  const first = createMachine({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
+  const first = createInstance({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
   const { ledgers, objects } = dependenciesOf(first, config)
   const { signal } = new AbortController()
   await Promise.all([ledgers.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
@@ -87,7 +87,7 @@ export async function createWorld(population: Population, definition: ServiceDef
       }
     },
     start: (memoryMib, onDone) =>
-      createMachine({ stores, meter, memoryMib, latencyMs: (service) => delay(service, 0), ...(onDone && { onDone }) }),
+      createInstance({ stores, meter, memoryMib, latencyMs: (service) => delay(service, 0), ...(onDone && { onDone }) }),
   }
 }
 
@@ -105,7 +105,7 @@ async function settled(promise: Promise<unknown>): Promise<void> {
 }
 
 /** What the resolver and the audit of a process work with: the product's own adapters. */
-export function dependenciesOf({ dynamoDb, s3 }: Machine, config: Config) {
+export function dependenciesOf({ dynamoDb, s3 }: Instance, config: Config) {
   // Not Date.now itself: the virtual clock replaces it.
   return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
 }

@@ -11,7 +11,7 @@ export interface Stores {
   s3: { answer(request: S3Request): S3Answer }
 }
 
-export interface MachineOptions {
+export interface InstanceOptions {
   stores: Stores
   meter: Meter
   /** Of the function. */
@@ -23,7 +23,7 @@ export interface MachineOptions {
 }
 
 /** A process of a Lambda function: clients of AWS, and one processor that does what their calls take. */
-export interface Machine {
+export interface Instance {
   dynamoDb: ReturnType<typeof createDynamoDbClient>
   s3: ReturnType<typeof createS3Client>
   /** From now on no call is sent, and none is answered. */
@@ -50,7 +50,7 @@ const common = {
 }
 
 /** A process that lives on the virtual clock. */
-export function createMachine({ stores, meter, memoryMib, latencyMs, onDone = () => {} }: MachineOptions): Machine {
+export function createInstance({ stores, meter, memoryMib, latencyMs, onDone = () => {} }: InstanceOptions): Instance {
   const processors = Math.min(1, memoryMib / MEMORY_MIB_OF_ONE_PROCESSOR)
   let busyUntilMs = performance.now()
   let isAlive = true
