@@ -92,6 +92,13 @@ describe('what programs see', () => {
         [...fields.matchAll(/`(\w+)`/g)].map(([, field]) => field).toSorted(),
       ]),
     )
+    const { stdout } = await runAdmin(['completion', 'bash'])
+    const commands = [...stdout.matchAll(/"(workspaces|keys|documents)\/(\S+)"\)/g)].map(
+      ([, group, name]) => `${group} ${name}`,
+    )
+    const undocumented = commands.filter((command) => !documented.has(command))
+    // Its output is the document.
+    expect(undocumented, 'not in docs/administration.md').toEqual(['documents get'])
     const expectFields = async (command: string, ...args: string[]) => {
       const result = await admin(...command.split(' '), ...args, '--json')
       const lines = jsonLines(result)
@@ -115,6 +122,8 @@ describe('what programs see', () => {
     await expectFields('keys list')
     await expectFields('keys show', keyId)
     await expectFields('keys rotate', keyId)
+    const reading = await admin('keys', 'create', '--workspace', 'ws_json', '--permission', 'files:read', '--json')
+    await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
     await expectFields('keys disable', keyId, '--yes')
     await expectFields('keys enable', keyId)
     await expectFields('keys expire', keyId, '--never')

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { FINDING_KINDS } from '../../lib/maintenance/findings.ts'
 import { METRICS } from '../../lib/metrics.ts'
 import { expectDocumentedNames } from '../docs/pages.ts'
+import { OPERATIONS } from '../support/http/operations.ts'
 import { NAMESPACE } from '../support/package/metric-names.ts'
 import {
   EXISTING,
@@ -13,7 +15,9 @@ import {
   THRESHOLDS,
 } from '../support/package/packages.ts'
 
-const RUNBOOK = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+const DOCS = join(import.meta.dirname, '../../docs')
+const RUNBOOK = readFileSync(join(DOCS, 'operations.md'), 'utf8')
+const COST = readFileSync(join(DOCS, 'cost.md'), 'utf8')
 const SERVICE = { Name: 'service', Value: 'container-file-promotion-prod' }
 
 let prod: Packaged
@@ -79,6 +83,18 @@ describe('alarms', () => {
       expect(METRICS).toHaveProperty(MetricName)
       expect(Dimensions[0]).toEqual(SERVICE)
     }
+  })
+
+  it('and custom metrics are as many as docs/cost.md prices', () => {
+    const alarms = prod.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
+    const watched = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
+      Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat !== undefined),
+    )
+    expect(COST).toContain(`| ${alarms.length} alarms (${watched.length} metrics), $0.10 each metric |`)
+    expect(COST).toContain(`| Custom metrics: ${Object.keys(METRICS).length}, one for each`)
+    expect(COST).toContain(
+      `kind of finding (${FINDING_KINDS.length}) and each of the ${Object.keys(OPERATIONS).length} other operations`,
+    )
   })
 
   it('take missing data for silence, but for what must run', () => {

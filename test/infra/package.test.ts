@@ -159,7 +159,7 @@ describe('the outputs', () => {
       'BaseUrl',
       ...['PromoteFunction', 'ReadDocumentsFunction', 'DeleteDocumentFunction', 'ReadContainerFilesFunction'],
       ...['ResolverFunction', 'AuditRound', 'AuditFunction'],
-      ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
+      ...['KeysTable', 'WorkspacesTable', 'ReservationsTable', 'DocumentsTable', 'RateLimitsTable'],
       ...['SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
     ])
     expect(existing.outputs.CustomDomainTarget?.Value).toEqual({
