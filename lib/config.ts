@@ -5,7 +5,6 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 /** The engine passes on the answers of all shards together, in 256 KB. */
 export const MAX_SHARDS = 200
-/** As browsers send it: lower case, no path, no default port. */
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 
 export interface Config {
@@ -131,7 +130,7 @@ function createReader(env: Environment, problems: string[]) {
       const origins = (env[name] ?? '').split(',').map((origin) => origin.trim())
       const all = origins.filter((origin) => origin !== '')
       for (const origin of all) {
-        if (!ORIGIN.test(origin)) {
+        if (!isOrigin(origin)) {
           problems.push(
             `${name} must be origins such as https://app.example.com with commas between them, not "${origin}"`,
           )
@@ -140,4 +139,9 @@ function createReader(env: Environment, problems: string[]) {
       return all
     },
   }
+}
+
+/** As browsers send it: lower case, no path, no default port. */
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && URL.parse(text)?.origin === text
 }

@@ -71,7 +71,9 @@ function notRunning(sign: string): CommandError {
 
 export async function useLocalService(directory: string): Promise<Environment> {
   const file = join(directory, 'demo.json')
-  const demo: Partial<DemoFileContent> = await readFile(file, 'utf8').then(JSON.parse, () => ({}))
+  const demo: Partial<DemoFileContent> = await readFile(file, 'utf8')
+    .then(JSON.parse)
+    .catch(() => ({}))
   if (!demo.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
     throw notRunning(`${file} is not there or not of this version`)
   }

@@ -24,12 +24,17 @@ export async function rotateKey(
   tellToken(key, token, session)
   // A grace period must not make an old key live longer than it would have.
   const oldExpiresAtMs = Math.min(Date.now() + grace, old.expiresAtMs ?? Number.POSITIVE_INFINITY)
+  let isThere: boolean
   try {
-    await apiKeys.change(old.tokenHash, { expiresAtMs: oldExpiresAtMs }, session.signal)
+    isThere = await apiKeys.change(old.tokenHash, { expiresAtMs: oldExpiresAtMs }, session.signal)
   } catch (error) {
     const { reason, message } = describeFailure(error)
     const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with "keys expire ${keyId} --in ${grace === 0 ? 0 : `${Math.ceil(grace / 1000)}s`}".`
     throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause: error })
+  }
+  if (!isThere) {
+    session.output.done(`The old key ${keyId} was deleted meanwhile.`, { keyId, replacedBy: key.keyId, expiresAt: null })
+    return 0
   }
   session.output.done(`The old key ${keyId} ${grace === 0 ? 'has expired' : `works until ${time(oldExpiresAtMs)}`}.`, {
     keyId,

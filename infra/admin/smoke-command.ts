@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { problemsFound } from './doctor/check.ts'
 import type { ExitCode, Run, Session } from './session.ts'
 
 const WORDS = { ok: 'ok', problem: 'PROBLEM', not_checked: 'not checked' } as const
@@ -25,7 +26,6 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
   const stores = await session.stores()
   const { baseUrlOf } = await import('./smoke/base-url.ts')
   const { runSmoke } = await import('./smoke/run-smoke.ts')
-  let problems = 0
   const count = { ok: 0, problem: 0, not_checked: 0 }
   await runSmoke({
     stores,
@@ -35,7 +35,6 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
     onResult(result) {
       const { check, verdict, detail, durationMs } = result
       count[verdict]++
-      if (verdict === 'problem') problems++
       const seconds = (durationMs / 1000).toFixed(1)
       output.tell(`${WORDS[verdict].padEnd(11)} ${seconds.padStart(6)} s  ${check.padEnd(30)}  ${detail}`, result)
       output.progress('checking')
@@ -43,9 +42,7 @@ async function smoke({ baseUrl, telemetry }: SmokeCommandOptions, session: Sessi
   })
   signal.throwIfAborted()
   if (!output.isJson) {
-    const found =
-      problems === 0 ? 'No problem was found' : `${problems} ${problems === 1 ? 'problem was' : 'problems were'} found`
-    output.tell(`\n${found}; ${count.ok} ok, ${count.not_checked} not checked.`, {})
+    output.tell(`\n${problemsFound(count.problem)}; ${count.ok} ok, ${count.not_checked} not checked.`, {})
   }
-  return problems === 0 ? 0 : 1
+  return count.problem === 0 ? 0 : 1
 }

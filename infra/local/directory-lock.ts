@@ -53,6 +53,9 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
 }
 
 /** The last process that recorded itself; it may be gone. */
-export async function readRunning(directory: string): Promise<Running | undefined> {
-  return readFile(join(directory, RUNNING), 'utf8').then(JSON.parse, () => undefined)
+async function readRunning(directory: string): Promise<Running | undefined> {
+  // The file may be missing, or half written.
+  return readFile(join(directory, RUNNING), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined)
 }

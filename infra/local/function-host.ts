@@ -69,7 +69,7 @@ export async function startFunctionHost(options: FunctionHostOptions): Promise<F
   }
   const giveUpAt = Date.now() + START_TIMEOUT_MS
   while (!(await answers(httpPort))) {
-    if (child.exitCode !== null || Date.now() > giveUpAt) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt) {
       await stop()
       throw new Error(`serverless-offline did not start:\n${output.join('')}`)
     }

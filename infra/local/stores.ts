@@ -40,10 +40,10 @@ export async function startLocalStores(options: LocalStoresOptions): Promise<Loc
   await mkdir(directory, { recursive: true })
   const credentials = chooseCredentials(environment)
   const dynamoDbEndpoint =
-    environment.AWS_ENDPOINT_URL_DYNAMODB ??
+    environment.AWS_ENDPOINT_URL_DYNAMODB ||
     keep(await startDynamoDb({ directory: join(directory, 'dynamodb') })).endpoint
   const s3Endpoint =
-    environment.AWS_ENDPOINT_URL_S3 ??
+    environment.AWS_ENDPOINT_URL_S3 ||
     keep(
       await startS3({
         directory: join(directory, 's3'),

@@ -19,7 +19,6 @@ export interface CopySettings {
 }
 
 export interface PartRange {
-  partNumber: number
   firstByte: number
   /** Inclusive, as in the range header. */
   lastByte: number
@@ -47,5 +46,5 @@ export function planParts(
 /** @param partNumber counted from 1 */
 export function partRange(partNumber: number, partBytes: number, sizeBytes: number): PartRange {
   const firstByte = (partNumber - 1) * partBytes
-  return { partNumber, firstByte, lastByte: Math.min(firstByte + partBytes, sizeBytes) - 1 }
+  return { firstByte, lastByte: Math.min(firstByte + partBytes, sizeBytes) - 1 }
 }

@@ -82,6 +82,7 @@ export async function auditWorkspace(
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)
+    if (place.workspace === undefined) context.counters.workspaces++
     delete place.workspace
   }
 }
@@ -89,9 +90,10 @@ export async function auditWorkspace(
 async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
   const { workspaceId, options, counters, deps, signal } = audit
   options.onWorkspace?.(workspaceId)
-  counters.workspaces++
   await auditLeftovers(audit)
   const usage = await beginUsage(workspaceId, deps, signal)
+  // Only now: what fails before that is begun again by the next slice.
+  counters.workspaces++
   return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }
 }
 

@@ -67,6 +67,8 @@ describe('readConfig', () => {
       'a.example',
       'https://a"b',
       'ftp://a',
+      'https://a.example:443',
+      'http://a.example:80',
     ]) {
       expect(() => read(wrong), wrong).toThrow('CORS_ALLOWED_ORIGINS must be origins')
     }

@@ -23,6 +23,8 @@ describe('the lock of a data directory', () => {
     expect(await lockDirectory(place)).toEqual({ pid: 0 })
     await lock.announce({ pid: 7, base_url: 'http://x' })
     expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
+    await writeFile(join(place, 'running.json'), '{"pid": 7,')
+    expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
     await writeFile(join(place, 'demo.json'), '{}')
     await lock.empty()
     expect(await readdir(place)).toEqual(['lock'])

@@ -20,6 +20,11 @@ export const problem = (detail: string) => ({ verdict: 'problem', detail }) as c
 export const advice = (detail: string) => ({ verdict: 'advice', detail }) as const
 export const notChecked = (detail: string) => ({ verdict: 'not_checked', detail }) as const
 
+export function problemsFound(count: number): string {
+  if (count === 0) return 'No problem was found'
+  return count === 1 ? '1 problem was found' : `${count} problems were found`
+}
+
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
 

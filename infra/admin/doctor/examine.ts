@@ -5,7 +5,7 @@ import { readSettings } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
 import { bucketAccessChecks } from './bucket-access.ts'
 import { bucketChecks } from './buckets.ts'
-import { type Check, type CheckResult, runCheck, type Verdict } from './check.ts'
+import { type Check, type CheckResult, problemsFound, runCheck, type Verdict } from './check.ts'
 import { clockCheck } from './clock.ts'
 import { copyConditionsCheck } from './copy-conditions.ts'
 import { deploymentChecks } from './deployment.ts'
@@ -59,8 +59,8 @@ export async function examine(session: Session): Promise<ExitCode> {
     noun: 'checks',
   })
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length
-  const problems = count('problem') === 0 ? 'No problem was found' : `${count('problem')} problems were found`
-  session.output.note(`\n${problems}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
+  const found = problemsFound(count('problem'))
+  session.output.note(`\n${found}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
   return count('problem') === 0 ? 0 : 1
 }
 

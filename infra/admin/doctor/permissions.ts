@@ -31,10 +31,10 @@ export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S
   const reservations = tableProbes(config.reservationsTable, ['workspace_id', 'reservation_id'], dynamoDb)
   const documents = tableProbes(config.documentsTable, ['workspace_id', 'document_id'], dynamoDb)
   return [
-    permissionCheck('keys', pick(keys, ['Scan', 'PutItem', 'UpdateItem'])),
-    permissionCheck('workspaces', pick(workspaces, ['GetItem', 'Scan', 'PutItem', 'UpdateItem'])),
-    permissionCheck('reservations', pick(reservations, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])),
-    permissionCheck('documents', pick(documents, ['GetItem', 'Query', 'UpdateItem'])),
+    permissionCheck('keys', pick(keys, ['Scan', 'PutItem', 'UpdateItem', 'DeleteItem'])),
+    permissionCheck('workspaces', pick(workspaces, ['GetItem', 'Scan', 'PutItem', 'UpdateItem', 'DeleteItem'])),
+    permissionCheck('reservations', reservations),
+    permissionCheck('documents', pick(documents, ['GetItem', 'Scan', 'Query', 'UpdateItem'])),
     permissionCheck('objects', objectProbes(config, s3), '; s3:DeleteObject cannot be tried without leaving a mark'),
   ]
 }

@@ -4,7 +4,7 @@ export interface LoadPlan {
   /** Requests a second. */
   rate: number
   durationMs: number
-  /** Full URLs to post to. */
+  /** The full URL to post to. */
   url: string
   /** Used in turns. */
   tokens: readonly string[]
@@ -50,7 +50,7 @@ export async function generateLoad(
   for (let number = 0; number < count && !signal.aborted; number++) {
     const waitMs = startedAtMs + (number * 1000) / rate - performance.now()
     if (waitMs > 0) await sleep(waitMs)
-    if (number % rate === 0) onSecond(number - unanswered.size)
+    if (number % rate === 0) onSecond(number - notSent - unanswered.size)
     if (unanswered.size >= MOST_UNANSWERED) {
       notSent++
       continue
