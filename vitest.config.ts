@@ -45,7 +45,7 @@ export default defineConfig({
     // Two cores: the suites that start stand-ins keep both busy.
     maxWorkers: 2,
     reporters: process.env.CI ? ['default', ['json', { outputFile: '.test/results.json' }]] : ['default'],
-    // Never, on however busy a machine.
+    // Never reached, however busy the machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Of the tests of one file that say they may run side by side.

@@ -52,7 +52,7 @@ export async function handler(event: AuditTask, context: Context) {
   }
 }
 
-/** The state machine knows by this name that waiting may help. */
+/** The name that tells the state machine that waiting may help. */
 class StoresUnavailable extends Error {
   override readonly name = 'StoresUnavailable'
 

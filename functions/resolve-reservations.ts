@@ -3,13 +3,13 @@ import { createDeadline } from '../lib/deadline.ts'
 import { type ResolverReport, resolveExpiredReservations } from '../lib/maintenance/resolve-expired-reservations.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
-/** More than processes that die at once can leave in one workspace. */
+/** More than processes dying together can leave in one workspace. */
 const BOUNDS = { maxResolutions: 20_000, timeoutEachMs: 10_000 }
 
 const { dependencies, log, metrics } = wireMaintenance('resolve-reservations')
 
 /**
- * @param event.shards of the index of due workspaces: those that this run looks at; without an event: all
+ * @param event.shards the shards of the index of due workspaces to cover; without an event, all
  * @throws when shards could not be listed, once the others are done
  */
 export async function handler(event: { shards?: number[] } | undefined, context: Context): Promise<ResolverReport> {

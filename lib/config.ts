@@ -3,7 +3,7 @@ import type { RateLimitPolicy } from './rate-limit.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
-/** The engine passes on the answers of all shards together, in 256 KB. */
+/** Step Functions passes on all shards' answers together, in at most 256 KB. */
 export const MAX_SHARDS = 200
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
 

@@ -19,7 +19,7 @@ export function createDeadline(remainingMs: () => number): Deadline {
 /** API Gateway's integration timeout: after it, the gateway answers 503 in our place, whatever we do. */
 const GATEWAY_TIMEOUT_MS = 29_000
 /** No process takes longer to start. If it seems to, a clock is wrong, and may cost no more than this. */
-const LONGEST_START_MS = 20_000
+const MAX_BELIEVED_WAIT_MS = 20_000
 
 /**
  * Ends before the process is stopped, and before the gateway gives up waiting: that counts from the receipt of the
@@ -34,7 +34,7 @@ export function createRequestDeadline(
   processRemainingMs: () => number,
 ): Deadline {
   const elapsedMs = receivedAtMs === undefined ? 0 : nowMs - receivedAtMs
-  const waitedMs = Math.min(Math.max(0, elapsedMs), LONGEST_START_MS)
+  const waitedMs = Math.min(Math.max(0, elapsedMs), MAX_BELIEVED_WAIT_MS)
   // From here on a monotonic clock counts.
   const gatewayGivesUpAtMs = performance.now() + GATEWAY_TIMEOUT_MS - waitedMs
   return createDeadline(() => Math.min(processRemainingMs(), gatewayGivesUpAtMs - performance.now()))

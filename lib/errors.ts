@@ -42,16 +42,16 @@ export const REASONS = {
   },
   too_many_promotions: {
     status: 429,
-    detail: 'More promotions of this workspace begin at once than its ledger can take.',
+    detail: 'Too many promotions of this workspace are starting at once.',
     retryAfterSeconds: 1,
   },
   permission_denied: {
     status: 403,
-    detail: 'This API key lacks the permission of the operation.',
+    detail: 'This API key lacks the permission for this operation.',
   },
   workspace_mismatch: {
     status: 403,
-    detail: 'The request names another workspace than the one that the API key belongs to.',
+    detail: 'The request names a workspace other than the one of the API key.',
   },
   invalid_container_id: {
     status: 400,
@@ -71,7 +71,7 @@ export const REASONS = {
   },
   idempotency_key_reused: {
     status: 400,
-    detail: 'This Idempotency-Key was used for another file: container_id and path tell which.',
+    detail: 'This Idempotency-Key was used for another file: see container_id and path.',
   },
   invalid_limit: {
     status: 400,
@@ -79,7 +79,7 @@ export const REASONS = {
   },
   invalid_cursor: {
     status: 400,
-    detail: 'The cursor is none that this list has given out: start again without it.',
+    detail: 'This list did not issue the cursor: start again without it.',
   },
   invalid_parameter: {
     status: 400,
@@ -115,7 +115,7 @@ export const REASONS = {
   },
   container_file_requester_pays: {
     status: 404,
-    detail: 'The file lies in a bucket whose readers pay for reading (Requester Pays), so it cannot be promoted.',
+    detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
   },
   file_too_large: {
     status: 413,
@@ -124,7 +124,7 @@ export const REASONS = {
   storage_quota_exceeded: {
     status: 403,
     message: 'Workspace storage quota exceeded',
-    detail: 'The file does not fit into what is left of the storage quota of the workspace.',
+    detail: 'The file does not fit into what is left of the storage quota.',
   },
   container_file_changed: {
     status: 503,
@@ -133,7 +133,7 @@ export const REASONS = {
   },
   promotion_in_progress: {
     status: 503,
-    detail: 'Another request is promoting this very document at the moment.',
+    detail: 'Another request is already promoting this document.',
     retryAfterSeconds: 1,
   },
   promotion_timed_out: {
@@ -143,7 +143,7 @@ export const REASONS = {
   },
   service_unavailable: {
     status: 503,
-    detail: 'A storage service behind this one did not answer, or asked to slow down.',
+    detail: 'A storage service that this one depends on did not answer, or asked to slow down.',
     retryAfterSeconds: 1,
   },
   internal_error: {
@@ -167,7 +167,7 @@ interface ServiceErrorOptions {
   cause?: unknown
 }
 
-/** The only error class of the service: a reason from the closed set, what the caller learns, and the hidden cause. */
+/** What callers are answered with: a reason from the closed set, what the caller learns, and the hidden cause. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly reason: Reason

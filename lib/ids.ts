@@ -65,7 +65,7 @@ function refuseEncoding(encoded: string): never {
   const expected = formatFileId(checkPath(decodeUtf8(bytes)))
   const problem = isBase64url
     ? 'has bits left over in its last character'
-    : 'is base64 with padding or of the standard alphabet, and must be base64url without padding'
+    : 'is base64 with padding or in the standard alphabet; it must be base64url without padding'
   throw new ServiceError('invalid_file_id', {
     detail: `The part after "cfile_" ${problem}. The id of this path is ${expected}.`,
     metadata: { expected_file_id: expected },

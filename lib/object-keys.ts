@@ -19,10 +19,10 @@ export interface ObjectKeyTemplates {
 export interface ObjectKeys {
   /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
   sandboxFile(ids: { workspaceId: WorkspaceId; containerId: ContainerId; path: FilePath }): string
-  /** Of all keys of a container, with the closing `/`. */
+  /** The prefix of all keys of a container, with the closing `/`. */
   containerPrefix(ids: { workspaceId: WorkspaceId; containerId: ContainerId }): string
   documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
-  /** Of all keys of a workspace's documents. */
+  /** The prefix of all keys of a workspace's documents. */
   workspacePrefix(workspaceId: WorkspaceId): string
   /** What the workspace prefixes have in common. */
   readonly workspacesPrefix: string

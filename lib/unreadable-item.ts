@@ -3,5 +3,5 @@ export class UnreadableItemError extends Error {
   override readonly name = 'UnreadableItemError'
 }
 
-/** Gets what cannot be read in a listing; left out: the listing throws. */
+/** Called for each unreadable item of a listing; without it, the listing throws. */
 export type OnUnreadable = (error: Error) => void

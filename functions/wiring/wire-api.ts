@@ -39,7 +39,7 @@ export function wireApi(functionName: string) {
       client: s3,
       lifetimeSeconds: config.downloadUrlSeconds,
       // npm run admin -- smoke looks for it.
-      onRefusedMissingKey: () => log.info('S3 refused to look for a missing key, and its listing was asked instead'),
+      onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
     },
   }
 }

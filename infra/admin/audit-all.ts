@@ -19,7 +19,7 @@ import type { Session } from './session.ts'
 
 /** What is done again at most after this process was killed; Ctrl-C loses nothing. */
 const SLICE_MS = 60_000
-/** Of the pauses that the definition makes for machines: a person waits here. */
+/** Caps the pauses that the definition makes for machines: a person waits here. */
 const LONGEST_PAUSE_MS = 1000
 
 /**

@@ -8,7 +8,7 @@ import type { Target } from './connect.ts'
 /** A round that was begun here, with its shards as far as they came. */
 export type BegunRound = AuditRound & { shards: AuditShard[] }
 
-/** Keeps how far an audit by the command has come, in a file of the deployment it is about. */
+/** Saves the progress of a command-line audit, one file per deployment. */
 export function createCheckpoint({ local, stage, directory }: Pick<Target, 'local' | 'stage' | 'directory'>) {
   const file = join(directory, `audit-${local ? 'local' : (stage ?? 'environment')}.json`)
   return {
@@ -20,7 +20,7 @@ export function createCheckpoint({ local, stage, directory }: Pick<Target, 'loca
         throw new CommandError('nothing_to_continue', message, { exitCode: 2, cause })
       }
     },
-    /** Whole or not at all: who reads it never finds half of it. */
+    /** Atomic: a reader never sees half of it. */
     async write(round: BegunRound): Promise<void> {
       await mkdir(dirname(file), { recursive: true })
       await writeFile(`${file}.new`, JSON.stringify(round))

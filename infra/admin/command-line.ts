@@ -25,16 +25,16 @@ Which deployment it is about:
   PROMOTION_STAGE  in the environment: the stage when neither option is given
   none of them     the environment variables that the functions have (docs/settings.md)
 AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
-lead to other servers than AWS's own.`
+point to servers other than AWS's.`
 
 const EXIT_CODES = `
 Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
 wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
-one line on the error output. What deletes or shuts out asks first: --yes answers, and without a terminal it is needed.`
+one line on the error output. Commands that delete or lock out ask first: --yes answers, and is required without a terminal.`
 
 /**
  * Runs one command. The SDK takes region, credentials and endpoints from the environment of the process, and so do we.
- * @param args what stands behind the name of the program
+ * @param args what follows the program's name
  * @param signal aborts when the user wants to stop
  */
 export async function runCommandLine(

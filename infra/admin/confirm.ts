@@ -9,7 +9,7 @@ import type { Session } from './session.ts'
 export async function confirm(question: string, isConfirmed: boolean, { terminal, signal }: Session): Promise<void> {
   if (isConfirmed) return
   if (!terminal.stdin.isTTY || !terminal.stderr.isTTY) {
-    throw new CommandError('not_confirmed', `${question} Nobody is there to answer: add --yes to do it.`, {
+    throw new CommandError('not_confirmed', `${question} There is no terminal to ask at: add --yes to do it.`, {
       exitCode: 2,
     })
   }

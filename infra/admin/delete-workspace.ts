@@ -43,7 +43,7 @@ export async function deleteWorkspace(
   // An empty document is not counted; a promotion under way may have recorded it.
   const left = await all(stores.documents.list(workspaceId, signal))
   if (reservations.length + left.length > 0 || !(await stores.workspaceRemoval.remove(workspaceId, version, signal))) {
-    const why = 'something is still under way in it. Say it again in some minutes'
+    const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, {

@@ -33,7 +33,7 @@ export function addDocumentsCommands(group: Command, run: Run): void {
     .description('fetch the content of a document')
     .argument('<workspace_id>', 'whose', parseWorkspaceId)
     .argument('<document_id>', 'which', parseDocumentId)
-    .option('--output <file>', 'where to, "-" for the standard output; left out: here, under its own name')
+    .option('--output <file>', 'where to, "-" for the standard output; default: here, under its own name')
     .addHelpText('after', '\nA file that is there already is not overwritten.')
     .action((workspace: WorkspaceId, id: DocumentId, { output }: { output?: string }) =>
       run((session) => getDocument({ workspaceId: workspace, documentId: id, target: output }, session)),

@@ -29,7 +29,7 @@ interface Listing<Row> extends ListOptions {
  */
 export interface Output {
   readonly isJson: boolean
-  /** The result. */
+  /** Prints the result on standard output. */
   tell(text: string, object: object): void
   /** What was done: for people a sentence on standard error, so that a program can read standard output. */
   done(text: string, object: object): void
@@ -112,7 +112,7 @@ export function createOutput({
 
 /**
  * Aligned columns under a line of headings; none: without headings.
- * @param stream where it is shown; left out: without colours
+ * @param stream where it is shown; omitted: without colours
  */
 export function table(headings: string[], rows: Cell[][], stream?: TextOutput): string {
   const lines = new Table({

@@ -33,7 +33,11 @@ export async function rotateKey(
     throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause: error })
   }
   if (!isThere) {
-    session.output.done(`The old key ${keyId} was deleted meanwhile.`, { keyId, replacedBy: key.keyId, expiresAt: null })
+    session.output.done(`The old key ${keyId} was deleted meanwhile.`, {
+      keyId,
+      replacedBy: key.keyId,
+      expiresAt: null,
+    })
     return 0
   }
   session.output.done(`The old key ${keyId} ${grace === 0 ? 'has expired' : `works until ${time(oldExpiresAtMs)}`}.`, {

@@ -10,7 +10,7 @@ export type ExitCode = 0 | 1
 export interface Session {
   output: Output
   terminal: Terminal
-  /** Of the deployment, in a question before something is deleted there. */
+  /** The deployment's name in the question before something is deleted there. */
   place: string
   target: Target
   /** Aborts when the user wants to stop. */

@@ -18,8 +18,8 @@ export function addWorkspacesCommands(group: Command, run: Run): void {
     .command('create')
     .description('make a workspace; without this, its first promotion makes it with the default quota')
     .argument('<workspace_id>', 'its id', parseWorkspaceId)
-    .option('--quota <size>', 'its quota, for example 10GiB; left out: the default of the service', parseSize)
-    .addHelpText('after', `\n${SIZES} One that is there already is never changed: with the same quota that is fine.`)
+    .option('--quota <size>', 'its quota, for example 10GiB; default: that of the service', parseSize)
+    .addHelpText('after', `\n${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action((id: WorkspaceId, { quota }: { quota?: number }) => run((session) => create(id, quota, session)))
   group
     .command('show')

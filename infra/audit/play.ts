@@ -14,11 +14,11 @@ interface Rule {
   [field: string]: unknown
 }
 
-/** Of one execution: Step Functions quotas, "State machine executions". */
+/** Limit of one execution: Step Functions quotas, "State machine executions". */
 const MOST_EVENTS = 25_000
-/** Of a state's output: the same, "Task or state input or output". */
+/** Limit of a state's output: the same page, "Task or state input or output". */
 const MOST_BYTES = 256 * 1024
-/** In the history, for a state that is entered; each try of a task writes what lies between entering and leaving it. */
+/** History events: per state entered, and per try of a task within it. */
 const EVENTS = { ofState: 2, ofTry: 3 }
 
 export interface Stage {
@@ -44,8 +44,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Plays a state machine as AWS Step Functions does, for tests and where there is no such engine: of the Amazon States
- * Language as much as our definitions use, with JSONPath. Nothing is kept: who stops it starts anew.
+ * Plays a state machine as AWS Step Functions does, for tests and where there is no such engine. Supports what our
+ * definitions use of the Amazon States Language, with JSONPath. Keeps no state: a stopped run starts over.
  * @returns the output of the last state
  */
 export async function play(definition: Definition, input: unknown, stage: Stage): Promise<unknown> {
@@ -139,7 +139,7 @@ async function performTask(state: State, input: unknown, stage: Stage): Promise<
   }
 }
 
-/** Of items that failed, as many as are tolerated are left out. */
+/** Leaves out failed items, up to the tolerated share. */
 async function mapItems(state: State, input: unknown, stage: Stage): Promise<unknown[]> {
   const { ProcessorConfig = {}, ...processor } = state.ItemProcessor
   if (ProcessorConfig.Mode !== 'DISTRIBUTED')

@@ -5,7 +5,10 @@ export function stateMachineError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name })
 }
 
-/** The value at a path: `$` and `$$` with names behind dots, nothing else of JSONPath. @throws Error when there is none */
+/**
+ * The value at a path: `$` and `$$` with names after dots, nothing else of JSONPath.
+ * @throws Error when there is none
+ */
 export function at(path: string, data: unknown, context: object): unknown {
   if (!/^\$\$?(\.\w+)*$/.test(path)) throw stateMachineError('States.Runtime', `the path ${path} is not known`)
   const [root, ...names] = path.split('.')

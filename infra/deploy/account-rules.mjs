@@ -13,11 +13,11 @@ export function applyAccountRules(template, { rolePath, permissionsBoundaryArn, 
   for (const { Type, Properties } of Object.values(template.Resources)) {
     for (const [name, value] of Object.entries(demands[Type] ?? {})) if (value) Properties[name] = value
   }
-  tellRoles(template)
+  exportRoleArns(template)
 }
 
 /** The ARN of each function's role as an output, for the policies of buckets and keys in other hands. */
-function tellRoles({ Resources, Outputs }) {
+function exportRoleArns({ Resources, Outputs }) {
   for (const { Type, Properties } of Object.values(Resources)) {
     if (Type !== 'AWS::Lambda::Function') continue
     const role = Properties.Role['Fn::GetAtt']?.[0]

@@ -4,8 +4,8 @@ import { notFound } from './mock-answers.mjs'
 const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
 
 /**
- * Says in the gateway's own answers which operations there are, and answers without a function what is none: other methods
- * on their paths, and other paths.
+ * Lists the operations in the gateway's own answers, and lets the gateway answer wrong methods and unknown paths
+ * itself.
  * @param template the whole CloudFormation template, changed in place
  * @param {readonly string[]} origins whose pages may read it
  */

@@ -1,8 +1,7 @@
 const FOR_EACH = 'ForEachApiFunction'
 
 /**
- * Makes what every function behind the gateway has of its own out of one pattern, and what a list of the template has for
- * each of them: an element `{ ForEachApiFunction: … }`.
+ * Expands one pattern for every function behind the gateway, and the list elements `{ ForEachApiFunction: … }`.
  * @param template the whole CloudFormation template, changed in place
  * @param pattern infra/resources/per-api-function.yml
  * @param functions those of serverless.yml, by their names there

@@ -31,7 +31,7 @@ const REQUEST_HEADERS = [
 const MAX_AGE_SECONDS = '7200'
 
 /**
- * Of the answer to a preflight, but for the origin.
+ * Headers of the answer to a preflight, but for the origin.
  * @param {readonly string[]} methods of the path
  */
 export function preflightHeaders(methods) {
@@ -44,7 +44,10 @@ export function preflightHeaders(methods) {
   }
 }
 
-/** Of the gateway's own answers. They are the same for everybody and hold nothing of anybody, so any page may read them. */
+/**
+ * Headers of the gateway's own answers. They are the same for everybody and contain nobody's data, so any page may read
+ * them.
+ */
 export const OWN_ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS,

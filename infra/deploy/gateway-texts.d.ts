@@ -1,4 +1,4 @@
-// Of the plugin's JavaScript, for who imports it from TypeScript.
+// Types of the plugin's JavaScript, for whoever imports it from TypeScript.
 declare module '*cors-texts.mjs' {
   export function preflightHeaders(methods: readonly string[]): Record<string, string>
   export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>>

@@ -19,7 +19,7 @@ export function nameOperations(text, routes) {
 /** The body of the answer to a method that a path does not have. 405 is no status of the interface. */
 export const WRONG_METHOD_BODY = notFoundBody(
   'method_not_allowed',
-  'The path is right, the method is not: the Allow header names those it has.',
+  'The path is right, the method is not: the Allow header lists the allowed ones.',
 )
 
 /**

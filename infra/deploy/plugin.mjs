@@ -7,7 +7,7 @@ import { expandApiFunctions } from './api-functions.mjs'
 import { readOrigins } from './cors-texts.mjs'
 import { nameExistingTables, tablesOf, useExistingTables } from './existing-tables.mjs'
 import { finishTemplate } from './finish-template.mjs'
-import { settleConditions } from './resolve-conditions.mjs'
+import { resolveConditions } from './resolve-conditions.mjs'
 
 /**
  * Serverless plugin, plain JavaScript because the framework loads it with whatever Node.js runs the framework. It checks
@@ -39,7 +39,7 @@ export default class PromotionDeployment {
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
         expandApiFunctions(template, service.custom.perApiFunction, service.functions)
-        settleConditions(template)
+        resolveConditions(template)
         useExistingTables(template, service.custom.settings)
         applyAccountRules(template, service.custom.settings)
         finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))

@@ -3,7 +3,7 @@
  * outcome. It can be read, linted and tested as it is.
  * @param template the whole CloudFormation template, changed in place
  */
-export function settleConditions(template) {
+export function resolveConditions(template) {
   const holds = (name) => isTrue(template.Conditions[name])
   for (const section of ['Resources', 'Outputs']) {
     for (const [id, { Condition }] of Object.entries(template[section])) {
@@ -11,7 +11,7 @@ export function settleConditions(template) {
       if (holds(Condition)) delete template[section][id].Condition
       else delete template[section][id]
     }
-    template[section] = settle(template[section], holds)
+    template[section] = resolve(template[section], holds)
   }
   delete template.Conditions
 }
@@ -25,15 +25,15 @@ function isTrue(condition) {
 }
 
 /** The value with each Fn::If replaced by its outcome, and without what that leaves out. */
-function settle(value, holds) {
+function resolve(value, holds) {
   if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map((each) => settle(each, holds)).filter((each) => !isNothing(each))
+  if (Array.isArray(value)) return value.map((each) => resolve(each, holds)).filter((each) => !isNothing(each))
   if ('Fn::If' in value) {
     const [condition, then, otherwise] = value['Fn::If']
-    return settle(holds(condition) ? then : otherwise, holds)
+    return resolve(holds(condition) ? then : otherwise, holds)
   }
-  const settled = Object.entries(value).map(([key, inner]) => [key, settle(inner, holds)])
-  return Object.fromEntries(settled.filter(([, inner]) => !isNothing(inner)))
+  const resolved = Object.entries(value).map(([key, inner]) => [key, resolve(inner, holds)])
+  return Object.fromEntries(resolved.filter(([, inner]) => !isNothing(inner)))
 }
 
 const isNothing = (value) => value?.Ref === 'AWS::NoValue'

@@ -13,7 +13,7 @@ export interface DemoFileContent extends Demo {
   workspaces_table: string
   documents_table: string
   rate_limits_table: string
-  /** Of the functions, for the administration. */
+  /** The functions' environment, for the command line. */
   environment: Record<string, string>
 }
 

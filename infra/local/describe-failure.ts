@@ -22,7 +22,7 @@ export function describeFailure(thrown: unknown, directory?: string): string {
   // mkdir creates all parents, and reports the one that it may not create.
   const isUnmakeable = error.code === 'ENOENT' && error.syscall === 'mkdir'
   if (isUnmakeable || /EROFS|EACCES|EPERM|Read-only file system|Permission denied/i.test(text)) {
-    return `This must be writable, and is not${place}. The service builds into dist/ and keeps its data in .local/ (--directory).`
+    return `This must be writable, but is not${place}. The service builds into dist/ and keeps its data in .local/ (--directory).`
   }
   if (/ENOTDIR|EEXIST/.test(error.code ?? '')) return `There is a file where a directory is needed${place}.`
   if (/EMFILE|ENFILE/.test(text)) {

@@ -6,7 +6,7 @@ import { close, LOOPBACK, listen } from './listen.ts'
 import { SERVERLESS_CLI } from './service-definition.ts'
 
 export interface FunctionHost {
-  /** Of Lambda's own API. */
+  /** Port of Lambda's own API. */
   lambdaPort: number
   /** Resolves when the host ended by itself. */
   failed: Promise<void>

@@ -20,7 +20,7 @@ export interface ServedRequest {
   path: string
   status: number
   durationMs: number
-  /** Of a refusal or failure. */
+  /** Reason of a refusal or failure. */
   reason: string | undefined
 }
 
@@ -159,7 +159,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
 }
 
 function sendAnswer(answer: GatewayAnswer, outgoing: ServerResponse) {
-  // What nobody reads of a body is thrown away: whoever is still sending it would lose the answer with the connection.
+  // Drains an unread body: a client still sending it would lose the answer with the connection.
   outgoing.req.resume()
   const hasBody = answer.status !== 204
   const length = hasBody ? { 'content-length': Buffer.byteLength(answer.body) } : {}

@@ -1,7 +1,7 @@
 import { type FunctionHost, type FunctionHostOptions, startFunctionHost } from './function-host.ts'
 
 export interface RestartableHost {
-  /** Of Lambda's own API; while the host restarts, it resolves when that is done. */
+  /** Port of Lambda's own API; while the host restarts, it resolves when that is done. */
   lambdaPort(): Promise<number>
   /** Resolves when the host ended by itself. */
   failed: Promise<void>

@@ -39,7 +39,7 @@ export async function startS3(options: {
   // Before the router, which is last.
   const repairs = [
     tellTrouble(options.onTrouble),
-    admitIgnorance,
+    refuseUnsupportedQueries,
     preciseCopySource(s3.store),
     uploadOperations(s3.store),
     pagedListings(s3.store),
@@ -87,7 +87,7 @@ function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
 }
 
 /** s3rver would answer these requests with a listing. */
-async function admitIgnorance(ctx: Context, next: () => Promise<void>): Promise<void> {
+async function refuseUnsupportedQueries(ctx: Context, next: () => Promise<void>): Promise<void> {
   for (const question of ['versioning', 'policy', 'ownershipControls']) {
     if (question in ctx.query) throw new S3Error('NotImplemented', `There is no ${question} here.`)
   }

@@ -78,7 +78,7 @@ export async function seed(backends: Backends, previous: Tokens = {}): Promise<D
     ],
     backends,
   )
-  // Its first promotion would create it, too; but creating a key first asks whether the workspace exists.
+  // Its first promotion would also create it, but `keys create` asks for confirmation while it is missing.
   await workspacesOf(backends).create(
     DEMO_WORKSPACE,
     backends.config.defaultQuotaBytes,

@@ -62,8 +62,8 @@ interface FunctionDefinition {
 }
 
 /**
- * As `serverless print` resolves it. That takes seconds, so what it said is kept in dist/ for as long as nothing changes
- * that it depends on.
+ * As `serverless print` resolves it. That takes seconds, so its output is cached in dist/ until something it depends on
+ * changes.
  * @param root folder of serverless.yml
  */
 export async function readServiceDefinition(root: string, stage: string): Promise<ServiceDefinition> {
@@ -96,7 +96,7 @@ async function keyOf(root: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Whole or not at all; it is no failure when there is no room for it, or no right. */
+/** Atomic. A full disk or a missing permission is not an error. */
 async function keep(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {

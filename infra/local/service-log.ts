@@ -57,5 +57,5 @@ export function tellResolver(line: string): string | undefined {
   const { settled = 0, released = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>
   if (settled + released + failed === 0) return undefined
   const left = failed === 0 ? '' : `, ${failed} left to the next run`
-  return `resolver: of promotions that were broken off, ${settled} finished and ${released} undone${left}`
+  return `resolver: of promotions that were interrupted, ${settled} finished and ${released} undone${left}`
 }

@@ -19,7 +19,7 @@ export class UsageError extends Error {
 }
 
 const DEFAULT_PORT = 3000
-/** Of Node.js, and of debuggers. */
+/** The default of Node.js and of debuggers. */
 const DEFAULT_INSPECT_PORT = 9229
 /** Options that npm takes for itself when the `--` before them is forgotten, and then passes on in the environment only. */
 const TAKEN_BY_NPM = ['port', 'fresh', 'watch', 'inspect'] as const

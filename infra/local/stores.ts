@@ -14,7 +14,7 @@ export interface LocalStores {
   config: Config
   s3: S3Client
   demo: Demo
-  /** Of the functions' process, so that they reach the stores. */
+  /** Environment of the functions' process, so that they reach the stores. */
   environment: Record<string, string>
   demoFile(baseUrl: string): DemoFileContent
   stop(): Promise<void>

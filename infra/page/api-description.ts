@@ -18,7 +18,7 @@ export interface PageDescription {
 }
 
 /**
- * @param options.baseUrl the only server of the description; left out: those of the file
+ * @param options.baseUrl the only server of the description; omitted: those of the file
  * @param options.examples of parameters, by name, instead of those of the file; undefined removes one
  */
 export async function describeApi(options: {

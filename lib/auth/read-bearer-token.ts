@@ -23,13 +23,13 @@ const PLACEHOLDER = /^[<${[]|^(undefined|null|None|YOUR_.*|API_KEY)$/
  */
 export function readBearerToken({ authorization, hasOtherKeyHeader }: Credentials): string {
   if (authorization.every((value) => value.trim() === '')) {
-    if (hasOtherKeyHeader) refuse('missing_authorization', `The API key came in an x-api-key header. ${SEND_IT}`)
+    if (hasOtherKeyHeader) refuse('missing_authorization', `The API key came in the wrong header. ${SEND_IT}`)
     throw new ServiceError('missing_authorization')
   }
   const [value = '', ...others] = authorization
   if (others.length > 0) refuse('malformed_authorization', 'There is more than one Authorization header: send one.')
   const token = BEARER.exec(value)?.[1]
-  if (token === undefined) refuse('malformed_authorization', faultOf(value.trim()))
+  if (token === undefined) refuse('malformed_authorization', problemIn(value.trim()))
   if (QUOTES.test(token)) {
     refuse('invalid_api_key', 'The API key is in quotes or brackets: send it without.')
   }
@@ -37,15 +37,15 @@ export function readBearerToken({ authorization, hasOtherKeyHeader }: Credential
     refuse('invalid_api_key', 'There is a placeholder where the API key should be: was a variable left empty?')
   }
   if (!token.startsWith(TOKEN_PREFIX)) {
-    refuse('invalid_api_key', `This is no API key of this service: they start with "${TOKEN_PREFIX}".`)
+    refuse('invalid_api_key', `This is not an API key of this service: those start with "${TOKEN_PREFIX}".`)
   }
   if (!isWellFormedToken(token)) {
-    refuse('invalid_api_key', 'The API key is incomplete or mistyped: its checksum does not fit. Copy it anew.')
+    refuse('invalid_api_key', 'The API key is incomplete or mistyped: its checksum does not match. Copy it again.')
   }
   return token
 }
 
-function faultOf(value: string): string {
+function problemIn(value: string): string {
   if (/^bearer$/i.test(value)) return `There is no API key after the word Bearer. ${SEND_IT}`
   if (/^bearer\s/i.test(value)) return `There is more than the API key after the word Bearer. ${SEND_IT}`
   // A key of ours without the scheme, or any other single word.
@@ -53,7 +53,7 @@ function faultOf(value: string): string {
     return `The word Bearer is missing before the API key. ${SEND_IT}`
   }
   const scheme = SCHEMES.exec(value)?.[0]
-  return `The scheme ${scheme === undefined ? 'of the Authorization header' : scheme} is not known here. ${SEND_IT}`
+  return `The scheme ${scheme === undefined ? 'of the Authorization header' : scheme} is not supported. ${SEND_IT}`
 }
 
 function refuse(

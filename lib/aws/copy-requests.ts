@@ -61,9 +61,9 @@ export async function requireSameSource(
 }
 
 /**
- * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or an
- * earlier try was applied although S3 answered it with an error. Such a call is sent once (send.ts) and nobody else
- * writes the key, so what exists is its work, and complete.
+ * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
+ * applied a try that it answered with an error. An unanswered try is never repeated (send.ts) and nobody else writes
+ * the key, so what exists is complete.
  */
 export async function findArrived(
   error: unknown,

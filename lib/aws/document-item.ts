@@ -39,11 +39,11 @@ export interface TombstoneItem extends Remembered {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
-  /** Of a deleted document: the attempt that made it, its object, and the deletion that retired it. */
+  /** The deleted document: the attempt that made it, its object, and the deletion that retired it. */
   attempt_id?: string
   object_key?: string
   retired_by?: string
-  /** Of the same document: its place in the list, for cursors, and how it was counted. */
+  /** Its place in the list, for cursors, and how it was counted. */
   created_at?: string
   size_bytes?: number
   counted_from?: number

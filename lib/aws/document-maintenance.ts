@@ -17,7 +17,7 @@ export function createDocumentMaintenance({
   tableName: string
 }): DocumentMaintenance {
   return {
-    async enlist(document, signal) {
+    async addToListing(document, signal) {
       const command = new UpdateItemCommand({
         TableName,
         Key: documentKey(document.workspaceId, document.documentId),
@@ -29,7 +29,7 @@ export function createDocumentMaintenance({
           ':listed_at': listedAt(document),
         }),
       })
-      await conditionHeld(send(client, command, { name: 'documents.enlist', signal }))
+      await conditionHeld(send(client, command, { name: 'documents.addToListing', signal }))
     },
 
     async *list(workspaceId, signal, onUnreadable) {

@@ -29,9 +29,9 @@ export function readDocumentRow(attributes: Attributes): DocumentRow {
 
 function ofTombstone(item: TombstoneItem): CountedBytes[] {
   if (item.retired_by === undefined || item.former?.[item.attempt_id ?? ''] !== undefined) return []
-  if (item.expires_at !== undefined) return [{ state: 'untold', finishedAtMs: tombstoneMadeAtMs(item.expires_at) }]
+  if (item.expires_at !== undefined) return [{ state: 'unrecorded', finishedAtMs: tombstoneMadeAtMs(item.expires_at) }]
   const counted = howItWasCounted(item)
-  return [counted ? { state: 'retired', retiredBy: item.retired_by as ReleaseId, ...counted } : { state: 'untold' }]
+  return [counted ? { state: 'retired', retiredBy: item.retired_by as ReleaseId, ...counted } : { state: 'unrecorded' }]
 }
 
 /** @returns undefined for a document that an older release retired */
@@ -49,7 +49,7 @@ function ofFormer(item: RecordItem): CountedBytes[] {
   const former = readFormer(item.former)
   const [oldest] = former
   const all: CountedBytes[] = former.map((each) => ({ state: 'former', ...each }))
-  // There was room for no more.
-  if (oldest && former.length >= MAX_FORMER) all.push({ state: 'forgotten', countedThrough: oldest.countedThrough })
+  // The list is full: there may have been more.
+  if (oldest && former.length >= MAX_FORMER) all.push({ state: 'truncated', countedThrough: oldest.countedThrough })
   return all
 }

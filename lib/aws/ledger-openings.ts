@@ -3,12 +3,12 @@ import type { TakeOutcome } from '../promotion/quota-ledger.ts'
 import type { Release, Reservation } from '../promotion/reservations.ts'
 import { type ConditionalOutcome, conditionally } from './conditional-write.ts'
 import {
-  BE_CHECKED,
   checkValues,
   HAS_ROOM,
   IS_NEW_MARKER,
   IS_NOT_CROWDED,
   MARK,
+  SCHEDULE_CHECK,
   updateLedger,
 } from './ledger-update.ts'
 import { isThrottled, OPENING } from './send.ts'
@@ -26,9 +26,9 @@ import {
  * and each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
-/** Longer than a taking waits for its turn: older ones belong to processes that died, and take nobody's place. */
+/** No live taking lasts this long: older ones were left by dead processes and do not count against the limit. */
 const STALE_MS = 10_000
-/** Kept until their leases are over; with so many the item has 4 KB. */
+/** They stay until their leases end; this many make the item 4 KB. */
 export const MAX_STALE_TAKINGS = 60
 /** Counted apart: releases do not wait for takings. */
 export const MAX_RELEASES = 8
@@ -51,7 +51,7 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
         reservation,
         { name: 'ledger.take', signal, ...ONE_TRY },
         {
-          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK}, ${BE_CHECKED}`,
+          UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK}, ${SCHEDULE_CHECK}`,
           ConditionExpression: `${HAS_ROOM} AND ${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
           values: {
             ':size_bytes': reservation.sizeBytes,
@@ -93,7 +93,7 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
         release,
         { name: 'ledger.mark', signal, ...ONE_TRY },
         {
-          UpdateExpression: `SET ${MARK}, ${BE_CHECKED}`,
+          UpdateExpression: `SET ${MARK}, ${SCHEDULE_CHECK}`,
           ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
           values: { ':marker': releaseItem(release), ':most': MAX_RELEASES, ...checkValues(release) },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

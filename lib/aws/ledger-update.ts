@@ -18,16 +18,16 @@ export const EMPTY_MARKER =
   '#markers.#marker.n = :no_bytes, #markers.#marker.c = if_not_exists(#markers.#marker.c, version)'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
-export const BE_CHECKED = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
+export const SCHEDULE_CHECK = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
 const COUNT_CHANGE = 'ADD version :one'
 /** For updates with other assignments that must return the new version: goes after these. */
-export const COUNT_BY_SET = ', version = version + :one'
+export const COUNT_IN_SET = ', version = version + :one'
 /** For a change that ends an open reservation being undone. */
 export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {
   UpdateExpression: string
-  /** How the change is counted; left out: like any other. */
+  /** How the change is counted; omitted: like any other. */
   count?: string
   ConditionExpression: string
   values?: Record<string, unknown>
@@ -55,7 +55,7 @@ export function updateLedger(
   return send(client, command, options)
 }
 
-/** The values of {@link BE_CHECKED}. */
+/** The values of {@link SCHEDULE_CHECK}. */
 export function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }) {
   return { ':due_at': leaseExpiresAtMs, ':shard': checkShardOf(workspaceId) }
 }

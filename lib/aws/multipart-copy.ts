@@ -72,8 +72,8 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
 }
 
 /**
- * Makes the object appear. S3 may take minutes, and may answer a repeated completion with 200 or with NoSuchUpload. So
- * it is sent once, may use all the time of the request, and if its answer is lost, the object itself tells.
+ * Makes the object appear. S3 may take minutes, so it gets all the time of the request. It is repeated only after an
+ * error answer, which S3 may meet with 200 or NoSuchUpload; if no answer comes, the object decides.
  */
 async function completeUpload(
   upload: Upload,

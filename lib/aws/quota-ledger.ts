@@ -4,7 +4,7 @@ import type { MarkerId, QuotaLedger } from '../promotion/quota-ledger.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import { createLedgerOpenings, MAX_STALE_TAKINGS, MAX_TAKINGS } from './ledger-openings.ts'
 import {
-  COUNT_BY_SET,
+  COUNT_IN_SET,
   COUNT_UNDONE,
   EMPTY_MARKER,
   GIVE_BACK,
@@ -31,7 +31,7 @@ const CLOSING = { patienceMs: 60_000, longestPauseMs: 10 }
 const GIVE_BACK_AND_REMOVE = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}` }
 const GIVE_BACK_AND_KEEP = {
   UpdateExpression: `SET ${GIVE_BACK}, ${EMPTY_MARKER}`,
-  count: COUNT_BY_SET,
+  count: COUNT_IN_SET,
   values: { ':no_bytes': 0 },
 }
 

@@ -66,7 +66,7 @@ export function createReadPace({
   }
 }
 
-/** Makes every call wait for its turn and pay: what DynamoDB says that it consumed, or one unit for a request to S3. */
+/** Makes every call wait its turn, and charges what DynamoDB reports as consumed, or one unit per S3 request. */
 export function paceReads({ dynamoDb, s3 }: { dynamoDb: DynamoDBClient; s3: S3Client }, pace: ReadPace): void {
   const place = { step: 'initialize', name: 'readPaceMiddleware' } as const
   dynamoDb.middlewareStack.add(

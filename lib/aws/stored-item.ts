@@ -50,7 +50,7 @@ function requireKinds<Item extends object>(item: unknown, required: Kinds<Item>,
   return item as Item
 }
 
-/** @param onUnreadable gets the items that cannot be read; left out: they throw */
+/** @param onUnreadable gets the items that cannot be read; omitted: they throw */
 export function* readItems<Item>(
   items: Attributes[],
   read: (attributes: Attributes) => Item,

@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../ids.ts'
 import type { TableWorkspaces } from '../maintenance/table-workspaces.ts'
 import { send } from './send.ts'
 
-/** Greater than any id: behind all rows of a workspace. */
+/** Greater than any id: after all rows of a workspace. */
 const LAST = '\u{10FFFF}'
 
 export function createTableWorkspaces({

@@ -12,7 +12,7 @@ export interface ContainerFiles {
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**
    * Objects under a prefix by ascending key (UTF-8 bytes), whatever their keys look like, read page by page.
-   * @param request.afterKey starts behind it; it need not exist
+   * @param request.afterKey starts after it; it need not exist
    * @param request.pageSize objects per call, at most 1,000
    */
   listContainerFiles(

@@ -18,15 +18,15 @@ export interface DownloadContainerFileDependencies {
  *   container_file_archived
  */
 export async function downloadContainerFile(
-  request: ContainerFileRequest & { asAnyType: boolean },
+  request: ContainerFileRequest & { asOctetStream: boolean },
   deps: DownloadContainerFileDependencies,
   signal: AbortSignal,
 ): Promise<Download> {
   const { description, file } = await findContainerFile(request, deps, signal)
   requireReadable(file, description)
-  const mimeType = request.asAnyType ? undefined : await resolveMimeType(file.contentType, description.path)
+  const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file.contentType, description.path)
   const { path } = description
-  const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asAnyType)
+  const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
   const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
   return { url: await deps.downloads.signContainerFile(signed), expiresAt }
 }

@@ -19,7 +19,7 @@ export interface DownloadDocumentDependencies {
  * @throws ServiceError document_not_found, file_not_downloadable
  */
 export async function downloadDocument(
-  request: { workspaceId: WorkspaceId; documentId: string | undefined; asAnyType: boolean; log: Log },
+  request: { workspaceId: WorkspaceId; documentId: string | undefined; asOctetStream: boolean; log: Log },
   deps: DownloadDocumentDependencies,
   signal: AbortSignal,
 ): Promise<{ document: WorkspaceDocument; download: Download }> {
@@ -27,7 +27,7 @@ export async function downloadDocument(
   await requireContent(document, request.log, deps, signal)
   const { objectKey, filename: path, mimeType } = document
   const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
-  const url = await deps.downloads.signDocument(describeDownload({ objectKey, path, mimeType }, request.asAnyType))
+  const url = await deps.downloads.signDocument(describeDownload({ objectKey, path, mimeType }, request.asOctetStream))
   return { document, download: { url, expiresAt } }
 }
 

@@ -1,7 +1,7 @@
 import { attachmentNamed } from './content-disposition.ts'
 import type { SignedDownload } from './download-signer.ts'
 
-const ANY_TYPE = 'application/octet-stream'
+const OCTET_STREAM = 'application/octet-stream'
 /** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=([\w.+:-]+|"[\w .,:;/+-]*"))*$/
 const MAX_TYPE_LENGTH = 200
@@ -13,16 +13,16 @@ export interface Download {
 
 /**
  * Always an attachment, so that no browser renders somebody's HTML under the bucket's domain.
- * @param asAnyType for clients that accept only application/octet-stream
+ * @param asOctetStream for clients that accept only application/octet-stream
  */
 export function describeDownload(
   { objectKey, path, mimeType }: { objectKey: string; path: string; mimeType: string | undefined },
-  asAnyType: boolean,
+  asOctetStream: boolean,
 ): SignedDownload {
   const isSound = mimeType !== undefined && mimeType.length <= MAX_TYPE_LENGTH && MEDIA_TYPE.test(mimeType)
   return {
     objectKey,
-    contentType: isSound && !asAnyType ? mimeType : ANY_TYPE,
+    contentType: isSound && !asOctetStream ? mimeType : OCTET_STREAM,
     contentDisposition: attachmentNamed(path),
   }
 }

@@ -39,7 +39,9 @@ async function locate(
   const { documentId } = start
   const position = isDocumentId(documentId) && (await listing.positionOf(workspaceId, documentId, signal))
   if (position) return position
-  throw new ServiceError('invalid_cursor', { detail: 'The workspace has no document with this id, nor had it lately.' })
+  throw new ServiceError('invalid_cursor', {
+    detail: 'The workspace has no document with this id, and had none recently.',
+  })
 }
 
 /** Newest first, without those that do not exist. @param ids unchecked */

@@ -1,6 +1,6 @@
 import { type DownloadContainerFileDependencies, downloadContainerFile } from '../files/download-container-file.ts'
 import type { Operation } from './api-handler.ts'
-import { acceptsOnlyAnyType, redirectTo } from './redirect.ts'
+import { acceptsOnlyOctetStream, redirectTo } from './redirect.ts'
 import { readContainerFileRequest } from './retrieve-container-file.ts'
 
 /** GET /v1/containers/{container_id}/files/{file_id}/content */
@@ -9,8 +9,8 @@ export function downloadContainerFileOperation(deps: DownloadContainerFileDepend
     name: 'download_container_file',
     async handle(request) {
       const { deadline, telemetry } = request.state
-      const asAnyType = acceptsOnlyAnyType(request.event)
-      const wanted = { ...readContainerFileRequest(request), asAnyType }
+      const asOctetStream = acceptsOnlyOctetStream(request.event)
+      const wanted = { ...readContainerFileRequest(request), asOctetStream }
       const download = await downloadContainerFile(wanted, deps, deadline.signal)
       telemetry.annotate({ container_id: wanted.containerId })
       return redirectTo(download)

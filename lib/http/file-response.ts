@@ -62,7 +62,7 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): 
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** Sent with a promotion and with a refusal for a full quota. */
+/** Sent with promotions, lists, deletions and quota refusals. */
 export function storageUsageHeaders(quotaBytes: number, usedBytes: number): Record<string, string> {
   return { 'storage-quota-bytes': String(quotaBytes), 'storage-used-bytes': String(usedBytes) }
 }

@@ -19,7 +19,7 @@ export function listContainerFilesOperation(deps: {
       const { shape } = chooseDialect(event)
       refuseParameters(event, ['before', 'before_id', 'provider'])
       const order = queryValue(event, 'order') ?? 'asc'
-      if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path; allowed is asc.')
+      if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })

@@ -54,7 +54,7 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
   const ids = [...queryValues(event, 'ids[]'), ...queryValues(event, 'ids')]
   if (ids.length > MAX_IDS) refuseValue('ids[]', `At most ${MAX_IDS} ids are allowed.`)
   if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
-    refuseValue('ids[]', 'It goes together with no cursor and no limit.')
+    refuseValue('ids[]', 'It cannot be combined with a cursor or a limit.')
   }
   // All documents were promoted, so all have this one purpose.
   if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })

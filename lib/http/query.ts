@@ -13,7 +13,7 @@ export function queryValues(event: Query, name: string): string[] {
 /** @throws ServiceError invalid_parameter when it was sent more than once */
 export function queryValue(event: Query, name: string): string | undefined {
   const values = queryValues(event, name)
-  if (values.length > 1) refuseValue(name, 'It may be sent once only.')
+  if (values.length > 1) refuseValue(name, 'Send it only once.')
   return values[0]
 }
 
@@ -26,7 +26,7 @@ export function queryChoice<Choice extends string>(
   const value = queryValue(event, name)
   if (value === undefined) return undefined
   const choice = choices.find((each) => each === value)
-  return choice ?? refuseValue(name, `Allowed is ${choices.join(', ')}.`)
+  return choice ?? refuseValue(name, `Allowed: ${choices.join(', ')}.`)
 }
 
 /** @throws ServiceError unsupported_parameter when one of them was sent: ignoring it would give a wrong answer */
@@ -38,21 +38,21 @@ export function refuseParameters(event: Query, names: readonly string[]): void {
 
 /** @throws ServiceError unsupported_parameter */
 export function refuseParameter(name: string, hint = ''): never {
-  const detail = `The parameter ${name} is not offered by this operation.${hint && ` ${hint}`}`
+  const detail = `This operation does not support the parameter ${name}.${hint && ` ${hint}`}`
   throw new ServiceError('unsupported_parameter', { detail, metadata: { parameter: name } })
 }
 
 /** @throws ServiceError invalid_parameter */
 export function refuseValue(name: string, detail: string): never {
   throw new ServiceError('invalid_parameter', {
-    detail: `The parameter ${name} is wrong. ${detail}`,
+    detail: `The parameter ${name} is invalid. ${detail}`,
     metadata: { parameter: name },
   })
 }
 
 /**
- * How many items a page may have; more than 1,000 are read as 1,000.
- * @param bounds.max what may be asked for
+ * The page size; anything above 1,000 is read as 1,000.
+ * @param bounds.max the largest value accepted
  * @throws ServiceError invalid_limit
  */
 export function readLimit(event: Query, bounds: { default: number; max: number }): number {

@@ -3,11 +3,11 @@ import type { Download } from '../files/download.ts'
 import { headerValue } from './request-headers.ts'
 import type { ApiEvent } from './request-state.ts'
 
-const ANY_TYPE = 'application/octet-stream'
+const OCTET_STREAM = 'application/octet-stream'
 
 /** Whether the client accepts no other type: `@openrouter/sdk` does not. */
-export function acceptsOnlyAnyType(event: ApiEvent): boolean {
-  return headerValue(event, 'accept')?.trim().toLowerCase() === ANY_TYPE
+export function acceptsOnlyOctetStream(event: ApiEvent): boolean {
+  return headerValue(event, 'accept')?.trim().toLowerCase() === OCTET_STREAM
 }
 
 /** The body repeats the address for clients that do not follow redirects. */

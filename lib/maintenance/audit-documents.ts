@@ -22,7 +22,7 @@ export async function auditPair(
 async function auditUnlisted(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, documentId } = document
   await reportFinding({ workspaceId, kind: 'unlisted_document', documentId }, audit, () =>
-    audit.deps.documents.enlist(document, audit.signal),
+    audit.deps.documents.addToListing(document, audit.signal),
   )
 }
 
@@ -66,7 +66,7 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 
-/** As far as anybody knows, also of an unreadable document: that was reported when the documents were listed. */
+/** An unreadable document counts as the owner: it was reported when the documents were listed. */
 async function isObjectOf(
   documentId: DocumentId,
   objectKey: string,

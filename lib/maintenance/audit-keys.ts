@@ -19,7 +19,7 @@ export interface KeyReport {
 /**
  * Looks for misspelt permissions in keys that were written by hand. Repairs nothing: only the key's owner knows what
  * was meant.
- * @param options.workspaceId left out: the keys of all workspaces
+ * @param options.workspaceId omitted: the keys of all workspaces
  */
 export async function auditKeys(
   { workspaceId, onFinding }: { workspaceId?: WorkspaceId | undefined; onFinding(finding: KeyFinding): void },

@@ -5,7 +5,7 @@ import type { AuditContext, WorkspaceAudit } from './audit-workspace.ts'
 import type { UnfinishedUpload } from './object-maintenance.ts'
 import { reportFinding } from './report-finding.ts'
 
-/** Until then a reservation is the resolver's: the clock of the audit's machine may be wrong. */
+/** Until then it is left to the resolver: the audit's clock may be wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
 /** A promotion lasts seconds, so an upload this old was abandoned. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000

@@ -81,7 +81,7 @@ async function beginRound(
   const earlier = running.find(({ Name, StartDate }) => orderOf(StartDate, Name) < own)
   const round = { roundId, startedAtMs: Date.parse(startedAt), totalShards }
   if (earlier) {
-    log.warn('round of the audit refused: an earlier one still runs', { round_id: roundId, running: earlier.Name })
+    log.warn('audit round refused: an earlier one is still running', { round_id: roundId, running: earlier.Name })
     return { ...round, isRefused: true, shards: [] }
   }
   const expectedWorkspaces = await countWorkspaces(signal)

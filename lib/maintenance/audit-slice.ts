@@ -27,7 +27,7 @@ export async function auditSlice(
     growSlices(shard)
   } catch (error) {
     if (placeOf(shard) === placeOf(before)) throw error
-    deps.log.warn('slice of the audit ended early, the next one goes on', { shard: shard.shard, error })
+    deps.log.warn('audit slice ended early, the next one continues', { shard: shard.shard, error })
   }
   return shard
 }

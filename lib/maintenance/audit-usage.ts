@@ -25,12 +25,12 @@ export type NotAddedUpReason =
 interface UsageSum {
   /** Counted at the cut, and not under way. */
   heldBytes: number
-  /** Counted later, or unknown since when: as the ledger is now. */
+  /** Counted after the cut, or since an unknown version. Used only if the ledger has not changed. */
   otherBytes: number
-  /** Entries of which it is unknown since when or until when they were counted. */
-  untold: number
+  /** Entries whose first or last counted version is unknown. */
+  unrecorded: number
   /** Deletions of unknown size. */
-  untoldDeletions: number
+  unrecordedDeletions: number
   newestVersion: number
 }
 
@@ -53,8 +53,8 @@ export type UsageResult =
   | { outcome: 'drift'; usedBytes: number; expectedBytes: number; correct(): Promise<boolean> }
   | { outcome: 'not_added_up'; reason: NotAddedUpReason }
 
-type Untold = Extract<CountedBytes, { state: 'untold' | 'forgotten' }>
-type Told = Exclude<CountedBytes, Untold>
+type Unrecorded = Extract<CountedBytes, { state: 'unrecorded' | 'truncated' }>
+type Recorded = Exclude<CountedBytes, Unrecorded>
 
 /** Tombstones live a day, by DynamoDB's clock. */
 const MAX_AGE_MS = 20 * 60 * 60 * 1000
@@ -74,7 +74,7 @@ export async function beginUsage(
 ): Promise<UsageState> {
   const atMs = deps.now()
   const cut = await cutLedger(workspaceId, deps, signal)
-  const sum = { heldBytes: 0, otherBytes: 0, untold: 0, untoldDeletions: 0, newestVersion: 0 }
+  const sum = { heldBytes: 0, otherBytes: 0, unrecorded: 0, unrecordedDeletions: 0, newestVersion: 0 }
   return { workspaceId, ...(typeof cut === 'string' ? { reason: cut } : { cut }), atMs, sum, suspectedBytes }
 }
 
@@ -93,13 +93,13 @@ export function usageSum(state: UsageState): { add(row: DocumentRow): void } {
   return {
     add({ counted }) {
       for (const bytes of counted) {
-        if (bytes.state === 'untold' || bytes.state === 'forgotten') addUntold(bytes)
+        if (bytes.state === 'unrecorded' || bytes.state === 'truncated') addUnrecorded(bytes)
         else addCounted(bytes)
       }
     },
   }
 
-  function addCounted(bytes: Told): void {
+  function addCounted(bytes: Recorded): void {
     const { state: kind, sizeBytes, countedFrom, createdAtMs } = bytes
     sum.newestVersion = Math.max(sum.newestVersion, countedFrom ?? 0, kind === 'former' ? bytes.countedThrough : 0)
     if (isUnderWay(bytes) || wasGivenBack(bytes)) return
@@ -107,17 +107,17 @@ export function usageSum(state: UsageState): { add(row: DocumentRow): void } {
       sum.heldBytes += sizeBytes
       return
     }
-    if (countedFrom === undefined) sum.untold++
+    if (countedFrom === undefined) sum.unrecorded++
     if (kind !== 'former') sum.otherBytes += sizeBytes
   }
 
-  function addUntold(bytes: Untold): void {
-    if (bytes.state === 'forgotten') sum.untold += bytes.countedThrough >= version ? 1 : 0
-    else if (bytes.finishedAtMs === undefined) sum.untoldDeletions++
-    else if (!wasLongBefore(bytes.finishedAtMs)) sum.untold++
+  function addUnrecorded(bytes: Unrecorded): void {
+    if (bytes.state === 'truncated') sum.unrecorded += bytes.countedThrough >= version ? 1 : 0
+    else if (bytes.finishedAtMs === undefined) sum.unrecordedDeletions++
+    else if (!wasLongBefore(bytes.finishedAtMs)) sum.unrecorded++
   }
 
-  function wasGivenBack(bytes: Told): boolean {
+  function wasGivenBack(bytes: Recorded): boolean {
     if (bytes.state === 'retired') return emptied.has(bytes.retiredBy)
     return bytes.state === 'former' && bytes.countedThrough < version
   }
@@ -134,7 +134,8 @@ export async function endUsage(state: UsageState, deps: UsageDependencies, signa
 
   const lastVersion = (await deps.ledgers.read(workspaceId, signal))?.version
   const isUnchanged = lastVersion === cut.version
-  const reason = sum.untoldDeletions > 0 ? 'older_release' : isUnchanged ? undefined : whyNot(state, lastVersion, deps)
+  const reason =
+    sum.unrecordedDeletions > 0 ? 'older_release' : isUnchanged ? undefined : whyNot(state, lastVersion, deps)
   if (reason) return { outcome: 'not_added_up', reason }
 
   const { usedBytes } = cut
@@ -142,7 +143,7 @@ export async function endUsage(state: UsageState, deps: UsageDependencies, signa
   const expectedBytes = cut.underWayBytes + sum.heldBytes + (isUnchanged ? sum.otherBytes : 0)
   const excessBytes = usedBytes - expectedBytes
   if (excessBytes === 0) return { outcome: 'agrees' }
-  // An older release undoes what no cut shows, so a sum may be wrong; but never twice by the same number.
+  // An older release may undo what no cut shows, so one sum may be wrong, but never two by the same amount.
   if (isUnchanged || suspectedBytes.at(-1) === excessBytes) {
     const at = { version: cut.version ?? 0, lastVersion: lastVersion ?? 0 }
     const drift = { usedBytes, expectedBytes, ...(cut.version !== undefined && { at }) }
@@ -166,5 +167,5 @@ function whyNot(
   if (now() - atMs > MAX_AGE_MS) return 'too_slow'
   if (cut?.version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion)
     return 'ledger_replaced'
-  return sum.untold > 0 ? 'older_release' : undefined
+  return sum.unrecorded > 0 ? 'older_release' : undefined
 }

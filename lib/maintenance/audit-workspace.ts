@@ -66,7 +66,7 @@ const FORMAT = 1
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
  * again before it becomes a finding: a promotion or deletion under way is none. Listings are streamed. A ledger or
  * reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
- * @param place its `workspace` says where to go on, and changes with every step; undefined: at the beginning, or done
+ * @param place its `workspace` is where to continue, updated at every step; undefined before the start and when done
  * @param isOver asked after each step
  */
 export async function auditWorkspace(

@@ -29,19 +29,19 @@ export type CountedBytes =
   | ({ state: 'retired'; retiredBy: ReleaseId } & CountedAttempt)
   | ({ state: 'former' } & FormerDocument)
   /** Deleted by an older release, which did not record its size and until when it was counted. */
-  | { state: 'untold'; finishedAtMs?: number }
+  | { state: 'unrecorded'; finishedAtMs?: number }
   /** There may have been more, counted up to this version. */
-  | { state: 'forgotten'; countedThrough: number }
+  | { state: 'truncated'; countedThrough: number }
 
 export interface DocumentMaintenance {
   /** By ascending id, read page by page. */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<StoredDocument>
-  /** The same, with the tombstones in between. @param options.after starts behind this row */
+  /** The same, with the tombstones in between. @param options.after starts after this row */
   listRows(
     workspaceId: WorkspaceId,
     signal: AbortSignal,
     options?: { onUnreadable?: OnUnreadable; after?: DocumentId | undefined },
   ): AsyncIterable<DocumentRow>
   /** Gives a document its place in callers' lists, if it still exists. May be repeated. */
-  enlist(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
+  addToListing(document: WorkspaceDocument, signal: AbortSignal): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface LedgerCut {
   usedBytes: number
   underWayBytes: number
   underWay: {
-    /** `version` less `countedFrom`: by how much they were younger than the cut. */
+    /** `version` less `countedFrom`: how many versions before the cut they were counted. */
     ages: number[]
     /** Those with unknown `countedFrom`, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]
@@ -31,8 +31,8 @@ const MAX_UNDER_WAY = 10_000
 
 /**
  * Cuts through everything that is under way in a workspace, while it keeps changing. All changes of the counter are
- * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut. The
- * exception are those undone meanwhile: then it is tried again (docs/decisions/0022-adding-up-while-it-changes.md).
+ * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut.
+ * Except those undone meanwhile: then it tries again (docs/decisions/0022-adding-up-while-it-changes.md).
  * @returns why there is none: `restless` when an attempt was undone during every try
  */
 export async function cutLedger(
@@ -99,6 +99,6 @@ function wasTakenBefore(
 ): boolean | undefined {
   if (before === undefined || after === undefined || before.version === after.version) return true
   if (countedFrom === undefined) return undefined
-  // A version that is still to come is from the former life of a ledger that was restored from a backup.
+  // A version beyond the ledger's own predates its restore from a backup.
   return countedFrom <= before.version || countedFrom > after.version
 }

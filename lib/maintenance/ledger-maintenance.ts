@@ -9,7 +9,7 @@ export interface DueWorkspace {
 }
 
 export interface LedgerMaintenance extends WorkspaceLedgers {
-  /** The ids of all workspaces, in a stable order. @param share left out: all */
+  /** The ids of all workspaces, in a stable order. @param share omitted: all */
   list(signal: AbortSignal, share?: TableSegment): AsyncIterable<WorkspaceId>
   /** In no order. @throws Error at the first ledger that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>

@@ -9,11 +9,11 @@ export interface UnfinishedUpload {
 }
 
 export interface ObjectMaintenance {
-  /** Document objects by ascending key, read page by page. @param afterKey starts behind it */
+  /** Document objects by ascending key, read page by page. @param afterKey starts after it */
   listObjects(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<StoredDocumentObject>
-  /** By ascending key. @param afterKey starts behind it */
+  /** By ascending key. @param afterKey starts after it */
   listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
-  /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts behind it */
+  /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts after it */
   listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
   hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
   /** Aborts the unfinished uploads of a key, but leaves its object. */

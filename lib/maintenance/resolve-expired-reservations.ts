@@ -10,14 +10,14 @@ import { UnreadableItemError } from '../unreadable-item.ts'
 import type { DueWorkspace, LedgerMaintenance } from './ledger-maintenance.ts'
 
 export interface ResolverRun extends Omit<ResolverBounds, 'claimUntilMs'> {
-  /** Of the index of due workspaces; left out: all. Other runs have the other shards. */
+  /** Shards of the index of due workspaces; omitted: all. Other runs have the other shards. */
   shards?: readonly number[]
   /** When this run is certainly over, ms since 1970: until then nobody else takes up its workspaces. */
   endsAtMs?: number
 }
 
 export interface ResolverReport extends Omit<WorkspaceReport, 'isClaimedElsewhere'> {
-  /** Those that were due and were looked at. */
+  /** Those that were due and were taken up, whether or not the look at them succeeded. */
   workspaces: number
   /** Those that another run or a request took up first. */
   elsewhere: number
@@ -35,7 +35,7 @@ const WORKSPACES_AT_ONCE = 64
 const PUNCTUAL_MS = 90_000
 /** No run takes longer. */
 const LONGEST_RUN_MS = 60_000
-const UNREADABLE_PAUSE_MS = 10 * 60 * 1000
+const PUT_OFF_MS = 10 * 60 * 1000
 
 /**
  * Resolves what dead processes have left in all workspaces that are due, the longest due first. One that fails is
@@ -101,8 +101,8 @@ export async function resolveExpiredReservations(
       }
       report.workspaces++
       report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
-      deps.log.error('workspace not looked at, left to a later run', { workspace_id: due.workspaceId, error })
-      // Trouble with a store ends sooner, and it takes no more writes meanwhile.
+      deps.log.error('workspace not resolved, left to a later run', { workspace_id: due.workspaceId, error })
+      // A store recovers sooner than that, and would not take this write meanwhile.
       if (!isStoreInTrouble(error)) await putOff(due)
     }
   }
@@ -110,7 +110,7 @@ export async function resolveExpiredReservations(
   /** Nothing changes until somebody repairs it: it must not hold up the others. */
   async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
     try {
-      await deps.ledgers.reschedule(workspaceId, { seenMs, nextMs: deps.now() + UNREADABLE_PAUSE_MS }, signal)
+      await deps.ledgers.reschedule(workspaceId, { seenMs, nextMs: deps.now() + PUT_OFF_MS }, signal)
     } catch (error) {
       deps.log.error('workspace not put off', { workspace_id: workspaceId, error })
     }

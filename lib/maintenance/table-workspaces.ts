@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../ids.ts'
 
-/** One of several shares of a table that are read in parallel, starting behind a workspace. */
+/** One of several shares of a table that are read in parallel, starting after a workspace. */
 export interface TableSegment {
   segment: number
   totalSegments: number

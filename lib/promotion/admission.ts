@@ -8,7 +8,7 @@ import type { WorkspaceId } from '../ids.ts'
 export interface Admission {
   /** Whether to refuse a promotion at once, try it once, or be patient with it. */
   judge(workspaceId: WorkspaceId): 'refuse' | 'one_try' | 'patient'
-  /** Call it for each promotion: it got through to the ledger, or was refused because of load. */
+  /** Call it for each promotion that got through to the ledger or was refused because of load. */
   note(workspaceId: WorkspaceId, isAccepted: boolean): void
   /** Grows with the load, and differs between callers. */
   retryAfterSeconds(workspaceId: WorkspaceId): number
@@ -26,7 +26,7 @@ const HALF_LIFE_MS = 2500
 const SURPLUS = 2
 /** Above this probability of a refusal, waiting for the item would only make it busier. */
 const HOT = 0.02
-const LONGEST_RETRY_AFTER_SECONDS = 10
+const RETRY_AFTER_AT_FULL_LOAD_SECONDS = 10
 const MOST_WORKSPACES = 1000
 
 export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
@@ -58,7 +58,7 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
       if (seen.size > MOST_WORKSPACES && oldest !== undefined) seen.delete(oldest)
     },
     retryAfterSeconds(workspaceId) {
-      const seconds = 1 + (LONGEST_RETRY_AFTER_SECONDS - 1) * refusalProbability(workspaceId)
+      const seconds = 1 + (RETRY_AFTER_AT_FULL_LOAD_SECONDS - 1) * refusalProbability(workspaceId)
       return Math.ceil(seconds * (1 + random() / 4))
     },
   }

@@ -75,7 +75,7 @@ async function typeOf(
       typeOfContent(await objects.readStart(file, TELLING_BYTES, deadline.signal)),
     )
   } catch (error) {
-    log.warn('the type of a file was not found out', { error })
+    log.warn('the type of a file could not be detected', { error })
     return resolveMimeType(file.contentType, path)
   }
 }

@@ -38,7 +38,10 @@ export interface DocumentRecords {
    * @returns the document, when this deletion retired it now or earlier; undefined when nothing is left for it to do
    */
   retire(deletion: Release, signal: AbortSignal): Promise<RetiredDocument | undefined>
-  /** The bytes were given back: the tombstone may expire in a day. @param ended left out: it was given before */
+  /**
+   * Lets the tombstone expire in a day; call it once the bytes are given back.
+   * @param ended omitted if an earlier call passed it
+   */
   finish(deletion: Release, signal: AbortSignal, ended?: DeletionEnd): Promise<void>
 }
 

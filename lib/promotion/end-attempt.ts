@@ -19,7 +19,7 @@ export async function undo(
   signal: AbortSignal,
 ): Promise<'recorded' | 'undone'> {
   if ((await deps.documents.fence(reservation, signal)) === 'recorded') return 'recorded'
-  // Only after the fence: a watch deletes the object, and the document might turn out to exist.
+  // Not before the fence: a watch ends in deleting the object, and the document might exist.
   if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
   // From here on the reservation alone holds the bytes.
   await deps.ledger.unmark(reservation, signal)
@@ -71,7 +71,7 @@ export async function undoOrLeave(
   const signal = deadline.undoSignal()
   try {
     return await telemetry.time('undo', async () => {
-      // Nothing may go on in parallel with what follows.
+      // What follows must run alone.
       await progress.unmarked
       const mayCopyArrive = progress.copy === 'unanswered'
       if (await isOpen(reservation, progress, deps, signal)) {
@@ -83,7 +83,7 @@ export async function undoOrLeave(
       return 'undone'
     })
   } catch (error) {
-    log.error('undo failed, what is left is the resolver’s', {
+    log.error('undo failed, the rest is left to the resolver', {
       document_id: reservation.documentId,
       attempt_id: reservation.attemptId,
       progress: `reservation ${progress.reservation}, copy ${progress.copy}`,
@@ -102,6 +102,7 @@ async function isOpen(
 ): Promise<boolean> {
   if (progress.reservation !== 'unknown') return progress.reservation === 'open'
   const outcome = await deps.reservations.forestall(reservation, signal)
-  if (outcome === 'occupied') throw new Error('an opening of unknown outcome may arrive once another attempt has ended')
+  if (outcome === 'occupied')
+    throw new Error('an opening of unknown outcome may still arrive once the other attempt ends')
   return outcome === 'open'
 }

@@ -16,7 +16,7 @@ export interface Leftover {
 }
 
 /** A process died between taking the bytes and removing the marker. */
-export function leftTaking(taking: Taking, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
+export function takingLeftover(taking: Taking, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
   const { workspaceId, attemptId } = taking
   return {
     what: 'taking',
@@ -26,7 +26,7 @@ export function leftTaking(taking: Taking, reservations: OpenReservation[], deps
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
-      // Only a copy that did not wait for its reservation can exist or still arrive; its document id tells where.
+      // A copy can exist only if it did not wait for the reservation; then the attempt id gives its document id.
       const documentId = documentIdOfAttempt(attemptId)
       const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
       await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
@@ -42,7 +42,11 @@ function reservationOf({ attemptId }: { attemptId: AttemptId }, reservations: Op
 }
 
 /** A process died while giving bytes back. */
-export function leftRelease(release: Release, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
+export function releaseLeftover(
+  release: Release,
+  reservations: OpenReservation[],
+  deps: ResolverDependencies,
+): Leftover {
   return {
     what: 'release',
     subject: release,
@@ -56,8 +60,8 @@ export function leftRelease(release: Release, reservations: OpenReservation[], d
   }
 }
 
-/** @returns undefined for a reservation that belongs to a release: the ledger has that, and it is resolved there */
-export function leftReservation(
+/** @returns undefined for a reservation closed by a release in the ledger: resolving that release deals with it */
+export function reservationLeftover(
   reservation: OpenReservation,
   ledger: WorkspaceLedger,
   deps: ResolverDependencies,
@@ -78,7 +82,8 @@ export function leftReservation(
         await settle(reservation, deps, signal)
         return 'settled'
       }
-      // The marker is written before the closing and goes with the bytes. It is gone, so they were given back.
+      // The release's marker is written before the closing and removed once the bytes went back. It is gone, so they
+      // did.
       await deps.reservations.remove(reservation, signal)
       return 'settled'
     },

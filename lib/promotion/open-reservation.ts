@@ -52,7 +52,9 @@ function isDead(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): 
   return other.purpose === 'promotion' && !other.closedBy && ageMs(other, leaseMs, now()) >= LONGEST_LIFE_MS
 }
 
-/** Retry-After grows with its age, until it must be dead: then the next repetition takes over. */
+/**
+ * Retry-After is its age, or the time until it must be dead if that is shorter; then the next repetition takes over.
+ */
 function inProgress(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): ServiceError {
   const age = ageMs(other, leaseMs, now())
   const endsInMs = other.purpose === 'fence' ? other.leaseExpiresAtMs - now() : Math.min(age, LONGEST_LIFE_MS - age)

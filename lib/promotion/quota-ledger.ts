@@ -22,7 +22,7 @@ export interface GivenBack {
   countedThrough: number | undefined
 }
 
-/** `isDue`: all that stands in the way may be reservations whose lease is over. */
+/** `isDue`: expired reservations may be all that takes up the room. */
 export type TakeOutcome =
   | { outcome: 'taken'; usage: StorageUsage; countedFrom: number }
   | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
@@ -30,7 +30,7 @@ export type TakeOutcome =
   | { outcome: 'crowded' }
 
 /**
- * The counter of each workspace, one item. Each method is one write: what opens (take, mark) is sent once, what closes
+ * The counter of each workspace, one item. Changes are single writes: what opens (take, mark) is sent once, what closes
  * (unmark, release) may be repeated (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and

@@ -52,7 +52,8 @@ export interface Reservations {
   ): Promise<OpenReservation | undefined>
   /**
    * Makes sure that a reservation whose opening was never answered does not exist and never will.
-   * @returns 'open' when it exists; 'occupied' when another attempt's does, which may go before the opening arrives
+   * @returns 'open' when it exists; 'occupied' when another attempt's does: it may be gone by the time the opening
+   * arrives
    */
   forestall(reservation: Reservation, signal: AbortSignal): Promise<'forestalled' | 'open' | 'occupied'>
   /** Hands the bytes over to a release. @returns undefined when there is no reservation, or another release has it */

@@ -2,7 +2,7 @@ import { forEachAtOnce } from '../each-at-once.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import { type Leftover, leftRelease, leftReservation, leftTaking } from './leftovers.ts'
+import { type Leftover, releaseLeftover, reservationLeftover, takingLeftover } from './leftovers.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
 import type { OpenReservation } from './reservations.ts'
 import type { WorkspaceLedger, WorkspaceLedgers } from './workspace-ledgers.ts'
@@ -57,7 +57,8 @@ export async function resolveWorkspace(
   const log = deps.log.with({ workspace_id: workspaceId })
   /** How long ago the oldest lease ended among those that failed. */
   let oldestFailedMs = 0
-  // All leases are judged by this moment: what ends later may still have been on its way when it was looked for.
+  // All leases are judged as of now: a write whose lease ends later may still have been in flight when we looked for
+  // it.
   const startedAtMs = deps.now()
   const before = await deps.ledgers.read(workspaceId, signal)
   if (before === undefined) return report
@@ -70,17 +71,17 @@ export async function resolveWorkspace(
     if (dueAtMs !== undefined) await reschedule(dueAtMs, before)
     return report
   }
-  // Markers as they are after the reservations were read: if one is there, its other side had not been written when that was
-  // looked for; if it is gone, it had. The version as it was before, so that later changes are not forgotten.
+  // Markers are read after the reservations: one that is still there may have no counterpart yet; for one that is gone,
+  // the counterpart was written. The version is the earlier one, so that no later change is missed.
   const ledger = await readAgain(before)
   if (ledger === undefined) return { ...report, isClaimedElsewhere: true }
-  // What this run begins, the next one may finish: by then this one is over.
+  // Leases begun here end with the claim, so that the next run may finish the work.
   const ownDeps = claimUntilMs === undefined ? deps : { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
   // First what has a marker, one kind at a time: once its marker is gone, a reservation can be taken back like any other.
   const phases = [
-    ledger.takings.filter(isOver).map((taking) => leftTaking(taking, reservations, ownDeps)),
-    ledger.releases.filter(isOver).map((release) => leftRelease(release, reservations, ownDeps)),
-    reservations.filter(isOver).flatMap((reservation) => leftReservation(reservation, ledger, ownDeps) ?? []),
+    ledger.takings.filter(isOver).map((taking) => takingLeftover(taking, reservations, ownDeps)),
+    ledger.releases.filter(isOver).map((release) => releaseLeftover(release, reservations, ownDeps)),
+    reservations.filter(isOver).flatMap((reservation) => reservationLeftover(reservation, ledger, ownDeps) ?? []),
   ]
   for (const phase of phases) {
     const room = Math.max(0, maxResolutions - (report.settled + report.released + report.failed))
@@ -99,7 +100,7 @@ export async function resolveWorkspace(
     const all: OpenReservation[] = []
     const onUnreadable = (error: Error) => {
       report.unreadable++
-      log.error('reservation unreadable, passed by', { error })
+      log.error('unreadable reservation skipped', { error })
     }
     for await (const reservation of deps.reservations.list(workspaceId, signal, onUnreadable)) all.push(reservation)
     return all
@@ -143,7 +144,7 @@ export async function resolveWorkspace(
    */
   function nextLookMs(all: { leaseExpiresAtMs: number }[]): number {
     const nowMs = deps.now()
-    // Those judged as running: one that has ended meanwhile is due at once.
+    // Those judged as running above: one that has ended since is due at once.
     const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > startedAtMs)
     if (report.failed > 0) {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, oldestFailedMs / 4))

@@ -9,7 +9,7 @@ export interface WorkspaceLedger extends StorageUsage {
   releases: Release[]
   /** Grows with every change: between two reads of the same version nothing happened. */
   version: number
-  /** Counts the open reservations that were undone: nothing else is left of such an attempt. */
+  /** How many open reservations were undone: such attempts leave no other trace. */
   undone: number
   /** When the resolver will look at its reservations; undefined: there are none. */
   checkDueAtMs: number | undefined
@@ -29,7 +29,7 @@ export interface WorkspaceLedgers {
   ): Promise<WorkspaceLedger | undefined>
   /**
    * Sets when to look at a workspace again, unless somebody else has set it since.
-   * @param check.next undefined: never, unless the ledger has changed since that version
+   * @param check.nextMs undefined: never, unless the ledger has changed since that version
    */
   reschedule(
     workspaceId: WorkspaceId,

@@ -74,7 +74,7 @@ export function describeDocumentMaintenance(name: string, make: () => DocumentRe
       it('say of a deletion that nobody told until when it counted', async () => {
         const one = await recorded({ ...document(), countedFrom })
         await remove(one)
-        expect((await rowOf(one))?.counted).toEqual([{ state: 'untold', finishedAtMs: expect.any(Number) }])
+        expect((await rowOf(one))?.counted).toEqual([{ state: 'unrecorded', finishedAtMs: expect.any(Number) }])
       })
 
       it('hold nothing where an attempt was fenced', async () => {

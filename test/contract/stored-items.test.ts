@@ -177,7 +177,7 @@ describe('a document of before there were lists', () => {
     await put(items.config.documentsTable, { ...item, ...(place && { listed_at: place }) })
     expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([{ ...older, isUnlisted: true }])
 
-    await documents.enlist(older, signal)
+    await documents.addToListing(older, signal)
     expect(await readRecordItem(older)).toEqual({ ...item, listed_at })
     expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([])
     expect((await listedIds()).toSorted()).toEqual([newer.documentId, older.documentId].toSorted())
@@ -189,7 +189,7 @@ describe('a document of before there were lists', () => {
     await documents.record(document, signal)
     await documents.retire(newRelease(document, 'deletion'), signal)
     const tombstone = await readRecordItem(document)
-    await documents.enlist(document, signal)
+    await documents.addToListing(document, signal)
     expect(await readRecordItem(document)).toEqual(tombstone)
     expect(await listedIds()).toEqual([])
   })

@@ -77,7 +77,7 @@ describe('a document id under which documents were deleted again and again', () 
     const counted = await makeAndDelete(documentId, 12, 1000)
     const through = counted.map((each) => (each.state === 'former' ? each.countedThrough : undefined))
     expect(through).toEqual([35, 45, 55, 65, 75, 85, 95, 105, 115, 125, undefined])
-    expect(counted.at(-1)).toEqual({ state: 'forgotten', countedThrough: 35 })
+    expect(counted.at(-1)).toEqual({ state: 'truncated', countedThrough: 35 })
     expect(itemSizeBytes(await readRecordItem({ documentId }))).toBeLessThan(2048)
   })
 

@@ -8,7 +8,7 @@ import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-fault
 import type { Fault } from '../support/faults/fault-proxy.ts'
 import { LEDGER_SETTINGS, newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
-// Never, on however busy a machine.
+// Never reached, however busy the machine.
 const signal = AbortSignal.timeout(900_000)
 const used = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId
@@ -17,7 +17,7 @@ beforeEach(() => {
   workspaceId = newWorkspaceId()
 })
 
-/** The ledger without faults; the removal through the used.broken. */
+/** The ledger without faults; the removal through a client whose calls can be broken. */
 function open() {
   const settings = {
     ...LEDGER_SETTINGS,
@@ -99,7 +99,7 @@ describe('the removal of a workspace', () => {
     expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500, usedBytes: 0 })
   })
 
-  it('refuses one that came up since nobody saw it', async () => {
+  it('refuses one that was made after none was seen', async () => {
     const { ledger, removal } = open()
     await ledger.create(workspaceId, 500, signal)
     expect(await removal.remove(workspaceId, undefined, signal)).toBe(false)

@@ -20,7 +20,7 @@ describe('npm run admin -- documents', () => {
     expect(unconfirmed).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${question} Nobody is there to answer: add --yes to do it.\n`,
+      stderr: `${question} There is no terminal to ask at: add --yes to do it.\n`,
     })
     expect(await service().stateOf(workspace)).toMatchObject({ documents: 1, usedBytes: 1000 })
 

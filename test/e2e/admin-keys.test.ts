@@ -126,7 +126,7 @@ describe('npm run admin -- keys', () => {
 })
 
 describe('npm run admin -- keys: what is rarely meant', () => {
-  it('makes no key for a workspace that is not there, unless it is said', async () => {
+  it('makes no key for a missing workspace without --yes', async () => {
     const refused = await admin('keys', 'create', '--workspace', 'ws_typo', '--management')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toMatch(/^There is no workspace ws_typo .* Make a key for it\? .* add --yes to do it\.\n$/)

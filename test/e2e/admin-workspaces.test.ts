@@ -28,7 +28,7 @@ describe('npm run admin -- workspaces', () => {
     const unasked = await admin('workspaces', 'set-quota', 'ws_lowered', '400')
     expect(unasked).toMatchObject({ code: 2, stdout: '' })
     expect(unasked.stderr).toBe(
-      'The quota of ws_lowered in this environment goes from 10 GiB (10737418240 bytes) to 400 bytes, below the 1000 bytes that are used. Set it? Nobody is there to answer: add --yes to do it.\n',
+      'The quota of ws_lowered in this environment goes from 10 GiB (10737418240 bytes) to 400 bytes, below the 1000 bytes that are used. Set it? There is no terminal to ask at: add --yes to do it.\n',
     )
     expect((await admin('workspaces', 'set-quota', 'ws_lowered', '10MB')).stderr).toContain(
       'a thousandth of it or less',

@@ -73,7 +73,7 @@ describe('npm run admin -- audit', () => {
     expect((await audit()).stdout).toBe('2 workspaces with 0 documents of 0 bytes: nothing is wrong.\n')
   })
 
-  it('finds a key with a permission that there is none of, until it is changed', async () => {
+  it('finds a key with an unknown permission, until it is changed', async () => {
     const { demo } = service
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
     const dynamoDb = new DynamoDBClient({ region: 'us-east-1', endpoint: demo.dynamodb_endpoint, credentials })

@@ -55,7 +55,7 @@ describe('a path that is nearly right', () => {
       expect([response.status, response.headers.get('allow')]).toEqual([404, allow])
       const { error } = (await response.json()) as { error: { metadata: { reason: string; detail: string } } }
       expect(error.metadata.reason).toBe('method_not_allowed')
-      expect(error.metadata.detail).toContain('the Allow header names those it has')
+      expect(error.metadata.detail).toContain('the Allow header lists the allowed ones')
     }
   })
 })

@@ -26,8 +26,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('refuses an account without a role for gateway logs, before anything is there', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
-    const { conditionHeld, output } = await stage.deploy()
-    expect(conditionHeld).toBe(false)
+    const { hasSucceeded, output } = await stage.deploy()
+    expect(hasSucceeded).toBe(false)
     expect(output).toContain('add --param createGatewayLogRole=true, once for all stages')
     await expect(stage.stack()).rejects.toThrow(/does not exist/)
   })
@@ -35,11 +35,11 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   it('leaves no table behind when the first deployment fails, and succeeds the second time', async () => {
     await stage.settings()
     await stage.failOn('Dashboard')
-    expect((await stage.deploy()).conditionHeld).toBe(false)
+    expect((await stage.deploy()).hasSucceeded).toBe(false)
     expect(await stage.tables()).toEqual([])
     await stage.failOn()
-    const { conditionHeld, output } = await stage.deploy()
-    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
   })
 
   it('protects the stack and its tables', async () => {
@@ -53,13 +53,13 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('changes nothing by a deployment without a change', async () => {
-    const { conditionHeld, output } = await stage.deploy()
-    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
   })
 
   it('makes no second role for gateway logs, nor takes the first away', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
-    expect((await stage.deploy()).conditionHeld).toBe(true)
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
     const { StackResourceSummaries = [] } = await new CloudFormationClient({}).send(
       new ListStackResourcesCommand({ StackName: STACK }),
     )
@@ -87,13 +87,13 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     const before = await stage.liveVersion()
     const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${webAcl}`]
     await stage.failOn('WebAclAssociation')
-    expect((await stage.deploy(...upgrade)).conditionHeld).toBe(false)
+    expect((await stage.deploy(...upgrade)).hasSucceeded).toBe(false)
     expect([(await stage.stack())?.StackStatus, await stage.liveVersion()]).toEqual([
       'UPDATE_ROLLBACK_COMPLETE',
       before,
     ])
     await stage.failOn()
-    expect((await stage.deploy(...upgrade)).conditionHeld).toBe(true)
+    expect((await stage.deploy(...upgrade)).hasSucceeded).toBe(true)
     expect((await stage.environmentOfFunction()).LEASE_MS).toBe('90000')
     expect(Number(await stage.liveVersion())).toBeGreaterThan(Number(before))
   })
@@ -102,7 +102,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   it('goes back to a former deployment', async () => {
     const { output } = await stage.framework('deploy', 'list')
     const [timestamp = ''] = [...output.matchAll(/Timestamp: (\d+)/g)].map(([, time]) => time)
-    expect((await stage.framework('rollback', '--timestamp', timestamp)).conditionHeld).toBe(true)
+    expect((await stage.framework('rollback', '--timestamp', timestamp)).hasSucceeded).toBe(true)
     expect((await stage.environmentOfFunction()).LEASE_MS).toBe('120000')
   })
 
@@ -118,15 +118,15 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('is not removed while it is protected', async () => {
     expect(await stage.framework('remove')).toMatchObject({
-      conditionHeld: false,
+      hasSucceeded: false,
       output: expect.stringContaining('protect'),
     })
     expect((await stage.stack())?.StackStatus).toMatch(/_COMPLETE$/)
   })
 
   it('keeps tables and buckets when it is removed, and the buckets their policies', async () => {
-    expect((await stage.deploy('--param', 'deletionProtection=false')).conditionHeld).toBe(true)
-    expect((await stage.framework('remove')).conditionHeld).toBe(true)
+    expect((await stage.deploy('--param', 'deletionProtection=false')).hasSucceeded).toBe(true)
+    expect((await stage.framework('remove')).hasSucceeded).toBe(true)
     expect(await stage.tables()).toContain(`${STACK}-documents`)
     expect(await stage.keptBuckets()).toHaveLength(2)
     for (const Bucket of await stage.keptBuckets()) {
@@ -136,8 +136,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('says how to return, instead of failing half way', async () => {
-    const { conditionHeld, output } = await stage.deploy()
-    expect(conditionHeld).toBe(false)
+    const { hasSucceeded, output } = await stage.deploy()
+    expect(hasSucceeded).toBe(false)
     expect(output).toContain(`keep using it with keysTable=${STACK}-keys`)
   })
 
@@ -150,8 +150,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     )
     const [sandboxBucket = '', documentsBucket = ''] = (await stage.keptBuckets()).toSorted().toReversed()
     await stage.settings({ createGatewayLogRole: 'false', ...existing, sandboxBucket, documentsBucket })
-    const { conditionHeld, output } = await stage.deploy()
-    expect([conditionHeld, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
     expect((await stage.admin('workspaces', 'show', 'ws_kept')).stdout).toContain('5 MiB')
     const { code, problems } = await stage.smoke()
     expect([code, problems]).toEqual([0, []])
@@ -182,7 +182,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
     expect((await stage.admin('stop', '--yes')).code).toBe(0)
     await stage.settings({ ...stage.ownSettings(), ...Object.fromEntries(restored) })
-    expect((await stage.deploy()).conditionHeld).toBe(true)
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
     expect((await stage.admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
     expect((await stage.admin('resume')).code).toBe(0)

@@ -93,10 +93,10 @@ describe.runIf(canBeTroubled)('npm start in trouble', () => {
   it('says in one line that the checkout is read only, or what it builds into', async () => {
     const whole = await run(`mount --bind "${ROOT}" "${ROOT}"; mount -o remount,ro,bind "${ROOT}"\n${START}`).ended
     expect(whole.lines).toEqual([
-      expect.stringMatching(/^This must be writable, and is not \(.*\.local.*--directory\)\.$/),
+      expect.stringMatching(/^This must be writable, but is not \(.*\.local.*--directory\)\.$/),
     ])
     const dist = await run(`mount -t tmpfs -o ro tmpfs "${ROOT}/dist"\n${START} --directory "$place/elsewhere"`).ended
-    expect(dist.lines).toEqual([expect.stringMatching(/^This must be writable, and is not \(.*dist.*--directory\)\.$/)])
+    expect(dist.lines).toEqual([expect.stringMatching(/^This must be writable, but is not \(.*dist.*--directory\)\.$/)])
     expect([whole.code, dist.code]).toEqual([1, 1])
   })
 

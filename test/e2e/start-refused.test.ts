@@ -58,7 +58,7 @@ describe('npm start', () => {
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     const child = spawn(process.execPath, [START, '--directory', join(place, 'data')], { ...nobody, cwd: '/' })
     const output = await text(child.stderr)
-    expect(output).toMatch(/^This must be writable, and is not .*\n$/)
+    expect(output).toMatch(/^This must be writable, but is not .*\n$/)
     await rm(place, { recursive: true })
   })
 

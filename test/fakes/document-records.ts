@@ -44,7 +44,8 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     const all = former.get(key) ?? []
     const retired = tombstone?.isFinished ? undefined : tombstone?.document
     const retiredBy = tombstone?.retiredBy as ReleaseId
-    const isUntold = tombstone?.document && !retired && !all.some(({ attemptId }) => attemptId === tombstone.attemptId)
+    const isUnrecorded =
+      tombstone?.document && !retired && !all.some(({ attemptId }) => attemptId === tombstone.attemptId)
     const finishedAtMs = tombstone?.finishedAtMs ?? 0
     return {
       documentId: key.slice(key.indexOf('/') + 1) as DocumentId,
@@ -52,7 +53,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       counted: [
         ...(document ? [{ state: 'document' as const, ...countedOf(document) }] : []),
         ...(retired ? [{ state: 'retired' as const, retiredBy, ...countedOf(retired) }] : []),
-        ...(isUntold ? [{ state: 'untold' as const, finishedAtMs }] : []),
+        ...(isUnrecorded ? [{ state: 'unrecorded' as const, finishedAtMs }] : []),
         ...all.map((each) => ({ state: 'former' as const, ...each })),
       ],
     }
@@ -72,7 +73,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     tombstones,
     unlisted,
     former,
-    async enlist({ workspaceId, documentId }) {
+    async addToListing({ workspaceId, documentId }) {
       unlisted.delete(keyOf(workspaceId, documentId))
     },
     async record(document) {

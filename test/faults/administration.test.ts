@@ -9,7 +9,7 @@ import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-fault
 import type { AwsCall, Fault } from '../support/faults/fault-proxy.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 
-// Never, on however busy a machine.
+// Never reached, however busy the machine.
 const signal = AbortSignal.timeout(900_000)
 const used = useDynamoDbBehindFaults()
 let workspaceId: WorkspaceId

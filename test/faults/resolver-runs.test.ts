@@ -52,7 +52,7 @@ function setClocks(offsetMs: number): void {
   }
 }
 
-/** A run of the resolver. @param workspace whose shard alone it looks at; left out: all */
+/** A run of the resolver. @param workspace whose shard alone it looks at; omitted: all */
 function run(
   process: TestProcess,
   { workspace, timeoutMs = 60_000 }: { workspace?: TestWorkspace; timeoutMs?: number } = {},

@@ -78,7 +78,7 @@ export function download({ workspaceId, documentId }: WorkspaceDocument, timelin
   const presence = () => timeline.presence(documentId, workspaceId, from, timeline.moment)
   return async (deps) => {
     try {
-      await downloadDocument({ workspaceId, documentId, asAnyType: false, log: SILENT }, deps, signal)
+      await downloadDocument({ workspaceId, documentId, asOctetStream: false, log: SILENT }, deps, signal)
     } catch (error) {
       const reason = error instanceof ServiceError ? error.reason : undefined
       if (reason === 'file_not_downloadable') throw new Error(`${documentId}: its object is lost`)

@@ -105,13 +105,13 @@ describe('GET /v1/containers/{c}/files', () => {
   })
 
   it.each([
-    ['before', 'x', 'The parameter before is not offered by this operation.'],
-    ['before_id', 'x', 'The parameter before_id is not offered by this operation.'],
-    ['provider', 'x', 'The parameter provider is not offered by this operation.'],
+    ['before', 'x', 'This operation does not support the parameter before.'],
+    ['before_id', 'x', 'This operation does not support the parameter before_id.'],
+    ['provider', 'x', 'This operation does not support the parameter provider.'],
     [
       'order',
       'desc',
-      'The parameter order is not offered by this operation. Files are listed by ascending path; allowed is asc.',
+      'This operation does not support the parameter order. Files are listed by ascending path: only asc is allowed.',
     ],
   ])('names the parameter %s that is not offered', async (parameter, value, detail) => {
     const response = await list({ [parameter]: value })

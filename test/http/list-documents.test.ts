@@ -119,7 +119,7 @@ describe('GET /v1/files', () => {
     ['a limit of 0', { limit: '0' }, 'invalid_limit', '1 to 1000'],
     ['a limit above the largest', { limit: '1001' }, 'invalid_limit', '1 to 1000'],
     ['a limit that is no number', { limit: '1e2' }, 'invalid_limit', '1 to 1000'],
-    ['two limits', { limit: ['1', '2'] }, 'invalid_parameter', 'limit is wrong. It may be sent once only.'],
+    ['two limits', { limit: ['1', '2'] }, 'invalid_parameter', 'limit is invalid. Send it only once.'],
     ['an unknown order', { order: 'up' }, 'invalid_parameter', 'asc, desc'],
     ['an unknown purpose', { purpose: 'x' }, 'invalid_parameter', 'assistants_output'],
     ['an unknown document', { after: newDocumentId() }, 'invalid_cursor', 'no document'],
@@ -129,13 +129,18 @@ describe('GET /v1/files', () => {
     ['a direction that is not offered', { before_id: 'file_1' }, 'unsupported_parameter', 'before_id'],
     ['a scope', { scope_id: 'x' }, 'unsupported_parameter', 'scope_id'],
     ['a provider', { provider: 'x' }, 'unsupported_parameter', 'provider'],
-    ['ids and a cursor', { 'ids[]': 'file_1', after: 'file_2' }, 'invalid_parameter', 'no cursor and no limit'],
-    ['ids and a limit', { 'ids[]': 'file_1', limit: '5' }, 'invalid_parameter', 'ids[] is wrong. It goes together'],
+    ['ids and a cursor', { 'ids[]': 'file_1', after: 'file_2' }, 'invalid_parameter', 'with a cursor or a limit'],
+    [
+      'ids and a limit',
+      { 'ids[]': 'file_1', limit: '5' },
+      'invalid_parameter',
+      'ids[] is invalid. It cannot be combined',
+    ],
     [
       'too many ids',
       { 'ids[]': Array.from({ length: 101 }, () => 'file_1') },
       'invalid_parameter',
-      'ids[] is wrong. At most 100',
+      'ids[] is invalid. At most 100',
     ],
   ])('is 400 for %s, and says what is allowed', async (_, query, reason, detail) => {
     const page = vi.spyOn(files.api.dependencies.listing, 'page')

@@ -25,7 +25,7 @@ describe('POST …/promote: 401', () => {
       { Authorization: 'Bearer x' },
       'invalid_api_key',
       'Bearer error="invalid_token"',
-      'This is no API key of this service: they start with "cfp_".',
+      'This is not an API key of this service: those start with "cfp_".',
     ],
     [
       'a key without Bearer',
@@ -39,7 +39,7 @@ describe('POST …/promote: 401', () => {
       { Authorization: '', 'X-Api-Key': newToken() },
       'missing_authorization',
       'Bearer',
-      'The API key came in an x-api-key header. Send it in the Authorization header, as: Bearer <API_KEY>.',
+      'The API key came in the wrong header. Send it in the Authorization header, as: Bearer <API_KEY>.',
     ],
   ])('with %s, before anything is looked up', async (_, headers, reason, challenge, detail) => {
     const api = createTestApi()

@@ -11,7 +11,7 @@ describe('POST …/promote: 404', () => {
     ],
     [
       'container_file_requester_pays',
-      'The file lies in a bucket whose readers pay for reading (Requester Pays), so it cannot be promoted.',
+      'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
     ],
   ] as const)('%s for a file that S3 lets nobody read, with nothing copied', async (reason, detail) => {
     const api = createTestApi()

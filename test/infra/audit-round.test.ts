@@ -45,7 +45,7 @@ function substituted(): object {
 }
 
 describe('the state machine of the audit', () => {
-  it('is the definition that tests, npm start and the administration play', () => {
+  it('is the definition that the tests and the administration play', () => {
     expect(machine().Definition).toEqual(readAuditDefinition())
     expect(machine().StateMachineType).toBe('STANDARD')
   })

@@ -3,7 +3,7 @@ import type { Sent } from './writes.ts'
 /** What may become of a call. Whether it is refused by its condition is not a matter of fate. */
 export interface Fate {
   label: string
-  /** Of calls that are sent so; left out: of the copy alone. */
+  /** Of calls that are sent so; omitted: of the copy alone. */
   sent: readonly Sent[]
   /** Applied when it is sent. */
   isApplied: boolean

@@ -42,7 +42,7 @@ describe('a tombstone', () => {
   const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone', retired_by: 'release' }
 
   it('of an older release does not tell how its document was counted', () => {
-    expect(readDocumentRow(marshall(tombstone)).counted).toEqual([{ state: 'untold' }])
+    expect(readDocumentRow(marshall(tombstone)).counted).toEqual([{ state: 'unrecorded' }])
   })
 
   it('of this one does', () => {

@@ -112,7 +112,7 @@ describe('admission', () => {
     ])
   })
 
-  it('says to come back later the fuller it is, up to some ten seconds, not to all the same', () => {
+  it('raises Retry-After with the load, to some ten seconds, with jitter', () => {
     const { world, admission, note } = setUp()
     const seconds: number[] = []
     for (const refused of [0, 1, 3, 6, 90, 900]) {

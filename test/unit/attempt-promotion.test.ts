@@ -66,7 +66,7 @@ describe('an attempt at a promotion', () => {
     vi.spyOn(api.objects, 'readStart').mockRejectedValue(error)
     expect((await api.promote({ path: 'data' })).status).toBe(200)
     expect(api.logged).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: 'the type of a file was not found out', error }),
+      expect.objectContaining({ level: 'warn', message: 'the type of a file could not be detected', error }),
     )
   })
 

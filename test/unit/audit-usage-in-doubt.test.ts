@@ -21,7 +21,7 @@ describe('a workspace that does not add up', () => {
     expect(await addUp(ports)).toEqual({ outcome: 'not_added_up', reason: 'restless', sums: 1 })
   })
 
-  it('takes no document for drift that was recorded without saying since when it is counted', async () => {
+  it('reports no drift for a document recorded without its first counted version', async () => {
     const ports = createPorts()
     const one = ports.begin()
     await ports.run(['take'], one)
@@ -37,9 +37,9 @@ describe('a workspace that does not add up', () => {
   })
 
   it.each<[string, DocumentRow['counted'][number], (nowMs: number) => object]>([
-    ['an unfinished deletion', { state: 'untold' }, () => ({})],
-    ['a deletion of just now', { state: 'untold', finishedAtMs: 0 }, (nowMs) => ({ finishedAtMs: nowMs })],
-    ['more deletions of one id than there is room for', { state: 'forgotten', countedThrough: 0 }, () => ({})],
+    ['an unfinished deletion', { state: 'unrecorded' }, () => ({})],
+    ['a deletion of just now', { state: 'unrecorded', finishedAtMs: 0 }, (nowMs) => ({ finishedAtMs: nowMs })],
+    ['more deletions of one id than there is room for', { state: 'truncated', countedThrough: 0 }, () => ({})],
   ])('does not guess what is not told: %s', async (what, entry, change) => {
     const ports = createPorts()
     await ports.addDocument()
@@ -104,7 +104,7 @@ describe('a workspace that does not add up', () => {
     expect((await addUp(ports)).outcome).toBe('agrees')
   })
 
-  it('calls nothing drift that is another one at each cut', async () => {
+  it('reports no drift that differs at each cut', async () => {
     const ports = createPorts()
     await ports.addDocument()
     countMore(ports, 7)

@@ -44,7 +44,7 @@ describe('authenticate', () => {
     const credentials = { authorization: [], hasOtherKeyHeader: true }
     await expect(authenticate(credentials, { apiKeys, now: () => NOW_MS }, signal)).rejects.toMatchObject({
       reason: 'missing_authorization',
-      detail: expect.stringContaining('came in an x-api-key header'),
+      detail: expect.stringContaining('came in the wrong header'),
     })
   })
 
@@ -54,7 +54,7 @@ describe('authenticate', () => {
     ['the token without a scheme', (token) => [token], MALFORMED, 'The word Bearer is missing'],
     ['the quoted token without a scheme', (token) => [`"${token}"`], MALFORMED, 'The word Bearer is missing'],
     ['a scheme that runs into the token', (token) => [`Bearer${token}`], MALFORMED, 'The word Bearer is missing'],
-    ['another scheme', (token) => [`Basic ${token}`], MALFORMED, 'The scheme Basic is not known'],
+    ['another scheme', (token) => [`Basic ${token}`], MALFORMED, 'The scheme Basic is not supported'],
     ['a secret with a space in it', () => ['hunter2 hunter3'], MALFORMED, 'The scheme of the Authorization header'],
     ['a scheme alone', () => ['Bearer '], MALFORMED, 'no API key after the word Bearer'],
     ['two tokens', (token) => [`Bearer ${token} ${token}`], MALFORMED, 'more than the API key after'],
@@ -63,7 +63,7 @@ describe('authenticate', () => {
     ['a token in brackets', (token) => [`Bearer <${token}>`], INVALID, 'in quotes or brackets'],
     ['a variable that is not set', () => ['Bearer undefined'], INVALID, 'a placeholder'],
     ['a variable that is not replaced', () => ['Bearer $API_KEY'], INVALID, 'a placeholder'],
-    ['the key of another product', () => ['Bearer sk-proj-abc'], INVALID, 'no API key of this service'],
+    ['the key of another product', () => ['Bearer sk-proj-abc'], INVALID, 'not an API key of this service'],
     [
       'a mistyped token',
       (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`],

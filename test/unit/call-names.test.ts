@@ -98,7 +98,7 @@ const CALLS: [name: string, call: (ports: Ports) => Promise<unknown>][] = [
   ['documents.find', ({ documents }) => documents.find(workspaceId, documentId, signal)],
   ['documents.retire', ({ documents }) => documents.retire(release, signal)],
   ['documents.finish', ({ documents }) => documents.finish(release, signal)],
-  ['documents.enlist', ({ documents }) => documents.enlist(document, signal)],
+  ['documents.addToListing', ({ documents }) => documents.addToListing(document, signal)],
   ['documents.list', ({ documents }) => first(documents.list(workspaceId, signal))],
   ['documents.listRows', ({ documents }) => first(documents.listRows(workspaceId, signal))],
   ['documents.listWorkspaces', ({ documents }) => first(documents.listWorkspaces(segment, signal))],

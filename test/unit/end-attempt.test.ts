@@ -104,7 +104,7 @@ describe('undo', () => {
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('does nothing before the write that takes its marker away has ended', async () => {
+  it('does nothing until the write that removes its marker has ended', async () => {
     const ports = createPorts()
     const one = await ports.run(['take', 'open', 'copy'])
     let end = (_isUnmarked: boolean) => {}

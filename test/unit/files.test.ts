@@ -88,7 +88,7 @@ describe('what is missing', () => {
       downloads,
       now: () => NOW_MS,
     }
-    const downloading = downloadDocument({ workspaceId, documentId, asAnyType: false, log }, deps, signal)
+    const downloading = downloadDocument({ workspaceId, documentId, asOctetStream: false, log }, deps, signal)
     await expect(downloading).rejects.toMatchObject({
       reason: 'file_not_downloadable',
       metadata: { document_id: documentId },
@@ -116,7 +116,7 @@ describe('a download', () => {
       }),
     } as never
     const fileId = formatFileId('a.csv')
-    const request = { workspaceId, containerId: 'sess_1', fileId, asAnyType: false }
+    const request = { workspaceId, containerId: 'sess_1', fileId, asOctetStream: false }
     const deps = { containerFiles, downloads, objectKeys, now: () => NOW_MS }
     const { expiresAt } = await downloadContainerFile(request, deps, signal)
     expect(expiresAt.getTime()).toBe(NOW_MS + 120_000)

@@ -89,7 +89,7 @@ describe('resolveWorkspace, of several leftovers', () => {
     const common = { level: 'error', workspace_id: WORKSPACE }
     const left = { ...common, message: 'leftover not resolved, left to a later look', what: 'taking', error: down }
     expect(ports.logged).toContainEqual({ ...left, attempt_id: attemptId })
-    expect(ports.logged).toContainEqual({ ...common, message: 'reservation unreadable, passed by', error: unreadable })
+    expect(ports.logged).toContainEqual({ ...common, message: 'unreadable reservation skipped', error: unreadable })
   })
 })
 

@@ -167,7 +167,7 @@ describe('a read that is not strongly consistent', () => {
     expect((await execute('Scan', { ConsistentRead: true })).Count).toBe(2)
   })
 
-  it('cannot be had consistent from an index', async () => {
+  it('is refused on an index when asked to be consistent', async () => {
     await expect(query({ IndexName: 'by-shard', ConsistentRead: true })).rejects.toMatchObject({ statusCode: 400 })
   })
 })

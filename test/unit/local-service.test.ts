@@ -88,7 +88,7 @@ describe('the log of the service', () => {
     log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
     log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
     expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
-      'resolver: of promotions that were broken off, 1 finished and 0 undone',
+      'resolver: of promotions that were interrupted, 1 finished and 0 undone',
       'POST  /v1/\\u{202e}x  200  12 ms',
       'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
     ])
@@ -122,11 +122,11 @@ describe('describeFailure', () => {
 
   it.each([
     [failure('ENOSPC', '/data/x'), 'The disk is full (/data/x)'],
-    [new Error('x', { cause: failure('EROFS', '/data/x') }), 'This must be writable, and is not (/data/x)'],
+    [new Error('x', { cause: failure('EROFS', '/data/x') }), 'This must be writable, but is not (/data/x)'],
     [failure('EACCES', '/data/x'), 'This must be writable'],
     [
       new Error('IO error: /data/lock/LOCK: Read-only file system'),
-      'This must be writable, and is not (/data/lock/LOCK)',
+      'This must be writable, but is not (/data/lock/LOCK)',
     ],
     [new Error('IO error: /data/1.log: No space left on device'), 'The disk is full (/data/1.log)'],
     [failure('EMFILE', '/data/x'), 'ulimit -n'],

@@ -13,7 +13,7 @@ describe('readBearerToken', () => {
   const noKey = 'There is no API key after the word Bearer.'
   const more = 'There is more than the API key after the word Bearer.'
   const noBearer = 'The word Bearer is missing before the API key.'
-  const scheme = (name: string) => `The scheme ${name} is not known here.`
+  const scheme = (name: string) => `The scheme ${name} is not supported.`
   it.each([
     ['Bearer', noKey],
     ['BEARER ', noKey],

@@ -143,7 +143,7 @@ describe('takeBytes', () => {
     expect(ports.state()).toEqual({ ...NOTHING, used: 900, markers: 1 })
   })
 
-  it('is patient with a crowded ledger, also when something is due: who died in the crowd takes no place', async () => {
+  it('is patient with a crowded ledger even when something is due: dead processes take up no place', async () => {
     const { ports, take, tries } = setUp()
     const looks = vi.spyOn(ports.deps.ledgers, 'read')
     for (let i = 0; i < 3; i++) tries.mockResolvedValueOnce({ outcome: 'crowded' })

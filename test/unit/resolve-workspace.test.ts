@@ -153,7 +153,7 @@ describe('resolveWorkspace, of a release that died', () => {
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('takes the marker of an undo away that another one had closed under it', async () => {
+  it('removes the marker of an undo whose reservation another undo closed', async () => {
     const ports = createPorts()
     const { one, release: first } = await undone(ports)
     const second = newRelease(one, 'undo', { leaseExpiresAtMs: one.leaseExpiresAtMs })
@@ -164,7 +164,7 @@ describe('resolveWorkspace, of a release that died', () => {
     expect(ports.state()).toEqual(NOTHING)
   })
 
-  it('leaves a release alone whose lease still runs, and the reservation it has closed', async () => {
+  it('leaves alone a release whose lease still runs, and the reservation it closed', async () => {
     const ports = createPorts()
     const { one, release: undo } = await undone(ports)
     const running = { ...undo, leaseExpiresAtMs: undo.leaseExpiresAtMs + 1 }

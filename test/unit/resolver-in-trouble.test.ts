@@ -8,7 +8,7 @@ import { createPorts, NOTHING, type Ports } from '../support/ports.ts'
 afterEach(() => vi.restoreAllMocks())
 
 describe('resolveExpiredReservations, in trouble', () => {
-  it('lets a workspace that fails stop no other, and takes it up again', async () => {
+  it('is not stopped by a failing workspace, and retries it', async () => {
     const ports = createPorts()
     const bad = await dieIn(ports, 1)
     await dieIn(ports, 2)
@@ -76,7 +76,7 @@ describe('resolveExpiredReservations, in trouble', () => {
       })
     }
 
-    it('is looked at ever later, up to ten minutes, and is in no way of others', async () => {
+    it('is retried ever later, up to ten minutes, and holds up no other', async () => {
       const ports = createPorts()
       await dieIn(ports, 1)
       poison(ports, nth(1))

@@ -27,7 +27,7 @@ describe('send, whose call may be under way', () => {
     expect(sending).toHaveBeenCalledTimes(2)
   })
 
-  it('takes a body that S3 waited for in vain for an outage, and other refusals for what they are', async () => {
+  it('treats S3’s RequestTimeout as an outage, and other refusals as refusals', async () => {
     const failing = (name: string) => ({
       send: vi.fn().mockRejectedValue(Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 } })),
     })

@@ -19,7 +19,7 @@ const time = skipWaits()
 const { startStore } = useAnsweringStores()
 
 describe('send', () => {
-  it('tells who listens of each call, by its name, once for all tries', async () => {
+  it('names each call to listeners once, however many tries', async () => {
     const told: unknown[] = []
     const listen = (message: unknown) => void told.push(message)
     subscribe('container-file-promotion:aws-call', listen)

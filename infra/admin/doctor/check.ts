@@ -5,7 +5,7 @@ export type Verdict = 'ok' | 'advice' | 'problem' | 'not_checked'
 
 export interface Check {
   name: string
-  /** @returns what was seen, which counts as ok unless it says otherwise; a failure is a fault */
+  /** @returns what was seen, which counts as ok unless it says otherwise; a failure is a problem */
   look(signal: AbortSignal): Promise<string | { verdict: Verdict; detail: string }>
 }
 
@@ -36,12 +36,12 @@ export async function runCheck({ name, look }: Check, signal: AbortSignal): Prom
     return { check: name, ...(typeof seen === 'string' ? { verdict: 'ok', detail: seen } : seen) }
   } catch (error) {
     if (timeout.aborted) return { check: name, ...problem(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`) }
-    if (isUnknownToServer(error)) return { check: name, ...notChecked('this server does not know the question') }
+    if (isUnknownToServer(error)) return { check: name, ...notChecked('this server does not support the query') }
     return { check: name, ...problem(describeFailure(error).message) }
   }
 }
 
-/** A check of a configuration that the service itself need not be allowed to read: a refusal is no fault. */
+/** A check of a configuration that the service itself need not be allowed to read: a refusal is not a problem. */
 export function setupCheck(name: string, action: string, look: Check['look']): Check {
   return {
     name,

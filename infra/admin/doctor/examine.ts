@@ -17,7 +17,7 @@ const COLOURS: Record<Verdict, Colour> = { ok: 'green', advice: 'yellow', proble
 const WORDS: Record<Verdict, string> = { ok: 'ok', advice: 'advice', problem: 'PROBLEM', not_checked: 'not checked' }
 
 /** All questions that a stand-in cannot answer become one line. */
-function toldOnce(results: CheckResult[]): CheckResult[] {
+function mergeAlike(results: CheckResult[]): CheckResult[] {
   const told: CheckResult[] = []
   for (const result of results) {
     const alike = results.filter(({ verdict, detail }) => verdict === 'not_checked' && detail === result.detail)
@@ -48,7 +48,7 @@ export async function examine(session: Session): Promise<ExitCode> {
   const checks = checksOf(config, session.target.stage !== undefined)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, session.signal)))))
   session.signal.throwIfAborted()
-  await session.output.list(session.output.isJson ? results : toldOnce(results), {
+  await session.output.list(session.output.isJson ? results : mergeAlike(results), {
     columns: {
       CHECK: ({ check }) => check,
       RESULT: ({ verdict }) => ({ text: WORDS[verdict], colour: COLOURS[verdict] }),

@@ -24,7 +24,7 @@ import { type Check, isDenied, problem } from './check.ts'
 /** Tests an action without changing anything. */
 type Probe = (abortSignal: AbortSignal) => Promise<unknown>
 
-/** The permissions that the administration needs, tested. */
+/** Tests every permission that the command line needs. */
 export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S3Client): Check[] {
   const keys = tableProbes(config.keysTable, ['token_hash'], dynamoDb)
   const workspaces = tableProbes(config.workspacesTable, ['workspace_id'], dynamoDb)
@@ -33,7 +33,7 @@ export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S
   return [
     permissionCheck('keys', pick(keys, ['Scan', 'PutItem', 'UpdateItem', 'DeleteItem'])),
     permissionCheck('workspaces', pick(workspaces, ['GetItem', 'Scan', 'PutItem', 'UpdateItem', 'DeleteItem'])),
-    permissionCheck('reservations', reservations),
+    permissionCheck('reservations', pick(reservations, Object.keys(reservations))),
     permissionCheck('documents', pick(documents, ['GetItem', 'Scan', 'Query', 'UpdateItem'])),
     permissionCheck('objects', objectProbes(config, s3), '; s3:DeleteObject cannot be tried without leaving a mark'),
   ]

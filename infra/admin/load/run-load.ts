@@ -4,8 +4,8 @@ import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { audit } from '../../../lib/maintenance/audit.ts'
 import { clearingUp } from '../clearing-up.ts'
 import type { Stores } from '../connect.ts'
-import { type Belongings, moveOut, newTrialKey, settleIn, type TrialFile } from '../smoke/belongings.ts'
 import { promotePath } from '../smoke/http.ts'
+import { newTrialKey, setUpTrial, type TrialFile, type TrialWorkspace, tearDownTrial } from '../smoke/trial.ts'
 import { generateLoad, type LoadResult } from './generate.ts'
 
 export interface LoadOptions {
@@ -35,19 +35,19 @@ const CLEARING_TIMEOUT_MS = 15 * 60_000
  * @throws CommandError that names what is left, when it failed half way and could not remove everything either
  */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
-  const belongings = newBelongings(options)
+  const trial = newTrial(options)
   const clear = () => {
     options.onProgress('removing what was made')
-    return moveOut(belongings, AbortSignal.timeout(CLEARING_TIMEOUT_MS))
+    return tearDownTrial(trial, AbortSignal.timeout(CLEARING_TIMEOUT_MS))
   }
-  return clearingUp(() => loadAndAudit(belongings, options), clear)
+  return clearingUp(() => loadAndAudit(trial, options), clear)
 }
 
-async function loadAndAudit(belongings: Trial, { stores, baseUrl, onProgress, signal, ...plan }: LoadOptions) {
+async function loadAndAudit(trial: Trial, { stores, baseUrl, onProgress, signal, ...plan }: LoadOptions) {
   onProgress('making a workspace, keys and a file')
-  await settleIn(belongings, signal)
-  const { workspaceId, keys, files } = belongings
-  const url = `${baseUrl.replace(/\/$/, '')}${promotePath(files.load, belongings)}`
+  await setUpTrial(trial, signal)
+  const { workspaceId, keys, files } = trial
+  const url = `${baseUrl.replace(/\/$/, '')}${promotePath(files.load, trial)}`
   const tokens = keys.map(({ token }) => token)
   const result = await generateLoad(
     { ...plan, url, tokens },
@@ -61,11 +61,11 @@ async function loadAndAudit(belongings: Trial, { stores, baseUrl, onProgress, si
   return { ...result, documents, findings }
 }
 
-interface Trial extends Belongings {
+interface Trial extends TrialWorkspace {
   files: { load: TrialFile }
 }
 
-function newBelongings({ stores, rate, durationMs, sizeBytes }: LoadOptions): Trial {
+function newTrial({ stores, rate, durationMs, sizeBytes }: LoadOptions): Trial {
   const run = randomBytes(6).toString('hex')
   const { config } = stores
   const promotions = Math.ceil((rate * durationMs) / 1000)

@@ -4,9 +4,9 @@ import { newToken } from '../../../lib/auth/api-token.ts'
 import type { FilePath } from '../../../lib/ids.ts'
 import { audit } from '../../../lib/maintenance/audit.ts'
 import { deleteDocument } from '../../../lib/promotion/delete-document.ts'
-import type { TrialFile } from './belongings.ts'
 import { NotChecked, type SmokeContext, SmokeProblem } from './context.ts'
 import { type Answer, ask, expectAnswer, promote, promotePath } from './http.ts'
+import type { TrialFile } from './trial.ts'
 
 export interface SmokeCheck {
   name: string

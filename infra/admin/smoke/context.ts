@@ -1,8 +1,8 @@
 import type { DocumentId } from '../../../lib/ids.ts'
-import type { Belongings, TrialFile } from './belongings.ts'
+import type { TrialFile, TrialWorkspace } from './trial.ts'
 
 /** What the checks share: a workspace of their own, and where to reach the service. */
-export interface SmokeContext extends Belongings {
+export interface SmokeContext extends TrialWorkspace {
   /** Ends in the version, as base_url does everywhere. */
   baseUrl: string
   files: { small: TrialFile; oddlyNamed: TrialFile; large: TrialFile }
@@ -10,7 +10,7 @@ export interface SmokeContext extends Belongings {
   token: string
   /** Documents that the service answered with, by their source file. */
   documents: Map<DocumentId, TrialFile>
-  /** Of requests that were answered 200. */
+  /** Ids of requests that were answered 200. */
   requestIds: string[]
 }
 

@@ -1,6 +1,6 @@
 import { formatFileId } from '../../../lib/ids.ts'
-import type { TrialFile } from './belongings.ts'
 import { type SmokeContext, SmokeProblem } from './context.ts'
+import type { TrialFile } from './trial.ts'
 
 export interface Answer {
   status: number

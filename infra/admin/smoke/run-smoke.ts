@@ -3,10 +3,10 @@ import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.t
 import type { ContainerId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import type { Stores } from '../connect.ts'
 import { describeFailure } from '../describe-failure.ts'
-import { moveOut, newTrialKey, settleIn } from './belongings.ts'
 import { CHECKS, type SmokeCheck } from './checks.ts'
 import { NotChecked, type SmokeContext, SmokeProblem } from './context.ts'
 import { TELEMETRY_CHECKS } from './telemetry.ts'
+import { newTrialKey, setUpTrial, tearDownTrial } from './trial.ts'
 
 export interface SmokeResult {
   check: string
@@ -57,13 +57,13 @@ export async function runSmoke({ hasTelemetry, onResult, signal, ...options }: S
 }
 
 async function settle(context: SmokeContext, signal: AbortSignal): Promise<string> {
-  await settleIn(context, signal)
+  await setUpTrial(context, signal)
   const keyIds = context.keys.map(({ keyId }) => keyId).join(', ')
   return `${context.workspaceId}, ${keyIds}, ${Object.keys(context.files).length} files`
 }
 
 async function clear(context: SmokeContext, signal: AbortSignal): Promise<string> {
-  const left = await moveOut(context, signal)
+  const left = await tearDownTrial(context, signal)
   if (left.length > 0) throw new SmokeProblem(`left behind: ${left.join('; ')}`)
   return 'workspace, key, files and documents were removed'
 }

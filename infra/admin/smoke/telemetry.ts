@@ -7,8 +7,8 @@ import { type SmokeContext, SmokeProblem } from './context.ts'
 /** Logs arrive after seconds, metrics after a minute or two. */
 const PATIENCE_MS = 180_000
 const PAUSE_MS = 5000
-/** The log line of functions/promote-container-file.ts. */
-const REFUSED = 'S3 refused to look for a missing key'
+/** Logged by functions/wiring/wire-api.ts. */
+const REFUSED = 'S3 answered 403 for a missing key'
 
 /** Checks that logs and metrics show the run. */
 export const TELEMETRY_CHECKS: SmokeCheck[] = [

@@ -87,17 +87,17 @@ function showDemo(demo) {
     return line
   }
   const showOutcome = (status, body, headers) => {
-    const conditionHeld = status === 200
-    const title = conditionHeld ? `${body.filename} is a document now` : `${status}: ${body.error.metadata.detail}`
+    const isPromoted = status === 200
+    const title = isPromoted ? `${body.filename} is a document now` : `${status}: ${body.error.metadata.detail}`
     const parts = [element('h3', title), element('pre', JSON.stringify(body, null, 2), { tabIndex: 0 })]
     const [quota, used] = ['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(headers.get(name)))
     if (quota > 0) {
       const text = `${bytes(used)} of ${bytes(quota)} of the workspace are used.`
       parts.push(element('p', text), element('meter', text, { max: quota, value: used, ariaLabel: 'Used storage' }))
     }
-    if (conditionHeld) parts.push(downloadLine(body))
+    if (isPromoted) parts.push(downloadLine(body))
     at('outcome').replaceChildren(...parts)
-    at('outcome').className = conditionHeld ? 'done' : 'refused'
+    at('outcome').className = isPromoted ? 'done' : 'refused'
   }
 
   at('container').addEventListener('change', showContainer)

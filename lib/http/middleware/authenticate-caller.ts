@@ -3,7 +3,7 @@ import type { ApiKeyStore, Permission } from '../../auth/caller.ts'
 import { headerValues } from '../request-headers.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** In these, other services and the first vendor's library send their keys. */
+/** Headers in which other services and the first vendor's library send keys. */
 const OTHER_KEY_HEADERS = ['x-api-key', 'api-key']
 
 /** Adds the caller to the state, or ends the request with 401 (interface.md §5). */

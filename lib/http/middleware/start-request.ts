@@ -35,7 +35,7 @@ export function startRequest({
   const close: ApiMiddleware['after'] = ({ event, response }) => {
     if (!response) return
     const { state } = event
-    // What an operation names is added, not put in its place.
+    // An operation's own Vary is added to ours, not put in its place.
     const { vary: alsoVary, ...headers } = response.headers ?? {}
     const varied = [VARY, corsAllowedOrigins.length > 0 && 'Origin', alsoVary]
     response.headers = {

@@ -22,7 +22,7 @@ export interface Scenario {
   sizeBytes?: number
   /** Of the workspace. */
   quotaBytes?: number
-  /** Of each item of DynamoDB; left out: the real ones. */
+  /** Of each item of DynamoDB; omitted: the real ones. */
   limits?: ThroughputLimits
   /** Nothing has been going on in the workspace, and the resolver has found that. */
   isQuiet?: boolean

@@ -87,7 +87,13 @@ export async function createWorld(population: Population, definition: ServiceDef
       }
     },
     start: (memoryMib, onDone) =>
-      createInstance({ stores, meter, memoryMib, latencyMs: (service) => delay(service, 0), ...(onDone && { onDone }) }),
+      createInstance({
+        stores,
+        meter,
+        memoryMib,
+        latencyMs: (service) => delay(service, 0),
+        ...(onDone && { onDone }),
+      }),
   }
 }
 

@@ -25,7 +25,7 @@ export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMe
 
 function nameDocumentsCall(operation: string, { UpdateExpression = '' }: DynamoDbInput): string {
   if (UpdateExpression.includes('filename = ')) return 'record'
-  if (UpdateExpression.startsWith('SET listed_at = ')) return 'enlist'
+  if (UpdateExpression.startsWith('SET listed_at = ')) return 'addToListing'
   if (UpdateExpression.includes('retired_by = ')) return 'retire'
   if (UpdateExpression.includes('fenced_through = ')) return 'fence'
   if (UpdateExpression.includes('expires_at = ')) return 'finish'

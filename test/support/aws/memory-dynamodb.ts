@@ -16,7 +16,7 @@ const UNLIMITED: LimitedDynamoDbOptions = {
 
 parseOnce()
 
-/** dynalite's own rules in this process, without sockets and files. @param options its limits; left out: none */
+/** dynalite's own rules in this process, without sockets and files. @param options its limits; omitted: none */
 export function createMemoryDynamoDb(options: LimitedDynamoDbOptions = UNLIMITED) {
   const dynamoDb: LimitedDynamoDb = createLimitedDynamoDb(options)
   const store: Store = async ({ headers, body }) => {

@@ -38,7 +38,7 @@ interface Write {
 /**
  * DynamoDB in memory: dynalite's own rules for requests, conditions and updates, on a store of ours that has what dynalite
  * lacks: the throughput each item has, and the past that a read may show which is not strongly consistent. A write is
- * rateLimitPassed when all its units are there, in its item's bucket and in those of the index places it changes.
+ * admitted when all its units are available, in its item's bucket and in those of the index entries it changes.
  *
  * Not limited are queries and scans: they are only counted, by the size of the items they went through.
  */
@@ -103,7 +103,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
     }
     // Without a whole key the request is not valid, which dynalite will say.
     const before = bucket === undefined ? undefined : spaces.of(table.TableName).get(createKey(keys, table), nowMs)
-    // So much it costs in any case: what cannot be rateLimitPassed need not be looked at more closely.
+    // The least it can cost: a write that cannot pay even this needs no closer look.
     const leastUnits = writeUnits(before, undefined)
     if (bucket !== undefined && !throughput.has('write', bucket, leastUnits)) throw throttle(leastUnits)
 

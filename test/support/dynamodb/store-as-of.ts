@@ -8,7 +8,7 @@ export interface Spaces {
   tables: Map<string, Table>
   /** The items of a table, or those of an index of it. */
   of(table: string, index?: string): ItemSpace
-  /** Independent of what these become. */
+  /** A copy that later changes do not affect. */
   copy(): Spaces
 }
 

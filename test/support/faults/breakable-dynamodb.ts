@@ -6,7 +6,7 @@ import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { newLife, startBreakableTransport } from './breakable-transport.ts'
 import type { AwsCall, Fault } from './fault-proxy.ts'
 
-/** Never, on however busy a machine. */
+/** Never reached, however busy the machine. */
 const PATIENT_MS = 60_000
 
 export interface BreakableDynamoDb {

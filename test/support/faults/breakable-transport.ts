@@ -60,7 +60,7 @@ interface BreakableTransport extends Transport {
  *
  * @param options.network the client's own transport; it sends to the `endpoint` that is returned
  * @param options.lifeOf whose call it is
- * @param options.patienceMs for calls that bring no time limit of their own; left out: what the transport has. Those that
+ * @param options.patienceMs for calls that bring no time limit of their own; omitted: what the transport has. Those that
  *   are made to hang are given up soon then.
  */
 export async function startBreakableTransport(options: {

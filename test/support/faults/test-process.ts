@@ -21,7 +21,7 @@ import type { TestStores } from './test-stores.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
-/** Never, on however busy a machine. */
+/** Never reached, however busy the machine. */
 const PATIENT_MS = 60_000
 const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: PATIENT_MS }
 

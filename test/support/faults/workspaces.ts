@@ -40,7 +40,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
     return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
   }
   return {
-    /** @param quotaBytes left out: the workspace has no ledger yet */
+    /** @param quotaBytes omitted: the workspace has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {
       const token = newToken()
       const workspaceId = `ws_${randomUUID()}` as WorkspaceId

@@ -7,7 +7,7 @@ export type ApiFunction = (event: never, context: Context) => Promise<APIGateway
 
 interface Invocation {
   event: APIGatewayProxyEvent
-  /** What is asked; left out: a promotion. */
+  /** What is asked; omitted: a promotion. */
   operation?: DocumentedOperation
   context?: Context
 }

@@ -8,7 +8,7 @@ export interface RawAnswer {
   body: string
 }
 
-/** Never, on however busy a machine. */
+/** Never reached, however busy the machine. */
 const PATIENCE_MS = 60_000
 const INTERIM_ONLY = /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+$/
 

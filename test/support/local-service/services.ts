@@ -115,7 +115,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     dynamoDb,
     s3,
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
-    /** @param permissions left out: a management key */
+    /** @param permissions omitted: a management key */
     async newKey(workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> {
       const token = newToken()
       const kind = permissions === undefined ? ('management' as const) : ('standard' as const)

@@ -16,7 +16,7 @@ import { type LightService, startLightService } from './services.ts'
 const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
 const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const HOUR_MS = 3_600_000
-/** Never, on however busy a machine. */
+/** Never reached, however busy the machine. */
 const signal = AbortSignal.timeout(HOUR_MS)
 
 /** The service for a storm, on a DynamoDB with limits where the environment says so. */

@@ -55,15 +55,15 @@ export async function startStage() {
   }
 
   /** What it printed, and whether it succeeded. */
-  async function framework(...args: string[]): Promise<{ conditionHeld: boolean; output: string }> {
+  async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
     const { AWS_REGION: _, ...environment } = account.environment
     // The settings alone say where.
     const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const words = [...args, '--stage', 'prod']
     const outcome = await serverless(words, project, env).catch((error) => error)
-    const [conditionHeld, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
+    const [hasSucceeded, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
     transcript.note(`npx serverless ${words.join(' ')}`, output)
-    return { conditionHeld, output }
+    return { hasSucceeded, output }
   }
 
   async function environmentOfFunction(): Promise<Record<string, string>> {

@@ -69,7 +69,7 @@ export function usePackagedFunctions() {
     /** Everything that was taken of any function. */
     lines,
 
-    /** @param runtime left out: as it was deployed */
+    /** @param runtime omitted: as it was deployed */
     async promote(
       { token }: TestWorkspace,
       path: string,

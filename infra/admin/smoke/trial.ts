@@ -20,7 +20,7 @@ export interface TrialFile {
   bytes: Buffer
 }
 
-/** Of a key that may do everything in the workspace. */
+/** A key that may do everything in the workspace. */
 export interface TrialKey {
   token: string
   tokenHash: string
@@ -28,7 +28,7 @@ export interface TrialKey {
 }
 
 /** A workspace made for the test, and what is in it. */
-export interface Belongings {
+export interface TrialWorkspace {
   stores: Stores
   s3: S3Client
   dynamoDb: DynamoDBClient
@@ -53,8 +53,8 @@ export function newTrialKey(): TrialKey {
   return { token, tokenHash, keyId: keyIdOf(tokenHash) }
 }
 
-export async function settleIn(belongings: Belongings, abortSignal: AbortSignal): Promise<void> {
-  const { stores, s3, workspaceId, containerId, files, keys, roomBytes, userId, startedAtMs } = belongings
+export async function setUpTrial(trial: TrialWorkspace, abortSignal: AbortSignal): Promise<void> {
+  const { stores, s3, workspaceId, containerId, files, keys, roomBytes, userId, startedAtMs } = trial
   await stores.workspaces.create(workspaceId, roomBytes, abortSignal)
   const expiresAtMs = startedAtMs + 60 * 60 * 1000
   const grant = { workspaceId, kind: 'management', permissions: [], userId, expiresAtMs } as const
@@ -70,8 +70,8 @@ export async function settleIn(belongings: Belongings, abortSignal: AbortSignal)
  * Removes all of it, and goes on when something cannot be removed. May be repeated, and after a run that stopped anywhere.
  * @returns what is left, one line each
  */
-export async function moveOut(belongings: Belongings, signal: AbortSignal): Promise<string[]> {
-  const { stores, s3, workspaceId, containerId, files, keys } = belongings
+export async function tearDownTrial(trial: TrialWorkspace, signal: AbortSignal): Promise<string[]> {
+  const { stores, s3, workspaceId, containerId, files, keys } = trial
   const { config } = stores
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
@@ -83,7 +83,7 @@ export async function moveOut(belongings: Belongings, signal: AbortSignal): Prom
   }
   // First, so that no request comes in any more.
   for (const { tokenHash, keyId } of keys) {
-    await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, belongings, signal))
+    await remove(`key ${keyId}`, () => deleteRow(config.keysTable, { token_hash: tokenHash }, trial, signal))
   }
   await remove(`documents of ${workspaceId}`, () =>
     forEachAtOnce(stores.documents.list(workspaceId, signal), AT_ONCE, ({ documentId }) =>
@@ -98,23 +98,19 @@ export async function moveOut(belongings: Belongings, signal: AbortSignal): Prom
   // The workspace's own rows only when nothing is left that they count.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, whose rows count what is left`]
   const rows = { workspace_id: workspaceId }
-  await remove(`tombstones of ${workspaceId}`, () =>
-    deleteRows(config.documentsTable, 'document_id', belongings, signal),
-  )
+  await remove(`tombstones of ${workspaceId}`, () => deleteRows(config.documentsTable, 'document_id', trial, signal))
   await remove(`reservations of ${workspaceId}`, () =>
-    deleteRows(config.reservationsTable, 'reservation_id', belongings, signal),
+    deleteRows(config.reservationsTable, 'reservation_id', trial, signal),
   )
   for (const { keyId } of keys) {
-    await remove(`rate limit of ${keyId}`, () =>
-      deleteRow(config.rateLimitsTable, { key_id: keyId }, belongings, signal),
-    )
+    await remove(`rate limit of ${keyId}`, () => deleteRow(config.rateLimitsTable, { key_id: keyId }, trial, signal))
   }
-  await remove(`workspace ${workspaceId}`, () => deleteRow(config.workspacesTable, rows, belongings, signal))
+  await remove(`workspace ${workspaceId}`, () => deleteRow(config.workspacesTable, rows, trial, signal))
   return left
 }
 
-async function deleteRows(TableName: string, sortKey: string, belongings: Belongings, abortSignal: AbortSignal) {
-  const { dynamoDb: client, workspaceId } = belongings
+async function deleteRows(TableName: string, sortKey: string, trial: TrialWorkspace, abortSignal: AbortSignal) {
+  const { dynamoDb: client, workspaceId } = trial
   const query: QueryCommandInput = {
     TableName,
     ConsistentRead: true,
@@ -129,6 +125,11 @@ async function deleteRows(TableName: string, sortKey: string, belongings: Belong
   }
 }
 
-function deleteRow(TableName: string, key: Record<string, string>, { dynamoDb }: Belongings, abortSignal: AbortSignal) {
+function deleteRow(
+  TableName: string,
+  key: Record<string, string>,
+  { dynamoDb }: TrialWorkspace,
+  abortSignal: AbortSignal,
+) {
   return dynamoDb.send(new DeleteItemCommand({ TableName, Key: marshall(key) }), { abortSignal })
 }
