@@ -6,7 +6,7 @@ export function addDoctorCommand(command: Command, run: Run): void {
     .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
     .addHelpText(
       'after',
-      '\nEach check is made by itself: one that fails does not keep the others from being made. What cannot be known here\nis "not checked", with the reason. Ends with 1 when there is a problem.',
+      '\nChecks are independent: a failed one does not stop the others. What cannot be known here is "not checked",\nwith the reason. Ends with 1 when there is a problem.',
     )
     .action(() =>
       run(async (session) => {

@@ -46,7 +46,7 @@ export function addDocumentsCommands(group: Command, run: Run): void {
     .option('--yes', 'do not ask', false)
     .addHelpText(
       'after',
-      '\nMay be repeated: what is gone already is fine. Ctrl-C ends after the document under way; what a killed process\nleaves half done, the service finishes within minutes.',
+      '\nMay be repeated: documents already gone are fine. Ctrl-C stops after the current document; the service finishes\nwithin minutes what a killed process left half done.',
     )
     .action((workspace: WorkspaceId, ids: DocumentId[], { yes }: { yes: boolean }) =>
       run((session) => deleteAll(workspace, ids, yes, session)),

@@ -37,7 +37,7 @@ export function addWorkspacesCommands(group: Command, run: Run): void {
     .argument('<size>', 'its new quota, for example 10GiB', parseSize)
     .addHelpText(
       'after',
-      `\n${SIZES} With a quota below what is used, nothing more fits in until enough is deleted: that, and a quota of a\nthousandth or less of the old one, is asked for first.`,
+      `\n${SIZES} With a quota below what is used, nothing more fits in until enough is deleted: for that, and for a\nthousandth or less of the old quota, it asks first.`,
     )
     .option('--yes', 'do not ask', false)
     .action((id: WorkspaceId, quota: number, { yes }: { yes: boolean }) =>
@@ -141,7 +141,7 @@ async function setQuota(
   session.output.done(
     `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
       `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(usage.usedBytes)} used.` +
-      (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until so much is deleted.` : ''),
+      (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''),
     { ...usageJson(workspaceId, usage), previousQuotaBytes },
   )
   return 0

@@ -44,12 +44,12 @@ function receiversCheck(serviceName: string): Check {
     const { MetricAlarms = [] } = await new CloudWatchClient({}).send(query, { abortSignal })
     if (MetricAlarms.length === 0) return problem('there are no alarms of this stage: deploy it again')
     const silent = MetricAlarms.filter(({ ActionsEnabled, AlarmActions }) => !ActionsEnabled || !AlarmActions?.length)
-    if (silent.length > 0) return advice(`nobody hears of ${silent.map(({ AlarmName }) => AlarmName).join(', ')}`)
+    if (silent.length > 0) return advice(`nobody is notified by ${silent.map(({ AlarmName }) => AlarmName).join(', ')}`)
     const targets = [...new Set(MetricAlarms.flatMap(({ AlarmActions = [] }) => AlarmActions))]
     const topics = targets.filter((arn) => arn.includes(':sns:'))
     const counts = await Promise.all(topics.map((arn) => confirmedSubscriptions(arn, abortSignal)))
     const unheard = topics.filter((_, index) => counts[index] === 0)
-    if (unheard.length > 0) return advice(`nobody hears of ${unheard.join(', ')}: subscribe to it, and confirm it`)
+    if (unheard.length > 0) return advice(`nobody is notified by ${unheard.join(', ')}: subscribe to it, and confirm it`)
     const receivers = counts.reduce((sum, count) => sum + count, 0) + targets.length - topics.length
     return `${MetricAlarms.length} alarms, ${receivers} receivers`
   })

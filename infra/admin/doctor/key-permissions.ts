@@ -18,6 +18,6 @@ export function keyPermissionsCheck({ keysTable: tableName }: Config, client: Dy
     if (found.length === 0) return `${keys} keys, ${powerless} of them without any; known: ${PERMISSIONS.join(', ')}`
     const named = found.slice(0, MAX_NAMED).map(explainKeyFinding)
     const more = found.length > MAX_NAMED ? [`and ${found.length - MAX_NAMED} more`] : []
-    return advice(`${[...named, ...more].join('; ')}: give them what was meant by "keys change --permission"`)
+    return advice(`${[...named, ...more].join('; ')}: set what was meant with "keys change --permission"`)
   })
 }
