@@ -72,7 +72,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.close()
   })
 
-  it('leads who comes by another name of this machine to the one that the API answers at', async () => {
+  it('redirects a visitor who uses another name of this machine to the one at which the API answers', async () => {
     const { page, wrong } = await open(home().replace('127.0.0.1', 'localhost'))
     await isReady(page)
     expect(page.url()).toBe(home())
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.close()
   })
 
-  it('is dark for who likes it dark, and may be switched', async () => {
+  it('is dark for those who prefer it, and can be switched', async () => {
     const { page, wrong } = await open(home(), { colorScheme: 'dark' })
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     expect(await ground()).toBe('rgb(22, 25, 29)')

@@ -30,7 +30,7 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       expect(await list()).toEqual([])
     })
 
-    it('lists with size and time, what lookup says, too', async () => {
+    it('lists each file with the size and time that lookup gives', async () => {
       await harness.put(`${keyPrefix}a.txt`, Buffer.from('12345'))
       const [file] = await list()
       const found = await harness.containerFiles.findContainerFile(`${keyPrefix}a.txt`, signal)

@@ -34,7 +34,7 @@ export function describeDocumentMaintenance(name: string, make: () => DocumentRe
         return { deletion, retired, finish }
       }
 
-      it('tell of a document since when it is counted, and of its deletion until when, as long as its tombstone is there', async () => {
+      it('tell since when a document is counted and, for as long as it has a tombstone, until when a deleted one was', async () => {
         const one = await recorded({ ...document(), countedFrom })
         expect(await find(one)).toEqual(one)
         const { documentId } = one
@@ -71,7 +71,7 @@ export function describeDocumentMaintenance(name: string, make: () => DocumentRe
         expect((await rowOf(one))?.counted).toEqual([asFormer(one, 9), { ...asFormer(second, 15), countedFrom: 12 }])
       })
 
-      it('say of a deletion that nobody told until when it counted', async () => {
+      it('say so when nobody recorded until when a deleted document was counted', async () => {
         const one = await recorded({ ...document(), countedFrom })
         await remove(one)
         expect((await rowOf(one))?.counted).toEqual([{ state: 'unrecorded', finishedAtMs: expect.any(Number) }])

@@ -117,7 +117,7 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
         await recorded(document(late.documentId))
       })
 
-      it('keeps an attempt out that it met while the document was being deleted', async () => {
+      it('keeps out an attempt that it met while the document was being deleted', async () => {
         const one = await recorded()
         const late = document(one.documentId)
         const deletion = deletionOf(one)

@@ -72,7 +72,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         expect((await read())?.takings).toHaveLength(MAX_TAKINGS + 5)
       })
 
-      it('holds no more than 60 of these: the item has its bounds', async () => {
+      it('holds no more than 60 takings of dead processes: the item has its bounds', async () => {
         for (let generation = 0; generation < 5; generation++) {
           for (let i = 0; i < MAX_TAKINGS; i++) {
             await take(reservation(1, { leaseExpiresAtMs: LEASE_END_MS + generation * 10_001 }))

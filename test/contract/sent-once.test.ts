@@ -18,7 +18,7 @@ describe('a write that opens something', () => {
     open(): Promise<unknown>
     /** Whether it has taken effect. */
     isOpen(): Promise<boolean>
-    /** It looks what became of it, and so succeeds when it has taken effect. */
+    /** Whether it checks what became of the write, and so succeeds when that has taken effect. */
     looks?: boolean
   }
   const openings: Record<string, () => Opening> = {

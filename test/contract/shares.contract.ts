@@ -28,7 +28,7 @@ export function describeShares(name: string, make: () => Harness): void {
       return all
     }
 
-    it('are disjoint and together all; each can be gone on with behind any workspace', async () => {
+    it('are disjoint and together complete; each can be continued after any workspace', async () => {
       const harness = make()
       const ids = Array.from({ length: MINE }, newWorkspaceId)
       for (const id of ids) await harness.add(id)

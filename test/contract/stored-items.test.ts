@@ -94,7 +94,7 @@ describe('fixed: an unreadable item', () => {
     const listed = []
     for await (const id of ledger.list(signal)) listed.push(id)
     expect(listed).toContain(items.workspaceId)
-    // For the other tests of this table, which read all.
+    // So that the other tests, which read the whole table, can read this item.
     await putCounter({})
   })
 

@@ -84,7 +84,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       })
     })
 
-    it('counts as a change, and leaves an audit that added up before its correction', async () => {
+    it('counts as a change, and still lets an audit that added up before make its correction', async () => {
       await ledger.take(reservation(300), signal)
       const version = (await ledger.read(workspaceId, signal))?.version ?? 0
       await ledger.setQuota(workspaceId, 400, signal)

@@ -147,7 +147,7 @@ describe('the removal of a workspace when a call goes wrong', () => {
     },
   )
 
-  it('is a failure when nothing is answered, and may be said again', async () => {
+  it('is a failure when nothing is answered, and may be repeated', async () => {
     const { ledger, versionOf, removal } = open()
     await ledger.create(workspaceId, 500, signal)
     const version = await versionOf()

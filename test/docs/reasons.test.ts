@@ -4,7 +4,7 @@ import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI
 import { expectDocumentedNames, tableRows } from './pages.ts'
 
 const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store' }
-/** Of what only API Gateway answers. */
+/** The reasons that only API Gateway gives. */
 const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
   route_not_found: 404,
   method_not_allowed: 404,

@@ -67,7 +67,7 @@ describe('an audit by the command', () => {
     await expect(access(checkpoint())).rejects.toThrow('ENOENT')
   })
 
-  it('goes on with nothing when there is nothing, or half a file', async () => {
+  it('has nothing to continue when there is no file, or half of one', async () => {
     expect((await audit(true)).report).toMatchObject({ reason: 'nothing_to_continue' })
     await writeFile(checkpoint(), '{"roundId":')
     expect((await audit(true)).report).toMatchObject({ reason: 'nothing_to_continue' })

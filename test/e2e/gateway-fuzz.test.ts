@@ -87,7 +87,7 @@ describe('any request', () => {
     isAuthorized: fc.boolean(),
     lineEnd: fc.oneof({ weight: 9, arbitrary: fc.constant(CRLF) }, fc.constantFrom('\n', '\r')),
     body,
-    /** The same once more behind it, on the same connection: what a smuggled request would be. */
+    /** Whether the same request comes once more after it, on the same connection: what a smuggled request would be. */
     isRepeated: fc.boolean(),
   })
 

@@ -140,7 +140,7 @@ describe('the packaged scheduled functions', () => {
   })
 })
 
-/** Last in this file: about all that the tests before made the functions write. */
+/** Last in this file, since it looks at everything that the tests before made the functions write. */
 describe('the metrics', () => {
   it('that the code knows are all emitted', () => {
     const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))

@@ -90,7 +90,7 @@ async function freshEnvironment(home: string): Promise<Record<string, string>> {
 
 async function run(where: string, block: FencedBlock, walk: Walk): Promise<string> {
   const { language, text } = block
-  // Of a line of a program, what it makes is looked at.
+  // The result of a program is the value that it assigns, so that is printed.
   const name = /^(?:const )?(\w+) =/m.exec(text)?.[1]
   if (language === 'js')
     return runFile(where, 'node', ['--input-type=module', '-e', `${text}\nconsole.log(${name})`], walk)

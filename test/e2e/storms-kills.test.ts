@@ -115,7 +115,7 @@ it(`every promise is kept while the functions are killed in the middle of promot
   }
   expect(seen.length).toBeGreaterThan(KILLS)
   expect(Math.min(cutOff, deleted.size, counts.lists)).toBeGreaterThan(0)
-  // Those whose answers were lost, once more: half done, done, or not begun.
+  // Deletions whose answers were lost, once more: they may be half done, done, or not begun.
   for (const id of toBeDeleted) if (!deleted.has(id)) await clients.deleteOne(tokens[0] ?? '', id)
   await clients.checkList(tokens[1] ?? '')
 

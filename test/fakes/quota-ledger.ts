@@ -10,7 +10,7 @@ const STALE_MS = 10_000
 const MAX_STALE_TAKINGS = 60
 const MAX_CHANGES = 600_000
 const SHARDS = [0, 1]
-/** Of a listing. */
+/** How many entries a page of a listing has. */
 const PAGE = 3
 
 interface Workspace {

@@ -68,7 +68,7 @@ describe('administration when the SDK repeats a write', () => {
     expect(after).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: (before?.version ?? 0) + 1 })
   })
 
-  it.each(FAULTS.slice(1))('does not send the setting of a quota again that may still arrive: $kind', async (fault) => {
+  it.each(FAULTS.slice(1))('does not set a quota again when the first call may still arrive: $kind', async (fault) => {
     const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
     await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
     used.broken.calls.splice(0)

@@ -8,7 +8,7 @@ import { startTestProcess, type TestProcess } from '../support/faults/test-proce
 import { createTestStores } from '../support/faults/test-stores.ts'
 
 const WORKSPACES = 3
-/** What ends a slice. What a single call bears, and is sent again after, is in the fault matrix. */
+/** Faults that end a slice. Those after which a call is simply sent again are in the fault matrix. */
 const KINDS = new Set(['500', 'killed before', 'killed after'])
 
 let process: TestProcess

@@ -4,7 +4,7 @@ import { startWorker, type Worker } from '../bench/worker.ts'
 import type { ContentionSimulatorMethods } from '../bench/workers/contention-simulator.ts'
 import { DYNAMODB_LIMITS } from '../support/dynamodb/throughput.ts'
 
-/** A part of DynamoDB's, so that few requests are as many; `npm run bench -- contention` does it with all. */
+/** A fraction of DynamoDB's limits, so that few requests do for many; `npm run bench -- contention` uses the whole. */
 const LIMITS = { ...DYNAMODB_LIMITS, writeUnitsPerSecond: 50 }
 /** What these limits sustain: a promotion takes two writes of the ledger. */
 const PER_SECOND = 22
@@ -28,7 +28,7 @@ describe('a workspace whose item takes no more writes', { timeout: 300_000 }, ()
     expect(found.leftOpen).toBe(0)
   })
 
-  it('refuses early what is too much, does its work meanwhile, and recovers at once', async () => {
+  it('refuses the excess early, goes on working meanwhile, and recovers at once', async () => {
     const found = await simulator.call('overload', {
       perSecond: PER_SECOND,
       copySeconds: 1,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import { BYTES, call, objectKeyOf, promoted, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
 
-/** Of the DynamoDB that this runs on; see stand-ins.ts. */
+/** How far the indexes of the DynamoDB that this runs on are behind; see stand-ins.ts. */
 const INDEX_DELAY_MS = Number(process.env.LIMITED_DYNAMODB ?? 0)
 
 const prepared = usePreparedProcesses(1)

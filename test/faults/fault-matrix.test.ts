@@ -10,7 +10,7 @@ import type { TestWorkspace } from '../support/faults/workspaces.ts'
 import type { AnyResponse } from '../support/http/openapi.ts'
 
 const PAIRS = Number(process.env.FAULT_PAIRS ?? 120)
-/** Of all processes: no run makes other calls than the next because time has passed. */
+/** The time of all processes: no run makes different calls from the next because time has passed. */
 const NOW_MS = Date.now()
 /** Later than any lease, those of runs that began two hours later among them. */
 const LATER_MS = 4 * 3_600_000
@@ -101,7 +101,7 @@ async function runWithFaults(
   const answer = await Promise.race([running, process.died()])
   const wasKilled = process.isDead()
   process.restart({ onTheWire: false })
-  // The time was over before the run came so far, or what runs side by side met in another way.
+  // The time was over before the run got that far, or calls made side by side came in another order.
   if (faults.length === 1 && left.size > 0 && times < MOST_TIMES) {
     return runWithFaults(scenario, faults, prepared, process, 2 * times)
   }

@@ -14,7 +14,7 @@ const RUN_MS = 55_000
 const BYTES = Buffer.from('small')
 /** Copied in parts. */
 const LARGE = patternBytes(10 * 1024 * 1024 + 1)
-/** Of a run alone; what comes between them is in the fault matrix. */
+/** Calls that belong to a run alone; those between them are in the fault matrix. */
 const CALLS_OF_RUNS = new Set([
   'ledger.listDue',
   'ledger.claim',
@@ -99,7 +99,7 @@ describe('a run of the resolver', () => {
   })
 
   it.each(DEATHS)(
-    'that is killed at any of its calls, after a promotion died behind %s, is made up for by the next',
+    'that is killed at any of its calls, where a promotion had died after %s, is made up for by the next',
     { timeout: 120_000 },
     async (call, healed) => {
       const first = later()

@@ -4,7 +4,7 @@ import type { Fate } from './process.ts'
 
 export type Action =
   | { do: 'promote'; workspace: number; file: number; key: number | undefined }
-  /** Of any document there ever was, by a caller or by the administration. */
+  /** A deletion of any document there ever was, by a caller or by the administration. */
   | { do: 'delete'; document: number; byApi: boolean }
   /** @param lags how far behind the index's entries are, in moments */
   | { do: 'list'; workspace: number; order: ListOrder; limit: number; lags: number[] }

@@ -61,7 +61,7 @@ export class Drifts {
     return this.#valuesOf(workspaceId).at(-1) ?? 0
   }
 
-  /** What an audit must find now that repairs it, when nothing goes on. */
+  /** The findings of an audit that repairs drift now, when nothing else goes on. */
   found(): object[] {
     return [...this.#ledger.workspaces].flatMap(([workspaceId, { quotaBytes, remainingBytes }]) => {
       const usedBytes = quotaBytes - remainingBytes

@@ -36,7 +36,7 @@ export class History {
     return this.#drifts.audits
   }
 
-  /** As many documents in each workspace, one a second, before anything happens to anybody. */
+  /** Makes this many documents in each workspace, one a second, before anything else happens. */
   async begin(documents: number): Promise<void> {
     for (let file = 0; file < documents; file++) {
       for (let workspace = 0; workspace < WORKSPACES; workspace++) {
@@ -152,7 +152,7 @@ export class History {
     if (key !== undefined) this.#answers.expectOneDocument(process, `${workspaceId} ${key}`)
   }
 
-  /** Any document there ever was, of those that are there rather than of the others. */
+  /** Any document there ever was, but more often one that is still there. */
   #pick(index: number): WorkspaceDocument | undefined {
     const there = [...this.#stores.documents.documents.values()]
     const all = index % 3 === 0 ? this.#timeline.all : there

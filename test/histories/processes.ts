@@ -42,7 +42,7 @@ export class Processes {
   decide(process: Process, fate: Fate): void {
     const call = process.pending
     if (call === undefined) return
-    // What comes late comes within the lease (docs/reliability.md): so nothing that is sent after it comes late.
+    // A late call arrives within the lease (docs/reliability.md), so nothing that is sent after the lease arrives late.
     const comesLate = fate === 'late' || fate === 'repeated'
     const mayComeLate = !READS.test(call.name) && !this.#isOverdue(process, call)
     // What opens is sent once.

@@ -64,7 +64,7 @@ export class Stores {
       documentObjects: gate(this.objects, 'objects'),
       downloads: createFakeDownloadSigner(),
       listing: gate(createFakeDocumentListing(this.documents), 'listing'),
-      /** As the index has them whose entries are behind, each by a delay of its own. */
+      /** Lists from an index whose entries are behind, each by a delay of its own. */
       listingBehind: (lagOf: (documentId: string) => number): DocumentListing => {
         const timeline = this.timeline
         const index = createFakeDocumentListing({

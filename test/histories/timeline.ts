@@ -25,8 +25,8 @@ export interface ListRead {
 export const MAX_LAG = 4
 
 /**
- * Which documents there were, moment by moment: a moment is the time between two changes of any store. Out of it comes what a
- * list may show whose index is behind, and what it must show.
+ * Which documents there were, moment by moment: a moment is the time between two changes of any store. It tells what a
+ * list whose index is behind may show, and what it must show.
  */
 export class Timeline {
   readonly #lives: Life[] = []
@@ -52,7 +52,7 @@ export class Timeline {
   }
 
   /**
-   * The documents as an index knows them whose entries are behind, each by a delay of its own.
+   * The documents as known to an index whose entries are behind, each by a delay of its own.
    * @param lagOf in moments
    */
   asIndexed(lagOf: (documentId: string) => number): Map<string, WorkspaceDocument> {

@@ -47,9 +47,9 @@ describe('hostile input to every operation', () => {
     const { own, foreign } = api
     const cursor = (document: WorkspaceDocument, workspaceId: string) =>
       formatCursor(workspaceId as WorkspaceId, document)
-    // What the other workspace was really given, and such as lead to documents of one's own.
+    // Cursors of the other workspace: those it was really given, and those that point at the attacker's own documents.
     const foreignCursors = [...foreign, ...own].map((document) => cursor(document, 'ws_2'))
-    // And what an attacker can make of it.
+    // And the cursors that an attacker can make for its own workspace.
     const cursors = [...foreignCursors, ...[...own, ...foreign].map((document) => cursor(document, 'ws_1'))]
     const id = fc.oneof(
       fc.constantFrom(...own.map(({ documentId }) => documentId as string)),
@@ -141,7 +141,7 @@ describe('hostile input to every operation', () => {
           })
           statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
           assert(response.status < 500, `status ${response.status}`)
-          // Of another purpose there is nothing to go on with.
+          // A list for another purpose is empty, so it has nothing to go on with.
           if (name === 'list_documents' && response.status === 200 && !('purpose' in search))
             assert(!foreignCursors.includes(String(search.cursor ?? search.page)), 'a foreign cursor is taken')
           expectNothingForeign(response, JSON.stringify([path, search, more]), api)

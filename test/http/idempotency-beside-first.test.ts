@@ -13,7 +13,10 @@ import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/http/tes
 import { LEASE_MS, type Step } from '../support/ports.ts'
 import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
 
-/** What an attempt with the key, begun so long ago, left behind when its process died: its object, perhaps its document. */
+/**
+ * Leaves what an attempt with the key, begun this long ago, leaves when its process dies: its object, perhaps its
+ * document.
+ */
 async function leaveBehind(
   api: ReturnType<typeof createTestApi>,
   ageMs: number,

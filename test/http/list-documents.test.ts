@@ -172,7 +172,7 @@ describe('GET /v1/files', () => {
     }
   })
 
-  it('reads more than 10,000 as what it serves, for the library that asks for so many', async () => {
+  it('takes a limit of up to 10,000 from the library that asks for so many', async () => {
     expect((await list({ limit: '10000' }, OPENAI)).status).toBe(200)
     expect((await list({ limit: '10001' }, OPENAI)).status).toBe(400)
   })

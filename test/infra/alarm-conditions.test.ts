@@ -84,7 +84,7 @@ describe('what is counted and kept', () => {
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
     expect(expression('ResolverFailing')).toBe('runs - errors')
-    // Of each group of shards, five runs: with 17 of 20, each has had one that succeeded.
+    // Five runs for each group of shards: when 17 of 20 succeed, each group has had one that did.
     expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, Threshold: 17, EvaluationPeriods: 1 })
     for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
   })

@@ -3,7 +3,7 @@ import { finishTemplate } from '../../infra/deploy/finish-template.mjs'
 import { textOf } from '../support/package/intrinsics.ts'
 import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from '../support/package/packages.ts'
 
-/** Of the resource types in use, those whose names are not of a region: of the account, or of all accounts. */
+/** The resource types in use whose names are not regional: they are unique in the account, or across all accounts. */
 const NAMES_WITHOUT_REGION: Record<string, string> = {
   'AWS::CloudWatch::Dashboard': 'DashboardName',
   'AWS::IAM::Role': 'RoleName',

@@ -114,7 +114,7 @@ describe('the stage', () => {
     }
   })
 
-  it('waits for the role that writes logs, which stays when the stack goes, where it is to make it', () => {
+  it('waits for the role that writes logs where the stack makes it; that role stays when the stack goes', () => {
     expect(dev.resource('GatewayStage').DependsOn).toEqual(['GatewayAccount'])
     for (const id of ['GatewayAccount', 'GatewayLogRole']) expect(dev.resource(id).DeletionPolicy).toBe('Retain')
     expect(existing.resource('GatewayStage').DependsOn).toBeUndefined()

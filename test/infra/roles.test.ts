@@ -102,7 +102,7 @@ describe('roles', () => {
     ])
   })
 
-  /** But the rate limit of the caller. */
+  /** The changes that a role allows, except to the caller's rate limit. */
   const changesOf = (role: string) =>
     statementsOf(dev, role)
       .filter(({ Sid }) => Sid !== 'CountRequests')

@@ -14,7 +14,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const { provider, functions, ...rest } = parse(read('serverless.yml'))
 const params = parameters()
 
-/** Of the parameters, as the framework hands them to the plugin. */
+/** A deployment with these parameters, as the framework hands them to the plugin. */
 function deployment(
   changes: Record<string, string> = {},
   options: Partial<Pick<Deployment, 'stage' | 'region' | 'given' | 'written'>> = {},

@@ -77,7 +77,7 @@ describe('buckets', () => {
     ])
   })
 
-  it('lets only those use keys that copy or give out, where there are any', () => {
+  it('lets only the roles that copy or hand out objects use the keys, where there are keys', () => {
     const grantsOf = (variant: Packaged) =>
       variant
         .ofType('AWS::IAM::RolePolicy')

@@ -57,7 +57,9 @@ const ledgerOf = (client: DynamoDBClient) =>
 const reservationsOf = (client: DynamoDBClient) => createReservations({ client, tableName: 'reservations' })
 const documentsOf = (client: DynamoDBClient) => createDocumentRecords({ client, tableName: 'documents', now: Date.now })
 
-/** What the adapters ask of DynamoDB: the first write refused by its condition, the second one broken off. */
+/**
+ * The conditions that a call sends to DynamoDB: the first `refusals` writes are refused, the next one is broken off.
+ */
 async function conditionsOf(call: (client: DynamoDBClient) => Promise<unknown>, refusals: number): Promise<string[]> {
   const conditions: string[] = []
   const client = {

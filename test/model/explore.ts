@@ -85,7 +85,8 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
     const resolver = world.setup.roles.findIndex(({ kind }) => kind === 'resolver')
     if (resolver === -1) return undefined
     world.faults = 0
-    // One that arrives after everything else is over holds no bytes: the next promotion, or the audit, makes it due.
+    // A watch that arrives after everything else is over holds no bytes: the next promotion, or the audit, makes the
+    // workspace due.
     if (world.attempts.some(({ watch }) => watch !== NO_WATCH)) world.isDue = true
     for (let count = 0; count < MAX_MOVES_TO_REST; count++) {
       for (const attempt of world.attempts) if (attempt.watch !== NO_WATCH) attempt.watch = WATCH_OVER

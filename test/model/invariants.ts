@@ -23,7 +23,7 @@ function isDocument(world: World, attempt: number): boolean {
   return document.kind === DOCUMENT && document.attempt === attempt
 }
 
-/** Of all promotions: what they answered, if they did, and for which attempt. */
+/** Whether something holds for the answer of every promotion that has answered, and for its attempt. */
 function everyAnswer(world: World, holds: (end: string, attempt: number) => boolean): boolean {
   for (let index = 0; index < world.processes.length; index++) {
     const end = endOf(entry(world.processes, index))

@@ -23,13 +23,13 @@ export const OBJECT = 'a document has its object'
 export const NO_DOCUMENT = 'answered an error, or with a twin’s document: no document'
 export const LOOSE_OBJECT = 'at rest: no object without its document'
 
-/** Has the answers to a write followed by other steps. */
+/** Makes other steps follow the answers to a write. */
 export function redirect({ steps }: Protocol, name: string, answers: Record<string, Next>): void {
   const step = steps[name] as WriteStep
   steps[name] = { ...step, on: { ...step.on, ...answers } }
 }
 
-/** Has other conclusions drawn from a read. @param change given those of the protocol */
+/** Makes a read lead to other conclusions. @param change given those of the protocol */
 export function misread(
   { steps }: Protocol,
   name: string,

@@ -3,7 +3,7 @@ import { BYTES, NO_DOCUMENT, OBJECT, type PlantedBug, SUM } from './planted-bug.
 import { SCENARIOS } from './scenarios.ts'
 import { placeOf, TOMBSTONE } from './world.ts'
 
-/** The same of the documents. */
+/** As in planted-counter-writes.ts, for the documents. */
 export const PLANTED_DOCUMENT_WRITES: readonly PlantedBug[] = [
   {
     name: 'record: overwrites a document',

@@ -2,7 +2,7 @@ import { BYTES, type PlantedBug } from './planted-bug.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { placeOf } from './world.ts'
 
-/** The same of the reservations. */
+/** As in planted-counter-writes.ts, for the reservations. */
 export const PLANTED_RESERVATION_WRITES: readonly PlantedBug[] = [
   {
     name: 'open: sent again after a 5xx, and finds its own row',

@@ -121,7 +121,7 @@ export function createProcessMoves(model: Model) {
     return { write: name, sender: index, attempt: process.about, release: inRelease ? process.release : 0 }
   }
 
-  /** One that nobody knows (any more) is as good as a new one. */
+  /** A release id that nobody knows (any more) is as good as a new one. */
   function freshRelease(world: World): number {
     for (let release = 1; release <= MAX_RELEASES; release++) {
       const isKnown =

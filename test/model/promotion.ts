@@ -26,7 +26,7 @@ const remember =
     return next
   }
 
-/** Opened, and beside that copied, or not. */
+/** Where a promotion goes once its reservation is open, by what became of the copy beside it. */
 export function afterCopy(process: Process): string {
   if (process.copy === PENDING) return 'promotion.copying'
   return process.copy === SUCCEEDED ? 'promotion.record' : 'undo.afterUnmark'
@@ -139,8 +139,8 @@ export function promotionSteps(): Steps {
 }
 
 /**
- * What goes on beside the steps, during those named: the copy, with an Idempotency-Key not before the reservation is open, and
- * the removal of the marker.
+ * What goes on beside the named steps: the copy (with an Idempotency-Key, only once the reservation is open) and the
+ * removal of the marker.
  */
 export const LANES = [
   {

@@ -5,7 +5,7 @@ import { attemptIds, entry, NO_WATCH, type Process, placeOf, WATCH_OVER, type Wo
 /** In `seenAttempts`: there was something in the counter. */
 const SOMETHING = 1
 
-/** Of an attempt that was there before the run began, it ended long ago. */
+/** The lease of an attempt that was there before the run began ended long ago. */
 export function isLeaseOver(world: World, attempt: number): boolean {
   const index = world.setup.roles.findIndex((role) => role.kind === 'promotion' && role.attempt === attempt)
   return index === -1 || entry(world.processes, index).isLeaseOver
@@ -19,7 +19,10 @@ const hasRow = (world: World, attempt: number): boolean => {
 const hasKey = (world: World, attempt: number): boolean =>
   world.processes.some((_, index) => promotionOf(world, index).attempt === attempt && promotionOf(world, index).hasKey)
 
-/** A leftover for each choice: one that resolves several, one after the other, does no more than several that resolve one. */
+/**
+ * One leftover for each choice: a resolver that deals with several in turn does no more than several that deal with one
+ * each.
+ */
 function readCounter(world: World, process: Process): Choice[] {
   const choices: Choice[] = []
   Object.assign(process, { hasChanged: false, seenAttempts: 0 })
@@ -93,7 +96,7 @@ export function resolverSteps(): Steps {
 
     ...undo('resolveRow', () => true, { recorded: 'settleRow.unmark', undone: end, failed: end }),
     ...settle('settleRow', end, end),
-    /** The marker comes before the closing, and goes with the bytes: not there any more, they were given back. */
+    /** The marker is written before the closing, and goes with the bytes: if it is gone, they were given back. */
     'resolver.findRelease': {
       read: (world, { release }) => {
         if (entry(world.releases, release).attempt !== 0) return [{ label: 'finds the release', next: end }]

@@ -25,7 +25,10 @@ export function createSymmetry(shape: World): Symmetry {
   const order = Array.from({ length: processes }, (_, index) => index)
   const positions = [...order]
 
-  /** What tells processes of one role apart, but for release ids. Equal ones stay as they are: two states then, of one kind. */
+  /**
+   * What tells processes of one role apart, except for release ids. Processes that are equal keep their places: two
+   * equivalent states are then both kept.
+   */
   function rankOf({ step, about, copy, unmarked, memo, isLeaseOver, hasChanged, seenAttempts }: Process): number {
     const work = about | (copy << 2) | (unmarked << 4) | (memo << 6)
     return (step << 18) | (work << 10) | (seenAttempts << 2) | bit(isLeaseOver, 1) | bit(hasChanged, 2)

@@ -8,7 +8,7 @@ import { WRITE_NAMES } from './writes.ts'
 
 export interface TimeMove {
   what: 'arrives' | 'lease' | 'release' | 'watch' | 'expires'
-  /** Of the late call, process, release id, attempt, place. */
+  /** The index of the late call, process, release id, attempt or place. */
   at: number
 }
 

@@ -41,8 +41,8 @@ export type Role =
   | { kind: 'audit' }
 
 /**
- * What an audit has in mind of the version at which it cut through the ledger, and what versions tell it of what it meets later. Of
- * one audit: a scenario has no more. Bit masks of attempts.
+ * What an audit remembers of the version at which it cut through the ledger, and what versions tell it about what it
+ * meets later. There is one cut, since a scenario has at most one audit. Bit masks of attempts.
  */
 export interface Cut {
   /** NO_CUT.phase: nobody adds up. */
@@ -136,7 +136,7 @@ export interface Process {
   /** The release id it uses. */
   release: number
   copy: Answer
-  /** Of removing its own marker, beside the copy. */
+  /** The answer to the removal of its own marker, beside the copy. */
   unmarked: Answer
   memo: number
   /** Of a promotion: it is over for longer than its lease, and so is all that it sent, but for copies. */

@@ -9,7 +9,10 @@ declare module 'vitest' {
 
 export const isShallow = (): boolean => inject('depth') === 'shallow'
 
-/** Of a suite's random cases: as many as the variable says; without it all, or a tenth in a shallow run. */
+/**
+ * How many of a suite's random cases to run: as many as the variable says; without it, all, or a tenth in a shallow
+ * run.
+ */
 export function casesOf(variable: string, all: number): number {
   return Number(process.env[variable] ?? (isShallow() ? all / 10 : all))
 }

@@ -101,7 +101,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
       clock.nowMs += durationMs
     },
     request: () => ({ deadline: { signal, undoSignal: () => signal }, log, telemetry: createTelemetry() }),
-    /** What the resolver makes of it once all leases are over, and those of what it has begun itself. */
+    /** Runs the resolver once all leases are over, and again once those of what it began itself are. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
       for (let looks = 0; looks < 3; looks++) {
         clock.nowMs += WATCH_MS

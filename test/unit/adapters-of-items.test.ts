@@ -89,7 +89,7 @@ describe('a release that finds the ledger full of others', () => {
 })
 
 describe('the rate limit', () => {
-  it('is 503 when its state is another under each of four tries', async () => {
+  it('is 503 when its state changes under each of four tries', async () => {
     const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
     const policy = { requestsPerMinute: 60, burst: 5 }
     const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })

@@ -6,7 +6,7 @@ const WORKSPACE = 'ws_1' as WorkspaceId
 const OTHER = 'ws_2' as WorkspaceId
 const HALF_LIFE_MS = 2500
 
-/** With a clock and a coin of the test's. */
+/** An admission whose clock and random numbers the test sets. */
 function setUp() {
   const world = { nowMs: 1_800_000_000_000, random: 0 }
   const admission = createAdmission({ now: () => world.nowMs, random: () => world.random })
@@ -14,7 +14,7 @@ function setUp() {
     for (let i = 0; i < accepted; i++) admission.note(workspaceId, true)
     for (let i = 0; i < refused; i++) admission.note(workspaceId, false)
   }
-  /** The smallest of a thousand coins that is let in. */
+  /** The smallest of a thousand random numbers that is let in. */
   const refusalProbability = (workspaceId = WORKSPACE) => {
     for (let thousandths = 0; thousandths < 1000; thousandths++) {
       world.random = thousandths / 1000

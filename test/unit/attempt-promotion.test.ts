@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks())
 const reservationsOf = ({ reservations }: ReturnType<typeof createTestApi>) => [...reservations.items.values()]
 
 describe('an attempt at a promotion', () => {
-  it('has a lease that ends later than it by the length of a lease', async () => {
+  it('has a lease that ends one lease length after its start', async () => {
     const api = createTestApi()
     const open = vi.spyOn(api.reservations, 'open')
     const take = vi.spyOn(api.ledger, 'take')

@@ -3,7 +3,7 @@ import { isShallow } from '../support/depth.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { endSliceAtOnce, planted, playRoundOf, sumOf } from '../support/maintenance/audit-rounds.ts'
 
-/** From one call that is the last of its process to the next. */
+/** The step from one call at which a process dies to the next. */
 const STRIDE = isShallow() ? 10 : 1
 
 describe('a round of the audit, one of whose processes dies in any one call', () => {

@@ -63,7 +63,7 @@ describe('fixed: audit, of what cannot be read', () => {
     })
     const { findings } = await runAudit(ports, true)
     expect(findings).toMatchObject([finding, { kind: 'document_without_object', documentId: lost.documentId }, drift])
-    // Its object is not taken for nobody's.
+    // Its object is not mistaken for one without a document.
     expect(ports.objects.documents.has(bad.objectKey)).toBe(true)
     expect(ports.state()).toMatchObject({ used: 207 })
   })

@@ -38,7 +38,7 @@ describe('a file with headers that are not plain ASCII', () => {
     expect(copy?.headers).not.toHaveProperty('content-language')
   })
 
-  it('would be copied with a wrong one: that is what the check is for', async () => {
+  it('would be copied with a wrong signature: that is what the check is for', async () => {
     s3 = await startScriptedS3({ 'HeadObject sandboxes': object({ 'content-length': '5' }) })
     const source = await s3.store.findContainerFile('a.csv', signal)
     if (!source) throw new Error('not found')
@@ -87,7 +87,7 @@ describe('a file that S3 lets nobody read', () => {
     })
   })
 
-  it('because our role may not stays our fault', async () => {
+  it('is still our fault when our role lacks the permission', async () => {
     await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
       call: 'HeadObject',
       $metadata: { httpStatusCode: 403 },

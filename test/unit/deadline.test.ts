@@ -16,7 +16,7 @@ describe('the deadline of a request', () => {
   })
   afterEach(() => vi.restoreAllMocks())
 
-  /** How long it may work and undo, as of its start. */
+  /** Until when a request may work and undo, in ms from its start. */
   const timesOf = (receivedAtMs: number | undefined, processMs = PROCESS_MS) => {
     createRequestDeadline({ receivedAtMs, nowMs: NOW_MS }, () => processMs).undoSignal()
     const [workMs, undoMs] = timeouts.splice(0)

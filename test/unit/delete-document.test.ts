@@ -56,7 +56,7 @@ describe('deleteDocument', () => {
     expect(await ports.reservations.find(twin, signal)).toMatchObject({ attemptId: twin.attemptId })
   })
 
-  it('gives the bytes back once when two delete the same document, at any step of each other', async () => {
+  it('gives the bytes back once when the same document is deleted again at any step of its deletion', async () => {
     for (let at = 0; ; at++) {
       const ports = createPorts()
       await ports.addDocument()

@@ -70,7 +70,7 @@ describe('undo', () => {
     expect(ports.state()).toEqual({ ...ONE_DOCUMENT, reservations: 1 })
   })
 
-  it('keeps a record out that may yet arrive', async () => {
+  it('keeps out a record that may yet arrive', async () => {
     const ports = createPorts()
     const { one } = await undoAfter(ports, ['take', 'open', 'unmark', 'copy'], {
       reservation: 'open',

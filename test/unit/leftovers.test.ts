@@ -6,7 +6,7 @@ import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.t
 import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
-/** The next list of its reservations is of one that cannot be read. */
+/** Makes the next list of reservations consist of one that cannot be read. */
 const listsOnly = ({ reservations }: Ports, unreadable: UnreadableItemError) =>
   vi.spyOn(reservations, 'list').mockImplementationOnce(async function* (_workspaceId, _signal, onUnreadable) {
     onUnreadable?.(unreadable)
@@ -32,7 +32,7 @@ describe('resolveWorkspace, of several leftovers', () => {
     expect(told.toSorted()).toEqual(expected.toSorted())
   })
 
-  it('leaves a taking alone whose lease still runs, beside one whose lease is over', async () => {
+  it('leaves alone a taking whose lease still runs, beside one whose lease is over', async () => {
     const ports = createPorts()
     await ports.run(['take'])
     ports.pass(1000)

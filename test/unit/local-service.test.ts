@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe('the lock of a data directory', () => {
-  it('is had by one at a time; the others are told whose it is', async () => {
+  it('is held by one at a time; the others are told by whom', async () => {
     const place = join(directory, 'with space')
     const lock = (await lockDirectory(place)) as DirectoryLock
     expect(await lockDirectory(place)).toEqual({ pid: 0 })
@@ -109,7 +109,7 @@ describe('the log of the service', () => {
 describe('readStartOptions', () => {
   const read = (args: string[], env = {}) => readStartOptions(args, { root: '/r', env })
 
-  it('has defaults, and PORT as another way to say --port, which goes before it', () => {
+  it('has defaults, and PORT as an alternative to --port, which takes precedence', () => {
     expect(read([])).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local', watch: false })
     expect(read(['--fresh'], { PORT: '4000' })).toMatchObject({ port: 4000, fresh: true })
     expect(read(['--port', '5000'], { PORT: '4000' })).toMatchObject({ port: 5000 })

@@ -59,7 +59,7 @@ describe('idsOf and workspaceIdOf', () => {
   })
 
   it.each(['documents/ws_1/README.md', 'documents/ws_1/file_1/att1/x', 'sandboxes/ws_1/file_1/att1', ''])(
-    'know %j for no object of a document',
+    'do not take %j for the object of a document',
     (key) => {
       expect(keys.idsOf(key)).toBeUndefined()
     },

@@ -27,7 +27,7 @@ describe('fixed: openReservation beside a twin that must be dead', () => {
         ['late_copy', dead.attemptId],
       ]),
     )
-    // It cannot come back, and what it copies late goes.
+    // The dead attempt cannot come back, and what it copies late is deleted.
     expect(await ports.documents.record(newDocument(dead), signal)).toBe('fenced')
     ports.putObject(dead)
     await ports.run(['unmark', 'copy', 'record', 'settle'], one)

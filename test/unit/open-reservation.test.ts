@@ -52,7 +52,7 @@ describe('openReservation', () => {
     },
   )
 
-  it('fixed: tells when a fence ends that stands in the way', async () => {
+  it('fixed: tells when the fence that stands in the way ends', async () => {
     const ports = createPorts()
     const first = await ports.run(['take', 'forestall'])
     ports.pass(DEAD_AFTER_MS)
@@ -62,7 +62,7 @@ describe('openReservation', () => {
     expect(progress.reservation).toBe('none')
   })
 
-  it('leaves a twin alone that is being taken back, however old', async () => {
+  it('leaves alone a twin that is being taken back, however old', async () => {
     const ports = createPorts()
     const first = await ports.run(['take', 'open', 'unmark'])
     const release = newRelease(first, 'undo', { leaseExpiresAtMs: first.leaseExpiresAtMs })

@@ -41,7 +41,7 @@ const state = (api: Api) => {
 const NOTHING = { documents: 0, objects: 0, used: 0, markers: 0, reservations: 0 }
 const ONE_DOCUMENT = { documents: 1, objects: 1, used: 8, markers: 0, reservations: 0 }
 
-/** What is left to the resolver, and what is left then. */
+/** Runs the resolver on what is left to it, and again on what that leaves. */
 async function resolveLater(api: Api) {
   vi.restoreAllMocks()
   for (let looks = 1; looks <= 3; looks++) {

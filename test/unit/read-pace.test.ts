@@ -34,7 +34,7 @@ describe('the pace of reads', () => {
     expect(clock.nowMs).toBeLessThanOrEqual(((units * calls) / rate) * 1000 + 1)
   })
 
-  it('does not hold up who is slower anyway, nor save up for later', async () => {
+  it('does not hold up a caller who is slower anyway, and saves nothing up for later', async () => {
     const { clock, pace } = paceAt(100)
     for (let call = 0; call < 50; call++) {
       await pace.turn()

@@ -116,7 +116,7 @@ describe('takeBytes', () => {
     expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
   })
 
-  it('refuses without asking the ledger when too many were refused lately, to come back later the more there were', async () => {
+  it('refuses without asking the ledger when too many were refused lately: the more there were, the longer Retry-After', async () => {
     const { world, take, tries, heat, notes } = setUp()
     world.random = 0
     const seconds: (number | undefined)[] = []

@@ -38,7 +38,7 @@ describe('resolveWorkspace, beside others', () => {
       ports.pass()
       const { deps, calls } = interruptedAt(at, ports.deps, () => resolve(ports))
       await resolveWorkspace(WORKSPACE, BOUNDS, deps, signal)
-      // What it marked itself, when the reservation had been taken back under it.
+      // Clears away what it marked itself after the other had taken the reservation back.
       ports.pass()
       await resolve(ports)
       expect([at, ports.state()]).toEqual([at, NOTHING])

@@ -47,7 +47,7 @@ describe('resolveWorkspace tells when to look again', () => {
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('in a second, when something failed, or was left for its bound', async () => {
+  it('in a second, when something failed, or was left over because of the bound', async () => {
     const ports = createPorts()
     await ports.run(['take'])
     ports.pass()

@@ -141,7 +141,7 @@ describe('resolveWorkspace, of a release that died', () => {
     expect(await ports.documents.record(next, signal)).toBe('recorded')
   })
 
-  it('takes the marker of a deletion away that came too late', async () => {
+  it('removes the marker of a deletion that came too late', async () => {
     const ports = createPorts()
     const { one, release: first } = await deleted(ports)
     await ports.addDocument()

@@ -29,7 +29,7 @@ describe('resolveExpiredReservations, in trouble', () => {
     expect(ports.state(nth(1))).toEqual(NOTHING)
   })
 
-  it('lets one whose ledger cannot be reached stop no other, and takes it up with the next run', async () => {
+  it('is not stopped by a workspace whose ledger cannot be reached, and takes it up with the next run', async () => {
     const ports = createPorts()
     for (const n of [1, 2]) await dieIn(ports, n)
     ports.pass()

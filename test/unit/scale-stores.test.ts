@@ -46,7 +46,7 @@ describe('the computed DynamoDB', () => {
     expect(spent.slice(0, 2).map(({ units }) => units)).toEqual([257, 257])
   })
 
-  it('turns reads away that are more than a partition gives', async () => {
+  it('turns away reads beyond what a partition gives', async () => {
     const { spent, execute } = createStores()
     const query = {
       TableName: 'documents',

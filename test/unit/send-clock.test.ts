@@ -21,7 +21,7 @@ const { startStore } = stores
 describe('send with a clock that is off', () => {
   const ahead = () => ({ date: new Date(Date.now() + 600_000).toUTCString() })
 
-  it('sends what was refused for it again, by the time that the store told', async () => {
+  it('sends again what was refused because of it, with the time that the store told', async () => {
     const dates: string[] = []
     const noting =
       (answer: Answer): Answer =>

@@ -17,7 +17,7 @@ const stores = useAnsweringStores()
 const { startStore, clientOf } = stores
 
 describe('send, whose call may be under way', () => {
-  it('sends an opening again whose connection did not come about in time: it never left', async () => {
+  it('sends an opening again when its connection was not established in time: it never left', async () => {
     const timedOut = Object.assign(new Error('the request socket did not establish a connection with the server'), {
       name: 'TimeoutError',
     })

@@ -78,7 +78,7 @@ describe('send', () => {
     expect(store.calls()).toBe(2)
   })
 
-  it('tries what is throttled for as long as its patience, and no failure before counts against that', async () => {
+  it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
     const store = await startStore(FAILED, FAILED, THROTTLED)
     await expect(store.call({ opens: true, patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
     expect(store.calls()).toBe(time.pausesMs.length + 1)

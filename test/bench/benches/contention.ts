@@ -142,7 +142,7 @@ async function simulateAll(
   return { sustained, perSecond, burst: await bursting, overload, refusals: await refusing, unitsAtRest: await resting }
 }
 
-/** With the clock on the wall, over the wire. */
+/** In real time, over the wire. */
 async function runRealBurst(
   definition: ServiceDefinition,
   env: Record<string, string>,

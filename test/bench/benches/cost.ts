@@ -89,7 +89,7 @@ export const cost: Bench = {
   },
 }
 
-/** At which sizes it is, in words. */
+/** The sizes at which the product is no dearer than streaming, in words. */
 function belowStreamed(prices: { sizeMib: number; own: number; streamed: number }[]): string {
   const dearer = prices.filter(({ own, streamed }) => own > streamed)
   if (dearer.length === 0) return EVERYWHERE

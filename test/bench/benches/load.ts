@@ -8,7 +8,7 @@ import { median } from '../statistics.ts'
 
 const LOAD_BAR = 0.45
 const PROCESS_BAR = 3
-/** Of each other function, in loads of the promotion's. */
+/** The bar for each other function, as a multiple of the promotion's load. */
 const OTHERS_BAR = 1.1
 const UNUSED_ENDPOINT = 'http://127.0.0.1:1'
 

@@ -9,7 +9,7 @@ export interface Summary extends Tally {
   requests: number
   /** By status and reason: `200`, `429 too_many_promotions`. */
   answers: Record<string, number>
-  /** Of those that succeeded: how much longer than a copy the last one took, and one of a hundred. */
+  /** For those that succeeded: how much longer than a copy the slowest took, and one of a hundred. */
   beyondCopySeconds: { p99: number; most: number }
   processes: number
   leftOpen: number

@@ -35,11 +35,11 @@ export interface Round extends Spent {
 }
 
 const SEED = 23
-/** Step Functions, standard: some four transitions for each task, and some for the round. */
+/** Step Functions, standard: two transitions for each task; the few of the round itself are left out. */
 const TRANSITIONS_OF_TASK = 2
 const { signal } = new AbortController()
 
-/** What is wrong, in random workspaces of which each has something wrong once. */
+/** A population in which random workspaces have one thing wrong each. */
 export function plantFindings(
   { workspaces, documentsIn }: Pick<Population, 'workspaces' | 'documentsIn'>,
   count: number,

@@ -8,7 +8,7 @@ const MAX_RESOLUTIONS = 1000
 /** Of commit 459dfe7: the shards one after the other, eight workspaces at once, up to a thousand resolutions, on one function instance. */
 export const MEMORY_MIB_BEFORE = 512
 
-/** How that commit goes through what is due; how it looks at one workspace is today's, without a claim. */
+/** Goes through what is due as that commit did; looks at each workspace as today's code does, without a claim. */
 export async function resolveAsBefore(
   deps: ResolverDependencies & { ledgers: LedgerMaintenance },
   signal: AbortSignal,

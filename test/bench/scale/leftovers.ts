@@ -15,7 +15,7 @@ export interface Leftover {
   leaseExpiresAtMs: number
 }
 
-/** Writes what a promotion leaves that dies, into a workspace in which nothing else is under way. */
+/** Writes what a promotion leaves when it dies, into a workspace in which nothing else is under way. */
 export async function plantLeftover(
   { workspace, document, diedAfter, leaseExpiresAtMs }: Leftover,
   dynamoDb: Pick<LimitedDynamoDb, 'execute'>,

@@ -5,7 +5,7 @@ import { asCount, asDollars, asPercent, asSeconds } from './words.ts'
 
 export type CostInRuns = Cost & { runs: number }
 
-/** Of the cost of a run with nothing overdue, between the smallest and the largest. */
+/** How much the cost of a run with nothing overdue may differ between the smallest and the largest. */
 const SAME = 0.1
 const MOST_SECONDS = 60
 const LATE_SECONDS = 120

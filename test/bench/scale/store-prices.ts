@@ -19,7 +19,7 @@ export const SCALE = {
   logDays: 90,
   /** Of promotions that fail, and leave notes for a quarter of an hour, or a day. */
   failedShare: 0.001,
-  /** A promotion is the first in its workspace for two minutes: one in so many. */
+  /** One promotion in this many is the first in its workspace for two minutes. */
   promotionsOfBusyTime: 10,
 }
 

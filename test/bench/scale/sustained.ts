@@ -35,7 +35,7 @@ export interface Lateness {
 const TICK_MS = 100
 const MINUTE_MS = 60_000
 const SEED = 17
-/** A run that is killed is killed so soon: many are over then. */
+/** A run that is killed is killed within this time: many are over by then. */
 const KILLED_WITHIN_MS = 500
 /** Until all that was left is due, looked at, and looked at again where a run was killed. */
 const AFTERWARDS_SECONDS = 120 + 4 * 60

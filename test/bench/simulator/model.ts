@@ -10,7 +10,10 @@ export interface Latency {
 
 /** What the simulator takes AWS to be. Every number is an assumption; where it comes from stands in docs/performance.md. */
 export interface Model {
-  /** By name of the call (test/support/fault-proxy.ts); `default` for all others. Until the first byte of the answer. */
+  /**
+   * By name of the call (test/support/faults/fault-proxy.ts); `default` for all others. Until the first byte of the
+   * answer.
+   */
   latency: Record<string, Latency> & { default: Latency }
   /** How fast S3 copies in one request. Infinity: no time at all. */
   streamBytesPerSecond: number

@@ -37,7 +37,7 @@ interface Write {
 
 /**
  * DynamoDB in memory: dynalite's own rules for requests, conditions and updates, on a store of ours that has what dynalite
- * lacks: the throughput each item has, and the past that a read may show which is not strongly consistent. A write is
+ * lacks: the throughput of each item, and the past that a read may show unless it is strongly consistent. A write is
  * admitted when all its units are available, in its item's bucket and in those of the index entries it changes.
  *
  * Not limited are queries and scans: they are only counted, by the size of the items they went through.

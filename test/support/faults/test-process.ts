@@ -100,7 +100,7 @@ export async function startTestProcess(
 
   return {
     ...testStores,
-    /** Of the life that is now: when that is over, they make no call any more. */
+    /** The dependencies of the present life: when that is over, they make no more calls. */
     get deps() {
       return composed.deps
     },
@@ -113,7 +113,7 @@ export async function startTestProcess(
     },
     /**
      * The next process: nothing happens to its calls. The last one makes none any more.
-     * @param onTheWire whether its calls go over the network as well that nothing happens to
+     * @param onTheWire whether calls to which nothing happens go over the network as well
      */
     restart({ onTheWire = true }: { onTheWire?: boolean } = {}): void {
       life.die()

@@ -68,11 +68,11 @@ export function useBrokenWrites() {
     get broken() {
       return broken
     },
-    /** Whose calls go wrong. */
+    /** Ports whose calls go wrong. */
     get ports() {
       return ports
     },
-    /** For all else. */
+    /** Ports whose calls go well, for everything else. */
     get calm() {
       return calm
     },

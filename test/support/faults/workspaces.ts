@@ -70,7 +70,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: bytes }))
     },
 
-    /** What a process leaves that dies after it reserved. */
+    /** Leaves what a process leaves when it dies after reserving. */
     async plantReservation(
       { workspaceId }: TestWorkspace,
       { sizeBytes, leaseExpiresAtMs }: { sizeBytes: number; leaseExpiresAtMs: number },

@@ -61,8 +61,8 @@ const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
 /**
- * For `lambdaContext`: who waits for what never answers waits so long; then there is time enough to undo, on however busy a
- * machine.
+ * For `lambdaContext`: a wait for something that never answers ends after this long; then there is time enough to undo,
+ * however busy the machine.
  * @param undoMs a request that undoes nothing in this time leaves it to the resolver
  */
 export function deadlineIn(workMs: number, undoMs = 25_000): () => number {

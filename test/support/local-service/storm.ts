@@ -114,7 +114,7 @@ export async function resolveLater(stores: Stores, afterMs: number): Promise<voi
   await resolveExpiredReservations({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
 }
 
-/** What is found wrong when S3 can write nothing any more either. */
+/** What an audit finds wrong once S3 can no longer write anything either. */
 export async function auditAtLast(stores: Stores, workspaceId: WorkspaceId) {
   await resolveLater(stores, HOUR_MS)
   const deps = { ...stores, now: () => Date.now() + HOUR_MS, log: SILENT }

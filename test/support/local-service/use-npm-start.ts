@@ -10,7 +10,7 @@ import { close, listen } from '../../../infra/local/listen.ts'
 /** What npm start runs. */
 export const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
 
-/** npm start, on a directory of the file's own. What a test started, and did not stop, is killed behind it. */
+/** npm start, on a directory of the file's own. What a test started, and did not stop, is killed after it. */
 export function useNpmStart() {
   let directory: string
   const children: ChildProcess[] = []

@@ -25,7 +25,7 @@ export const IDLE: ResolverReport = {
 }
 export const COPIED: readonly Step[] = ['take', 'open', 'unmark', 'copy']
 export const nth = (n: number) => `ws_${n}` as WorkspaceId
-/** A promotion in the nth workspace that dies behind these steps. */
+/** A promotion in the nth workspace that dies after these steps. */
 export const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
   ports.run(steps, ports.begin({ workspaceId: nth(n) }))
 /** A run of the resolver. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface MockAccount {
   endpoint: string
-  /** What a process needs that is to use it. */
+  /** What a process needs in order to use the account. */
   environment: Record<string, string>
   /** Resources, by logical id, that cannot be created from now on. */
   failOn(...logicalIds: string[]): Promise<void>
