@@ -1,13 +1,18 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { expect, it } from 'vitest'
 import { createDynamoDbClient, createS3Client, UNREAD_LOG } from '../../lib/aws/clients.ts'
 import { MAX_PARALLEL_PARTS } from '../../lib/aws/copy-plan.ts'
 
-it.each([createDynamoDbClient, createS3Client])('%o makes no copies for a log nobody reads', (createClient) => {
+it.each([
+  [createDynamoDbClient, DynamoDBClient],
+  [createS3Client, S3Client],
+])('%o makes no copies for a log nobody reads', (createClient, PlainClient) => {
   const client = createClient({ region: 'us-east-1' })
-  // The name is the SDK's own: it tells when a newer one calls it otherwise.
-  expect(client.middlewareStack.identify().join('\n')).not.toMatch(/logger/i)
   expect(client.middlewareStack.remove(UNREAD_LOG)).toBe(false)
+  // The name is the SDK's own: a newer one may choose another.
+  expect(new PlainClient({ region: 'us-east-1' }).middlewareStack.remove(UNREAD_LOG)).toBe(true)
 })
 
 it.each([
