@@ -18,12 +18,12 @@ export function createDeadline(remainingMs: () => number): Deadline {
 
 /** API Gateway's integration timeout: after it, the gateway answers 503 in our place, whatever we do. */
 const GATEWAY_TIMEOUT_MS = 29_000
-/** No process takes longer to start. If it seems to, a clock is wrong, and may cost no more than this. */
+/** No process takes longer to start. If one seems to, a clock is wrong, which must not cost more than this. */
 const MAX_BELIEVED_WAIT_MS = 20_000
 
 /**
- * Ends before the process is stopped, and before the gateway gives up waiting: that counts from the receipt of the
- * request, not from when a process had started for it.
+ * Ends before the process is stopped, and before the gateway gives up: its time counts from the receipt of the request,
+ * not from the start of a process for it.
  *
  * @param request.receivedAtMs by the gateway's clock, ms since 1970; undefined when it is missing
  * @param request.nowMs by ours

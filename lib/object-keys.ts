@@ -28,7 +28,7 @@ export interface ObjectKeys {
   readonly workspacesPrefix: string
   /** @returns undefined when it is no workspace's prefix */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** Whatever comes after the prefix. */
+  /** The workspace of an object key, whatever comes after its prefix. */
   workspaceIdIn(objectKey: string): WorkspaceId | undefined
   /** @returns undefined when the key is not named like a document's */
   idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined

@@ -17,14 +17,14 @@ import { type BegunRound, createCheckpoint } from './audit-checkpoint.ts'
 import { progressBar } from './progress-bar.ts'
 import type { Session } from './session.ts'
 
-/** What is done again at most after this process was killed; Ctrl-C loses nothing. */
+/** The most work that is done again after this process was killed; Ctrl-C loses nothing. */
 const SLICE_MS = 60_000
 /** Caps the pauses that the definition makes for machines: a person waits here. */
 const LONGEST_PAUSE_MS = 1000
 
 /**
- * Audits all workspaces: a round of the state machine that is deployed, with this process in place of the function. Who stops
- * it may go on later.
+ * Audits all workspaces: a round of the state machine that is deployed, with this process in place of the function. A
+ * stopped round can be continued later.
  * @param continues where the last one was stopped
  */
 export async function auditAll(

@@ -16,7 +16,7 @@ interface Round {
   /** Carries a task out, as the function does. What goes in and comes out is JSON. */
   invoke(task: AuditTask, signal: AbortSignal): Promise<unknown>
   signal: AbortSignal
-  /** Of those before a task is tried again; left out, they are as long as the definition says. */
+  /** Caps the pauses before a task is tried again; omitted: they are as long as the definition says. */
   longestPauseMs?: number
 }
 

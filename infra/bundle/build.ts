@@ -32,8 +32,8 @@ const OPTIONS = {
 const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } satisfies BuildOptions
 
 /**
- * Bundles entries below root into outDir, as ES modules. Each is on its own, with the chunks that it loads on demand below
- * its own name: a change of one function is no change of another, and a cold start reads few files.
+ * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
+ * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
 export async function bundle(
   entryPoints: string[],

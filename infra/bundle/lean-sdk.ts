@@ -108,7 +108,7 @@ function requireBuiltins(): Plugin {
   }
 }
 
-/** The SDK imports node:http when an endpoint is not https: esbuild would make a file of its own of it. */
+/** The SDK imports node:http when an endpoint is not https: esbuild would put it into a file of its own. */
 function requireBuiltinsOnDemand(): Plugin {
   return {
     name: 'require-builtins-on-demand',

@@ -10,7 +10,7 @@ import { tidyDependencies } from './dependencies.mjs'
  */
 export function finishTemplate(template, corsAllowedOrigins) {
   const ofType = (type) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type)
-  // Before the gateway's own answers: what the stage allows is enough for those.
+  // Before the gateway's own answers are added: the stage's throttling is enough for those.
   throttleMethods(template, ofType)
   answerPreflights(template, corsAllowedOrigins)
   answerWrongRequests(template, corsAllowedOrigins)
@@ -26,8 +26,8 @@ export function finishTemplate(template, corsAllowedOrigins) {
 
 /**
  * The stage of infra/resources/gateway.yml instead of the one that the deployment would make: that one has no settings.
- * A deployment is a snapshot of the API, so it waits for what the gateway answers itself; else a changed answer would
- * reach the stage with the next deployment only.
+ * A deployment is a snapshot of the API, so it waits for the gateway's own answers; otherwise a changed answer would
+ * not reach the stage before the next deployment.
  */
 function deployToStage(template, ofType) {
   const [, deployment] = theOnly(ofType('AWS::ApiGateway::Deployment'))
@@ -42,7 +42,8 @@ function deployToStage(template, ofType) {
 
 /**
  * A version stays when the next one comes, but goes when the deployment that published it is rolled back. The framework
- * keeps it then, too, and Lambda refuses to publish the same code again: what was rolled back could never be retried.
+ * would keep it even then, and as Lambda refuses to publish the same code again, what was rolled back could never be
+ * retried.
  */
 function takeFailedVersionsBack(ofType) {
   for (const [, version] of ofType('AWS::Lambda::Version')) {
@@ -51,7 +52,7 @@ function takeFailedVersionsBack(ofType) {
   }
 }
 
-/** The throttling of the stage again for each method, so that no method can use up what all share. */
+/** Repeats the stage's throttling for each method, so that no method can use up what all share. */
 function throttleMethods({ Resources }, ofType) {
   const [, { Properties }] = theOnly(ofType('AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings

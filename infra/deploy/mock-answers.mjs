@@ -2,7 +2,8 @@ import { OWN_ANSWER_HEADERS } from './cors-texts.mjs'
 
 /**
  * A body of a media type without a template is refused before the mock sees it (UNSUPPORTED_MEDIA_TYPE), since the mock
- * would take it for its status: so there is one for what clients send when nobody tells them otherwise.
+ * would take it for its status. So there is a template for each type that clients send when nobody tells them
+ * otherwise.
  */
 const MEDIA_TYPES = [
   'application/json',

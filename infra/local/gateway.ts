@@ -44,7 +44,8 @@ interface GatewayOptions {
 
 /**
  * A REST API in front of the functions: routes, Lambda proxy events, the payload limit, and the gateway responses of
- * serverless.yml for whatever no function answers. Every error has the error body, also for what is no HTTP.
+ * serverless.yml for whatever no function answers. Every error has the error body, even the answer to something that is
+ * not HTTP.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { routes, stage, onRequest } = options
@@ -146,7 +147,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large'
   const chunks: Buffer[] = []
   let sizeBytes = 0
   try {
-    // Not destroyed when it is left: that would close the connection before the answer.
+    // Leaving the loop must not destroy the stream: that would close the connection before the answer.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
       if (sizeBytes > MAX_BODY_BYTES) return 'too_large'

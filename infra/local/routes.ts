@@ -15,8 +15,8 @@ export type Match =
   | { outcome: 'unknown_path' }
 
 /**
- * Finds the operation of a request as a REST API does: segment by segment, by bytes, with nothing decoded. A fixed segment
- * goes before a parameter.
+ * Finds the operation of a request as a REST API does: segment by segment, by bytes, with nothing decoded. A fixed
+ * segment takes precedence over a parameter.
  * @param path as it came, without the query
  */
 export function matchRoute(routes: readonly Route[], method: string, path: string): Match {

@@ -44,7 +44,7 @@ export async function findContainerFile(
   }
 }
 
-/** Not repeated after a failure, but for throttling: it only helps to find the type. */
+/** Not repeated after a failure other than throttling: it only helps to find the type. */
 export async function readStart(
   { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
   { objectKey, etag, sizeBytes }: ContainerFile,

@@ -8,7 +8,10 @@ const S3_MAX_PARTS = 10_000
 export const MAX_PARALLEL_PARTS = 64
 /** Trade-off between time and request cost, expressed as a size (docs/decisions/0011-copy-plan.md). */
 const PART_SCALE_BYTES = 4 * MIB
-/** Copying a larger part again, after a failure, would take too long. Only files too large for one round have them. */
+/**
+ * Copying a larger part again, after a failure, would take too long. Only files too large for one round of parts have
+ * larger ones.
+ */
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {

@@ -16,7 +16,10 @@ import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from '
 
 /** It may be the hottest item there is. */
 const PATIENCE_MS = 60_000
-/** In ten minutes. A ledger made anew starts at the clock's milliseconds, far ahead (see newWorkspaceItem). */
+/**
+ * More than a ledger has in ten minutes. One that is made again starts at the clock's milliseconds, far ahead (see
+ * newWorkspaceItem).
+ */
 const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'

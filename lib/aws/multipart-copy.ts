@@ -72,8 +72,8 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
 }
 
 /**
- * Makes the object appear. S3 may take minutes, so it gets all the time of the request. It is repeated only after an
- * error answer, which S3 may meet with 200 or NoSuchUpload; if no answer comes, the object decides.
+ * Makes the object appear. S3 may take minutes, so it gets all the time of the request. It is sent again only after an
+ * error answer; S3 may answer the repetition with 200 or NoSuchUpload. If no answer comes, the object decides.
  */
 async function completeUpload(
   upload: Upload,

@@ -21,7 +21,10 @@ export interface SendOptions {
   name: string
   /** Aborts the call, and the pauses between its tries. */
   signal: AbortSignal
-  /** The call starts a copy. A try without an answer may still arrive, so none follows it; one with an error is over. */
+  /**
+   * The call starts a copy. A try without an answer may still take effect, so it is the last; one with an error is
+   * over.
+   */
   opens?: boolean
   /** For failures other than throttling. */
   tries?: number

@@ -25,9 +25,9 @@ export function createTableWorkspaces({
 
   return {
     /**
-     * A scan returns the rows of one workspace after another. From each workspace's first row it jumps behind the last
-     * one possible (AWS Database Blog, "Generate a distinct set of partition keys"). The next round finds what was just
-     * made.
+     * A scan returns the rows of one workspace after another. After each workspace's first row, it skips to the end of
+     * that workspace (AWS Database Blog, "Generate a distinct set of partition keys"). The next round finds the
+     * workspaces made meanwhile.
      */
     async *listWorkspaces({ segment: Segment, totalSegments: TotalSegments, after }, signal) {
       const scan = { TableName, Segment, TotalSegments, Limit: 1, ProjectionExpression: `workspace_id, ${sortKey}` }

@@ -5,7 +5,7 @@ import type { Release, Reservation } from '../promotion/reservations.ts'
 import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
 import { type Attributes, readItem, readMap } from './stored-item.ts'
 
-/** An item of the Workspaces table: a counter, and those of its changes whose other side is not written yet. */
+/** An item of the Workspaces table: a counter, and those of its changes whose counterpart is not written yet. */
 export interface WorkspaceItem {
   workspace_id: string
   quota_bytes: number

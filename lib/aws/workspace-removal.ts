@@ -13,8 +13,9 @@ const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 export interface WorkspaceRemoval {
   /**
    * Removes the counter of a workspace that counts nothing and has no change under way. May be repeated. Delete the
-   * keys and documents of the workspace first: a key's holder would make it anew by promoting. No reservation may have
-   * existed when the counter was read: those without bytes are not counted, and without the counter nobody finds them.
+   * keys and documents of the workspace first: whoever holds a key would make it again by promoting. No reservation may
+   * have existed when the counter was read: those without bytes are not counted, and without the counter nobody finds
+   * them.
    * @param version of the counter as it was read; undefined: there was none
    * @returns false when it was not empty or has changed since: nothing was done
    */

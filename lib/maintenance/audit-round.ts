@@ -23,7 +23,7 @@ export interface AuditRound {
   /** An earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end, those that were not lost. */
+  /** At the end, without the shards that were lost. */
   shards: Pick<AuditShard, 'counters' | 'isComplete'>[]
 }
 

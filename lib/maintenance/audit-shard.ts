@@ -47,7 +47,7 @@ export function enterNextPhase(shard: AuditShard): void {
   else shard.phase = next
 }
 
-/** Slices grow again after a failure, so that few of them reach what fails, however far off. */
+/** Slices grow again after a failure, so that it takes few of them to reach what fails, however far off. */
 export function growSlices(shard: AuditShard): void {
   const doubled = (shard.maxWorkspaces ?? MANY_WORKSPACES) * 2
   if (doubled < MANY_WORKSPACES) shard.maxWorkspaces = doubled

@@ -6,7 +6,7 @@ export interface UsageDependencies extends CutDependencies {
   now(): number
 }
 
-/** Why a workspace could not be added up. That is no finding, but no proof either. */
+/** Why a workspace could not be added up. That is not a finding, but proves nothing either. */
 export type NotAddedUpReason =
   /** Open reservations were undone without a pause. */
   | 'restless'

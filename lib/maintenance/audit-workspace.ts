@@ -64,8 +64,8 @@ const FORMAT = 1
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
- * again before it becomes a finding: a promotion or deletion under way is none. Listings are streamed. A ledger or
- * reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
+ * again before it becomes a finding: a promotion or deletion under way is not a finding. Listings are streamed. A
+ * ledger or reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
  * @param place its `workspace` is where to continue, updated at every step; undefined before the start and when done
  * @param isOver asked after each step
  */
@@ -92,7 +92,7 @@ async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
   options.onWorkspace?.(workspaceId)
   await auditLeftovers(audit)
   const usage = await beginUsage(workspaceId, deps, signal)
-  // Only now: what fails before that is begun again by the next slice.
+  // Counted only now: after a failure before this, the next slice begins the workspace again.
   counters.workspaces++
   return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }
 }

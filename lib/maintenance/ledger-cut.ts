@@ -31,8 +31,8 @@ const MAX_UNDER_WAY = 10_000
 
 /**
  * Cuts through everything that is under way in a workspace, while it keeps changing. All changes of the counter are
- * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut.
- * Except those undone meanwhile: then it tries again (docs/decisions/0022-adding-up-while-it-changes.md).
+ * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut. If
+ * one was undone meanwhile, it tries again (docs/decisions/0022-adding-up-while-it-changes.md).
  * @returns why there is none: `restless` when an attempt was undone during every try
  */
 export async function cutLedger(
@@ -56,7 +56,7 @@ export async function cutLedger(
   return reason
 }
 
-/** @returns undefined when an older release opened a reservation just then: whether the cut has it is unknown */
+/** @returns undefined when an older release opened a reservation just then: whether it belongs to the cut is unknown */
 function toCut(
   before: WorkspaceLedger | undefined,
   open: OpenReservation[],

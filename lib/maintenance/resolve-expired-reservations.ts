@@ -31,7 +31,7 @@ export interface ResolverReport extends Omit<WorkspaceReport, 'isClaimedElsewher
 
 /** In one run, over all its shards. */
 const WORKSPACES_AT_ONCE = 64
-/** A run begins every minute: nothing waits for longer than one and a half unless a run did not get to it. */
+/** A run begins every minute: nothing waits for longer than a minute and a half unless a run did not get to it. */
 const PUNCTUAL_MS = 90_000
 /** No run takes longer. */
 const LONGEST_RUN_MS = 60_000

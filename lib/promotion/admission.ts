@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../ids.ts'
 /**
  * What a process remembers of workspaces whose ledgers were overloaded lately, so that it refuses early what would only
  * be refused late. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each process
- * lets through a few more than it has seen accepted, however many processes there are.
+ * lets through up to twice as many as it has seen accepted, however many processes there are.
  */
 export interface Admission {
   /** Whether to refuse a promotion at once, try it once, or be patient with it. */

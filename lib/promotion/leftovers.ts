@@ -82,8 +82,8 @@ export function reservationLeftover(
         await settle(reservation, deps, signal)
         return 'settled'
       }
-      // The release's marker is written before the closing and removed once the bytes went back. It is gone, so they
-      // did.
+      // The release's marker is written before the reservation is closed, and removed once the bytes were given back.
+      // It is gone, so they were.
       await deps.reservations.remove(reservation, signal)
       return 'settled'
     },

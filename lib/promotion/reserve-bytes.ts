@@ -15,7 +15,7 @@ type Taken = Extract<TakeOutcome, { outcome: 'taken' }>
 const PATIENCE_MS = 6000
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
-/** At most so many by one request, which has its own work to do. */
+/** One request resolves at most this many: it has its own work to do. */
 const MAX_RESOLVED = 10
 
 /**

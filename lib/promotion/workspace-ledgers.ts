@@ -7,7 +7,7 @@ export interface WorkspaceLedger extends StorageUsage {
   workspaceId: WorkspaceId
   takings: Taking[]
   releases: Release[]
-  /** Grows with every change: between two reads of the same version nothing happened. */
+  /** Grows with every change of the counter: between two reads of the same version there was none. */
   version: number
   /** How many open reservations were undone: such attempts leave no other trace. */
   undone: number

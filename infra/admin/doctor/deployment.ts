@@ -49,7 +49,8 @@ function receiversCheck(serviceName: string): Check {
     const topics = targets.filter((arn) => arn.includes(':sns:'))
     const counts = await Promise.all(topics.map((arn) => confirmedSubscriptions(arn, abortSignal)))
     const unheard = topics.filter((_, index) => counts[index] === 0)
-    if (unheard.length > 0) return advice(`nobody is notified by ${unheard.join(', ')}: subscribe to it, and confirm it`)
+    if (unheard.length > 0)
+      return advice(`nobody is notified by ${unheard.join(', ')}: subscribe to it, and confirm it`)
     const receivers = counts.reduce((sum, count) => sum + count, 0) + targets.length - topics.length
     return `${MetricAlarms.length} alarms, ${receivers} receivers`
   })

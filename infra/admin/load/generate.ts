@@ -26,8 +26,8 @@ const TIMEOUT_MS = 35_000
 const MOST_UNANSWERED = 1000
 
 /**
- * Sends promotions at a steady rate, whether or not those before are answered: a client that waits would take the load off the
- * service when it becomes slow, and leave the slowest out of its percentiles ("coordinated omission").
+ * Sends promotions at a steady rate, whether or not earlier ones have been answered: a client that waits would take the
+ * load off a slow service, and leave the slowest requests out of its percentiles ("coordinated omission").
  * @param onSecond is told how many were answered so far
  */
 export async function generateLoad(
@@ -59,7 +59,7 @@ export async function generateLoad(
     unanswered.add(sending)
   }
   const sendingMs = Math.round(performance.now() - startedAtMs)
-  // Also after Ctrl-C: anything later would come after the cleanup.
+  // Waits after Ctrl-C, too: otherwise requests could arrive after the cleanup.
   await Promise.all(unanswered)
   const sent = Object.values(answers).reduce((sum, each) => sum + each, 0)
   return { sent, durationMs: sendingMs, latencyMs: percentiles(latencies), answers, notSent }

@@ -59,8 +59,8 @@ async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: 
 }
 
 /**
- * Restores a table into a new one, and gives that what DynamoDB does not restore: expiry and point-in-time recovery
- * (API reference, RestoreTableToPointInTime). May be repeated: a restore that was begun is waited for.
+ * Restores a table into a new one, and adds what DynamoDB does not restore: expiry and point-in-time recovery (API
+ * reference, RestoreTableToPointInTime). May be repeated: a restore that was begun is waited for.
  */
 export async function restoreTable(
   { source, target, momentMs }: { source: string; target: string; momentMs: number },
@@ -105,7 +105,7 @@ async function setUpAs(source: string, TableName: string, client: DynamoDBClient
   await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }), options)
 }
 
-/** Protects a restored table from deletion, if the one it was made of is. */
+/** Protects a restored table from deletion, if the original is protected. */
 export async function protectAs(
   { source, target }: Pick<RestoredTable, 'source' | 'target'>,
   client: DynamoDBClient,

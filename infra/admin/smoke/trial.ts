@@ -67,7 +67,8 @@ export async function setUpTrial(trial: TrialWorkspace, abortSignal: AbortSignal
 }
 
 /**
- * Removes all of it, and goes on when something cannot be removed. May be repeated, and after a run that stopped anywhere.
+ * Removes all of it, and goes on when something cannot be removed. May be repeated, and may follow a run that stopped
+ * at any point.
  * @returns what is left, one line each
  */
 export async function tearDownTrial(trial: TrialWorkspace, signal: AbortSignal): Promise<string[]> {

@@ -7,7 +7,7 @@ import type { ApiMiddleware, RequestState } from '../request-state.ts'
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
- * Counts the request in parallel to the handler's lookups: before it writes anything, the handler awaits
+ * Counts the request in parallel with the handler's lookups: before it writes anything, the handler awaits
  * `rateLimit.rateLimitPassed`. A refusal outranks whatever else the handler has found wrong.
  */
 export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
