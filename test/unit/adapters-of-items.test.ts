@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
+import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { readDocumentRow } from '../../lib/aws/document-row.ts'
 import { formerItemsWith, MAX_FORMER } from '../../lib/aws/former-documents.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
@@ -43,6 +44,9 @@ describe('a tombstone', () => {
 
   it('of an older release does not tell how its document was counted', () => {
     expect(readDocumentRow(marshall(tombstone)).counted).toEqual([{ state: 'unrecorded' }])
+    const finishedAtMs = Date.parse('2026-11-22T00:00:00.000Z')
+    const finished = { ...tombstone, expires_at: finishedAtMs / 1000 + 24 * 60 * 60 }
+    expect(readDocumentRow(marshall(finished)).counted).toEqual([{ state: 'unrecorded', finishedAtMs }])
   })
 
   it('of this one does', () => {
@@ -57,6 +61,15 @@ describe('a tombstone', () => {
         createdAtMs: Date.parse(told.created_at),
       },
     ])
+  })
+})
+
+describe('a fence', () => {
+  it('is one write where nothing is in its way', async () => {
+    const { client, names } = clientOf({ UpdateItemCommand: () => ({}) })
+    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+    expect(await records.fence(newReservation(), signal)).toBe('fenced')
+    expect(names()).toEqual(['UpdateItemCommand'])
   })
 })
 
@@ -89,6 +102,19 @@ describe('a release that finds the ledger full of others', () => {
 })
 
 describe('the rate limit', () => {
+  it.each([
+    ['quiet', 'when its last request is just long enough ago', 1000, ':first_tat'],
+    ['busy', 'when it is not', 1001, ':interval'],
+  ])('takes a key for %s %s', async (_, __, tatMs, value) => {
+    const answers = [conditionFailed(marshall({ tat_ms: tatMs })), { Attributes: marshall({ tat_ms: 2000 }) }]
+    const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
+    const policy = { requestsPerMinute: 60, burst: 5 }
+    await createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
+    // A key without a row is quiet.
+    expect(sent[0]?.input.UpdateExpression).toContain(':first_tat')
+    expect(sent[1]?.input.UpdateExpression).toContain(value)
+  })
+
   it('is 503 when its state changes under each of four tries', async () => {
     const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
     const policy = { requestsPerMinute: 60, burst: 5 }

@@ -69,6 +69,30 @@ describe('what S3 answers without what it should say', () => {
   })
 })
 
+describe('a container file', () => {
+  const source = { objectKey: 's/a*b', etag: '"e"', sizeBytes: 1, isArchived: false, modifiedAt: new Date(0) } as never
+  const copyOf = { source, targetKey: 'd', mimeType: 'text/plain' }
+
+  it('that may not be read fails with the refusal, not with that of the offer to pay', async () => {
+    const refusals = [refused(403, 'First'), refused(403, 'Second')]
+    const ListObjectsV2Command = () => ({ Contents: [{ Key: 's' }] })
+    const { store } = storeOn({ HeadObjectCommand: () => refusals.shift(), ListObjectsV2Command })
+    await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'First' })
+    expect(refusals).toEqual([])
+  })
+
+  it('is named in upper-case percent encoding', async () => {
+    const { store, sent } = storeOn({ CopyObjectCommand: () => ({ CopyObjectResult: { ETag: '"e"' } }) })
+    await store.copy(copyOf, signal)
+    expect(sent[0]?.input.CopySource).toBe('sandboxes/s/a%2Ab')
+  })
+
+  it.each(['InvalidObjectState', 'ObjectNotInActiveTierError'])('that was archived meanwhile is: %s', async (name) => {
+    const { store } = storeOn({ CopyObjectCommand: () => refused(403, name) })
+    await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ reason: 'container_file_archived' })
+  })
+})
+
 describe('discarding an object', () => {
   const ListMultipartUploadsCommand = () => ({ Uploads: [{ Key: 'd', UploadId: 'u' }] })
 
@@ -80,6 +104,18 @@ describe('discarding an object', () => {
     })
     await store.discard('d', signal)
     expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
+  })
+
+  it('leaves uploads alone whose keys only begin like its own', async () => {
+    const Uploads = ['d', 'd2'].map((Key) => ({ Key, UploadId: `of ${Key}` }))
+    const { store, sent } = storeOn({
+      ListMultipartUploadsCommand: () => ({ Uploads }),
+      AbortMultipartUploadCommand: () => ({}),
+      DeleteObjectCommand: () => ({}),
+    })
+    await store.discard('d', signal)
+    const aborted = sent.filter(({ name }) => name === 'AbortMultipartUploadCommand')
+    expect(aborted.map(({ input }) => input.UploadId)).toEqual(['of d'])
   })
 
   it('goes no further when an upload is not aborted: it could be completed later', async () => {
