@@ -2,6 +2,7 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
+import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
@@ -58,6 +59,18 @@ describe('setting a quota', () => {
     expect(names()).toEqual(['GetItemCommand', 'UpdateItemCommand'])
   })
 
+  it('writes nothing where the quota is that already, and gives up when others change it under every try', async () => {
+    const { client, names } = clientOf({
+      GetItemCommand: () => ({ Item: workspace(20) }),
+      UpdateItemCommand: () => conditionFailed(),
+    })
+    const workspaces = createWorkspaceAdministration({ client, tableName: 'workspaces' })
+    expect(await workspaces.setQuota(workspaceId, 20, signal)).toMatchObject({ previousQuotaBytes: 20 })
+    expect(names()).toEqual(['GetItemCommand'])
+    await expect(workspaces.setQuota(workspaceId, 30, signal)).rejects.toThrow('was changed by others')
+    expect(names().length).toBe(1 + 2 * 10)
+  })
+
   it('fails with what the write failed with when the workspace is gone meanwhile', async () => {
     const items = [workspace(10)]
     const { client } = clientOf({
@@ -70,6 +83,12 @@ describe('setting a quota', () => {
 })
 
 describe('the workspaces of a table', () => {
+  it('do not have one of which DynamoDB answers nothing', async () => {
+    const { client } = clientOf({ QueryCommand: () => ({}) })
+    const documents = createTableWorkspaces({ client, tableName: 'd', sortKey: 'document_id', name: 'documents' })
+    expect(await documents.hasWorkspace(workspaceId, signal)).toBe(false)
+  })
+
   it.each([
     ['reservations', 'reservation_id'],
     ['documents', 'document_id'],

@@ -6,6 +6,7 @@ import { readDocumentRow } from '../../lib/aws/document-row.ts'
 import { formerItemsWith, MAX_FORMER } from '../../lib/aws/former-documents.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
+import { readItem } from '../../lib/aws/stored-item.ts'
 import { CHECK_SHARDS, checkShardOf } from '../../lib/aws/workspace-item.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../support/stores/client-of.ts'
@@ -88,6 +89,34 @@ describe('former documents', () => {
     const kept = formerItemsWith(all, former('a9', 20))
     expect(Object.keys(kept)).toEqual(all.map(({ attemptId }) => attemptId))
     expect(kept.a9?.finished_at).toBe(20)
+  })
+})
+
+describe('an item that cannot be read', () => {
+  it('is named by its key', () => {
+    const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
+    expect(() => readDocumentRow(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
+    expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow(
+      'the item of a ?, c ? cannot',
+    )
+  })
+})
+
+describe('a ledger that does not become ready for a write', () => {
+  const ledgerOn = (answers: Parameters<typeof clientOf>[0]) => {
+    const { client } = clientOf({ PutItemCommand: () => ({}), ...answers })
+    return { ledger: createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' }) }
+  }
+
+  it('is crowded to a release, which tries again', async () => {
+    const older = marshall({ workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1 })
+    const { ledger } = ledgerOn({ UpdateItemCommand: () => conditionFailed(older) })
+    expect(await ledger.mark(newRelease(newReservation(), 'deletion'), signal)).toBe('crowded')
+  })
+
+  it('is unforeseen to a taking', async () => {
+    const { ledger } = ledgerOn({ UpdateItemCommand: () => conditionFailed() })
+    await expect(ledger.take(newReservation(), signal)).rejects.toThrow('vanished right after it was made')
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isArchived } from '../../lib/aws/container-file.ts'
+import { createContainerFiles } from '../../lib/aws/container-files.ts'
 import { createDocumentObjects } from '../../lib/aws/document-objects.ts'
 import { createObjectStore } from '../../lib/aws/object-store.ts'
 import { clientOf, refused } from '../support/stores/client-of.ts'
@@ -39,8 +40,9 @@ describe('an object is archived', () => {
     [{ isArchived: true }, () => ({ ...HEAD, StorageClass: 'GLACIER' })],
     [undefined, () => refused(404, 'NotFound')],
   ])('and a document’s object is %j', async (expected, head) => {
-    const { documents } = storeOn({ HeadObjectCommand: head })
+    const { documents, sent } = storeOn({ HeadObjectCommand: head })
     expect(await documents.findDocumentObject('d', signal)).toEqual(expected)
+    expect(sent[0]?.input).toEqual({ Bucket: 'documents', Key: 'd' })
   })
 })
 
@@ -89,7 +91,62 @@ describe('a container file', () => {
 
   it.each(['InvalidObjectState', 'ObjectNotInActiveTierError'])('that was archived meanwhile is: %s', async (name) => {
     const { store } = storeOn({ CopyObjectCommand: () => refused(403, name) })
-    await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ reason: 'container_file_archived' })
+    const refusal = { reason: 'container_file_archived', cause: { name } }
+    await expect(store.copy(copyOf, signal)).rejects.toMatchObject(refusal)
+  })
+
+  it('that was deleted meanwhile has changed', async () => {
+    const { store } = storeOn({ CopyObjectCommand: () => refused(404, 'NoSuchKey') })
+    await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ reason: 'container_file_changed' })
+  })
+})
+
+describe('a copy in parts', () => {
+  const sizeBytes = 11 * MIB
+  const source = { objectKey: 's', etag: '"e"', sizeBytes, isArchived: false, modifiedAt: new Date(0) } as never
+  const copyOf = { source, targetKey: 'd', mimeType: 'text/plain' }
+  const answers = {
+    CreateMultipartUploadCommand: () => ({ UploadId: 'u' }),
+    UploadPartCopyCommand: () => ({ CopyPartResult: { ETag: '"p"' } }),
+    CompleteMultipartUploadCommand: () => ({ ETag: '"e-2"' }),
+    HeadObjectCommand: () => HEAD,
+  }
+
+  it('gives equal parts equal time', async () => {
+    const { store, sent } = storeOn(answers)
+    await store.copy(copyOf, signal)
+    const parts = sent.filter(({ name }) => name === 'UploadPartCopyCommand')
+    const limits = parts.map(({ options }) => (options as { requestTimeout: number }).requestTimeout)
+    expect(limits).toEqual([limits[0], limits[0]])
+  })
+
+  it.each(['CreateMultipartUpload', 'UploadPartCopy', 'CompleteMultipartUpload'])(
+    'says that %s was refused, and looks for no object',
+    async (call) => {
+      const { store, names } = storeOn({ ...answers, [`${call}Command`]: () => refused(403) })
+      await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ name: 'AccessDeniedException', call })
+      // The only lookup is that of the source, beside the completion.
+      const lookups = names().filter((name) => name === 'HeadObjectCommand')
+      expect(lookups.length).toBe(call === 'CompleteMultipartUpload' ? 1 : 0)
+    },
+  )
+})
+
+describe('a listing', () => {
+  it('is empty when S3 answers nothing', async () => {
+    const { store } = storeOn({ ListObjectsV2Command: () => ({}) })
+    expect(await listed(store.listObjects('d', signal))).toEqual([])
+    expect(await listed(store.listPrefixes('d', signal))).toEqual([])
+  })
+
+  it.each([
+    ['url', 'a b%'],
+    [undefined, 'a+b%25'],
+  ])('decodes keys only when S3 has encoded them: %s', async (EncodingType, objectKey) => {
+    const { client } = clientOf({ ListObjectsV2Command: () => ({ EncodingType, Contents: [{ Key: 'a+b%25' }] }) })
+    const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
+    const all = await listed(files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, pageSize: 5 }, signal))
+    expect(all.map((file) => file.objectKey)).toEqual([objectKey])
   })
 })
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { HeadObjectCommand } from '@aws-sdk/client-s3'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createS3Client } from '../../lib/aws/clients.ts'
 import { send } from '../../lib/aws/send.ts'
 import {
@@ -12,6 +12,7 @@ import {
   refusal,
   useAnsweringStores,
 } from '../support/stores/answering-stores.ts'
+import { refused } from '../support/stores/client-of.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 skipWaits()
@@ -63,6 +64,16 @@ describe('send with a clock that is off', () => {
     const store = await startStore(expired, GOOD)
     await store.call({ opens: true })
     expect(store.calls()).toBe(2)
+  })
+
+  it('sends again what S3 found signed at another time', async () => {
+    const sending = vi
+      .fn()
+      .mockRejectedValueOnce(refused(403, 'RequestTimeTooSkewed'))
+      .mockResolvedValueOnce({ $metadata: {} })
+    const options = { name: 'a call', signal: AbortSignal.timeout(5000) }
+    await send({ send: sending } as never, {} as never, options)
+    expect(sending).toHaveBeenCalledTimes(2)
   })
 
   it('takes no refused condition for a store in trouble', async () => {
