@@ -1,12 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  isClockSkewCorrectedError,
-  isClockSkewError,
-  isServerError,
-  isThrottlingError,
-  isTransientError,
-} from '@smithy/core/retry'
+import { isClockSkewCorrectedError, isClockSkewError, isThrottlingError, isTransientError } from '@smithy/core/retry'
 import type { Client, Command, MetadataBearer, SdkError } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
 
@@ -154,13 +148,11 @@ function isPassing(error: unknown): boolean {
 function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const status = statusOf(error)
+  if (status === undefined) return isTransientError(error as SdkError) || BROKEN_CONNECTION.test(codeOf(error))
   // When the clock was off, the SDK's tests take any refusal for the one that corrected it.
-  if (status !== undefined && status >= 300 && status < 500) return error.name === 'RequestTimeout'
+  const isRefusal = status >= 300 && status < 500
   // An answer of success that still throws was cut off, or cannot be read.
-  if (status !== undefined && status < 300) return true
-  return (
-    isServerError(error as SdkError) || isTransientError(error as SdkError) || BROKEN_CONNECTION.test(codeOf(error))
-  )
+  return !isRefusal || error.name === 'RequestTimeout'
 }
 
 /**
