@@ -32,11 +32,28 @@ describe('an API key', () => {
     expect(unmarshall(sent[0]?.input.Item).status).toBe(status)
   })
 
-  it('whose permissions were written by hand as one word has none', async () => {
-    const Item = marshall({ key_id: 'k', workspace_id: 'ws_1', kind: 'standard', permissions: 'files:read' })
-    const { client } = clientOf({ GetItemCommand: () => ({ Item }) })
-    const key = await createApiKeyStore({ client, tableName: 'keys' }).find('h', signal)
-    expect(key?.permissions).toEqual([])
+  it.each([{}, { permissions: 'files:read' }])(
+    'whose record was written by hand with %j has no permissions',
+    async (by) => {
+      const Item = marshall({ key_id: 'k', workspace_id: 'ws_1', kind: 'standard', ...by })
+      const { client } = clientOf({ GetItemCommand: () => ({ Item }) })
+      const key = await createApiKeyStore({ client, tableName: 'keys' }).find('h', signal)
+      expect(key?.permissions).toEqual([])
+    },
+  )
+})
+
+describe('the API keys', () => {
+  it('are listed to the last page', async () => {
+    const item = { token_hash: 'h', key_id: 'k', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
+    const LastEvaluatedKey = { token_hash: { S: 'h' } }
+    const pages = [{ Items: [marshall(item)], LastEvaluatedKey }, {}]
+    const { client, sent } = clientOf({ ScanCommand: () => pages.shift() })
+    const found: string[] = []
+    const apiKeys = createApiKeyAdministration({ client, tableName: 'keys' })
+    for await (const { keyId } of apiKeys.list({}, signal)) found.push(keyId)
+    expect(found).toEqual(['k'])
+    expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([undefined, LastEvaluatedKey])
   })
 })
 

@@ -92,6 +92,14 @@ describe('former documents', () => {
   })
 })
 
+describe('a row of an unknown kind', () => {
+  it('is no document', async () => {
+    const { client } = clientOf({ GetItemCommand: () => ({ Item: marshall({ document_id: 'file_1' }) }) })
+    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+    expect(await records.find(workspaceId, documentIdOfAttempt(newAttemptId()), signal)).toBeUndefined()
+  })
+})
+
 describe('an item that cannot be read', () => {
   it('is named by its key', () => {
     const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })

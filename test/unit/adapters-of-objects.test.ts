@@ -89,15 +89,14 @@ describe('a container file', () => {
     expect(sent[0]?.input.CopySource).toBe('sandboxes/s/a%2Ab')
   })
 
-  it.each(['InvalidObjectState', 'ObjectNotInActiveTierError'])('that was archived meanwhile is: %s', async (name) => {
-    const { store } = storeOn({ CopyObjectCommand: () => refused(403, name) })
-    const refusal = { reason: 'container_file_archived', cause: { name } }
-    await expect(store.copy(copyOf, signal)).rejects.toMatchObject(refusal)
-  })
-
-  it('that was deleted meanwhile has changed', async () => {
-    const { store } = storeOn({ CopyObjectCommand: () => refused(404, 'NoSuchKey') })
-    await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ reason: 'container_file_changed' })
+  it.each([
+    ['InvalidObjectState', 'container_file_archived'],
+    ['ObjectNotInActiveTierError', 'container_file_archived'],
+    ['NoSuchKey', 'container_file_changed'],
+    ['NoSuchUpload', 'promotion_timed_out'],
+  ])('whose copy is answered with %s meanwhile is refused as %s', async (name, reason) => {
+    const { store } = storeOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
+    await expect(store.copy(copyOf, signal)).rejects.toMatchObject({ reason, cause: { name } })
   })
 })
 

@@ -13,8 +13,11 @@ describe('whether there is a container', () => {
     [false, { Contents: [] }],
     [false, {}],
   ])('is %s when S3 lists %j', async (expected, list) => {
-    const files = createContainerFiles({ client: answering(list) as never, sandboxBucket: 'b' })
+    const client = answering(list)
+    const files = createContainerFiles({ client: client as never, sandboxBucket: 'b' })
     expect(await files.hasContainer('sandboxes/ws_1/sess_1/', signal)).toBe(expected)
+    const input = { Bucket: 'b', Prefix: 'sandboxes/ws_1/sess_1/', MaxKeys: 1 }
+    expect(client.send.mock.calls[0]?.[0]).toMatchObject({ input })
   })
 })
 
