@@ -78,22 +78,21 @@ export async function auditWorkspace(
   const audit: WorkspaceAudit = { ...context, workspaceId }
   try {
     if (place.workspace?.format !== FORMAT) place.workspace = await begin(audit)
-    if (await lookThrough(place.workspace, isOver, audit)) delete place.workspace
+    if (!(await lookThrough(place.workspace, isOver, audit))) return
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)
-    if (place.workspace === undefined) context.counters.workspaces++
-    delete place.workspace
   }
+  delete place.workspace
+  // Not before it is done: after a failure, the next slice looks at the workspace again.
+  context.counters.workspaces++
 }
 
 async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
-  const { workspaceId, options, counters, deps, signal } = audit
+  const { workspaceId, options, deps, signal } = audit
   options.onWorkspace?.(workspaceId)
   await auditLeftovers(audit)
   const usage = await beginUsage(workspaceId, deps, signal)
-  // Counted only now: after a failure before this, the next slice begins the workspace again.
-  counters.workspaces++
   return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }
 }
 

@@ -172,8 +172,11 @@ describe('GET /v1/files', () => {
     }
   })
 
-  it('takes a limit of up to 10,000 from the library that asks for so many', async () => {
-    expect((await list({ limit: '10000' }, OPENAI)).status).toBe(200)
+  it('takes a limit of up to 10,000 from the library that asks for so many, and serves 1,000', async () => {
+    for (let minute = 1001; minute > 0; minute--) await record(minute)
+    const response = await list({ limit: '10000' }, OPENAI)
+    expect(response.status).toBe(200)
+    expect(bodyOf(response)).toMatchObject({ data: { length: 1000 }, has_more: true })
     expect((await list({ limit: '10001' }, OPENAI)).status).toBe(400)
   })
 

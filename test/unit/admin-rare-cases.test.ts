@@ -1,0 +1,68 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { useLocalService } from '../../infra/admin/connect.ts'
+import { problemsFound } from '../../infra/admin/doctor/check.ts'
+import { generateLoad } from '../../infra/admin/load/generate.ts'
+import { rotateKey } from '../../infra/admin/rotate-key.ts'
+import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+skipWaits()
+const { signal } = new AbortController()
+
+it('keys rotate says so when the old key was deleted meanwhile', async () => {
+  const grant = { workspaceId: 'ws_1' as WorkspaceId, kind: 'management', permissions: [], userId: undefined } as const
+  const old = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
+  const apiKeys = {
+    async *list() {
+      yield old
+    },
+    add: async () => {},
+    change: async () => false,
+  }
+  const output = { tell: vi.fn(), done: vi.fn(), note: vi.fn() }
+  const session = { output, signal, stores: async () => ({ apiKeys }) } as never
+  expect(await rotateKey(old.keyId, { grace: 1000 }, session)).toBe(0)
+  expect(output.done).toHaveBeenLastCalledWith(
+    `The old key ${old.keyId} was deleted meanwhile.`,
+    expect.objectContaining({ keyId: old.keyId, expiresAt: null }),
+  )
+})
+
+it.each(['', '{"environment": {'])('a local service whose file is half written does not run: %j', async (half) => {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-half-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'demo.json'), half)
+  await expect(useLocalService(directory)).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
+})
+
+it('load counts no request as answered that was not sent', async () => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  vi.stubGlobal('fetch', async () => {
+    await held
+    return new Response('{}')
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const answered: number[] = []
+  const plan = { rate: 1500, durationMs: 2000, url: 'http://127.0.0.1:1/', tokens: ['t'] }
+  const onSecond = (count: number) => {
+    answered.push(count)
+    if (answered.length === 2) letGo()
+  }
+  const { sent, notSent } = await generateLoad(plan, onSecond, signal)
+  expect(answered).toEqual([0, 0])
+  expect(sent + notSent).toBe(3000)
+  expect(notSent).toBeGreaterThan(500)
+})
+
+it.each([
+  [0, 'No problem was found'],
+  [1, '1 problem was found'],
+  [2, '2 problems were found'],
+])('%i: %s', (count, sentence) => {
+  expect(problemsFound(count)).toBe(sentence)
+})
