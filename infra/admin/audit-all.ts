@@ -38,16 +38,22 @@ export async function auditAll(
   // Whatever the stores refuse, they refuse for all workspaces: then there is no point in going on.
   const failed = new AbortController()
   let workspaces = sumOfWorkspaces(round)
+  const showProgress = () => output.progress(describeProgress(workspaces, round))
   const taskOptions = (): TaskOptions => {
     const endAtMs = performance.now() + SLICE_MS
     return {
       ...options,
       isOver: () => performance.now() >= endAtMs,
-      onWorkspace: () => output.progress(describeProgress(++workspaces, round)),
+      onWorkspace() {
+        workspaces++
+        showProgress()
+      },
     }
   }
   const invoke = async (task: AuditTask, taskSignal: AbortSignal): Promise<unknown> => {
     if (task.task === 'begin' && round) return round
+    // Before the first workspace is done: it may be a large one.
+    showProgress()
     try {
       const answer = await performAuditTask(task, taskOptions(), deps, taskSignal)
       if (task.task === 'begin') round = answer as BegunRound

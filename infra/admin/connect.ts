@@ -81,9 +81,9 @@ export async function useLocalService(directory: string): Promise<Environment> {
   await fetch(demo.dynamodb_endpoint).catch(() => {
     throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
   })
-  process.env.AWS_REGION ??= 'us-east-1'
-  process.env.AWS_ACCESS_KEY_ID ??= 'local'
-  process.env.AWS_SECRET_ACCESS_KEY ??= 'local'
+  process.env.AWS_REGION ||= 'us-east-1'
+  process.env.AWS_ACCESS_KEY_ID ||= 'local'
+  process.env.AWS_SECRET_ACCESS_KEY ||= 'local'
   process.env.AWS_ENDPOINT_URL_DYNAMODB = demo.dynamodb_endpoint
   process.env.AWS_ENDPOINT_URL_S3 = demo.s3_endpoint
   return demo.environment

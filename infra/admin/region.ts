@@ -8,8 +8,10 @@ export const stackNameOf = (stage: string) => `container-file-promotion-${stage}
 /** Has the AWS clients of this process ask the target's region: as a deployment finds it (infra/deploy/region.cjs). */
 export function useRegionOf({ stage, region }: Pick<Target, 'stage' | 'region'>): void {
   // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
-  const found = region ?? ownRegion(stage) ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION
-  if (found !== undefined) process.env.AWS_REGION = found
+  const found = region ?? ownRegion(stage) ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
+  if (found) process.env.AWS_REGION = found
+  // Empty, it would keep the SDK from asking the profile.
+  else delete process.env.AWS_REGION
 }
 
 function ownRegion(stage: string | undefined): string | undefined {

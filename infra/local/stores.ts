@@ -53,7 +53,7 @@ export async function startLocalStores(options: LocalStoresOptions): Promise<Loc
     ).endpoint
 
   const config = readConfig(definition.environment)
-  const region = environment.AWS_REGION ?? 'us-east-1'
+  const region = environment.AWS_REGION || 'us-east-1'
   const dynamoDb = new DynamoDBClient({ region, credentials, endpoint: dynamoDbEndpoint })
   const s3 = new S3Client({ region, credentials, endpoint: s3Endpoint, forcePathStyle: config.s3ForcePathStyle })
   starting.defer(() => {

@@ -31,8 +31,8 @@ export interface AuditOptions {
   onFinding(finding: Finding): void
   /** Called for a workspace that could not be added up: whether it has drift is unknown. */
   onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
-  /** Called before each workspace, to show progress. */
-  onWorkspace?(workspaceId: WorkspaceId): void
+  /** Called after each workspace that was counted, to show progress. */
+  onWorkspace?(): void
 }
 
 export interface AuditContext {
@@ -86,11 +86,11 @@ export async function auditWorkspace(
   delete place.workspace
   // Not before it is done: after a failure, the next slice looks at the workspace again.
   context.counters.workspaces++
+  context.options.onWorkspace?.()
 }
 
 async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
-  const { workspaceId, options, deps, signal } = audit
-  options.onWorkspace?.(workspaceId)
+  const { workspaceId, deps, signal } = audit
   await auditLeftovers(audit)
   const usage = await beginUsage(workspaceId, deps, signal)
   return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }

@@ -59,6 +59,7 @@ describe('an audit by the command', () => {
     const second = await audit(true, 3)
     expect(second.report).toBeInstanceOf(Error)
     const third = await audit(true)
+    expect(second.notes).toEqual([`${third.shown[0]}. Go on with: audit --continue`])
     expect(third.report).toMatchObject({ workspaces: WORKSPACES + 2, findings: WORKSPACES, isComplete: true })
     const all = [...first.found, ...second.found, ...third.found]
     expect(new Set(all).size).toBe(WORKSPACES)

@@ -88,7 +88,7 @@ function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
   ]
 }
 
-const isOtherThanAws = () => (process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL) !== undefined
+const isOtherThanAws = () => Boolean(process.env.AWS_ENDPOINT_URL_S3 || process.env.AWS_ENDPOINT_URL)
 
 function credentialsCheck(client: ReturnType<typeof createDynamoDbClient>): Check {
   return {

@@ -91,9 +91,9 @@ export async function startLightService(
 }
 
 /** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */
-export async function startStores(): Promise<TestService> {
+export async function startStores(environment: Record<string, string> = {}): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-stores-'))
-  const stores = await startLocalStores({ definition: inject('definition'), directory, environment: {} })
+  const stores = await startLocalStores({ definition: inject('definition'), directory, environment })
   const demo = stores.demoFile('http://127.0.0.1:1/v1')
   await writeDemoFile(directory, demo)
   return visit(demo, directory, async () => {
