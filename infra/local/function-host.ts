@@ -48,6 +48,7 @@ export async function startFunctionHost(options: FunctionHostOptions): Promise<F
     },
   )
   const output: string[] = []
+  let isRunning = true
   let isStarted = false
   let isStopping = false
   for (const stream of [child.stdout, child.stderr]) {
@@ -59,17 +60,18 @@ export async function startFunctionHost(options: FunctionHostOptions): Promise<F
   const exited = once(child, 'exit')
   const failed = new Promise<void>((resolve) => {
     child.once('exit', () => {
+      isRunning = false
       if (!isStopping) resolve()
     })
   })
   const stop = async () => {
     isStopping = true
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    if (isRunning) child.kill('SIGKILL')
     await exited
   }
   const giveUpAt = Date.now() + START_TIMEOUT_MS
   while (!(await answers(httpPort))) {
-    if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt) {
+    if (!isRunning || Date.now() > giveUpAt) {
       await stop()
       throw new Error(`serverless-offline did not start:\n${output.join('')}`)
     }
