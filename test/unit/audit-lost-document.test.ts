@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { audit } from '../../lib/maintenance/audit.ts'
 import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
@@ -46,6 +46,20 @@ describe('the audit, of a document without its object', () => {
     const one = await lostIn(ports)
     const twin = await ports.run(['take', 'open', 'unmark'], ports.begin({ documentId: one.documentId }))
     await ports.ledger.mark(newRelease(twin, 'undo'), signal)
+    expect((await runAudit(ports)).findings).toContainEqual(lost(one))
+  })
+
+  it('does not report it when its record is gone by then', async () => {
+    const ports = createPorts()
+    await lostIn(ports)
+    vi.spyOn(ports.documents, 'find').mockResolvedValue(undefined)
+    expect((await runAudit(ports)).findings).toEqual([])
+  })
+
+  it('reports it where there is no ledger', async () => {
+    const ports = createPorts()
+    const one = await lostIn(ports)
+    ports.ledger.workspaces.clear()
     expect((await runAudit(ports)).findings).toContainEqual(lost(one))
   })
 })

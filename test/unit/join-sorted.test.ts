@@ -31,4 +31,24 @@ describe('joinSorted', () => {
   ])('%j and %j: %j', async (left, right, pairs) => {
     expect(await join(left, right)).toEqual(pairs)
   })
+
+  it('closes both sequences, however it ends, if they can be closed', async () => {
+    const closed: string[] = []
+    const from = async function* (side: string) {
+      try {
+        yield* ['a', 'b']
+      } finally {
+        closed.push(side)
+      }
+    }
+    const keyOf = { left: (key: string) => key, right: (key: string) => key }
+    for await (const pair of joinSorted(from('left'), from('right'), keyOf)) {
+      expect(pair).toEqual({ left: 'a', right: 'a' })
+      break
+    }
+    expect(closed).toEqual(['left', 'right'])
+    const bare = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }) }
+    const none = joinSorted<string, string>(bare, bare, keyOf)
+    expect(await none.next()).toEqual({ done: true, value: undefined })
+  })
 })
