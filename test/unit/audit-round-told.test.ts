@@ -3,6 +3,7 @@ import { type AuditRound, type AuditTask, performAuditTask } from '../../lib/mai
 import type { AuditShard } from '../../lib/maintenance/audit-shard.ts'
 import { FINDING_KINDS, type Finding, NOTHING_AUDITED } from '../../lib/maintenance/findings.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
+import { countMore } from '../support/add-up.ts'
 import { type Published, roundDependencies, workspace } from '../support/maintenance/audit-rounds.ts'
 import { createPorts } from '../support/ports.ts'
 
@@ -15,10 +16,7 @@ async function setUp() {
   const findings: Finding[] = []
   const ports = createPorts()
   for (let n = 0; n < 4; n++) await ports.addDocument(ports.begin({ workspaceId: workspace(n), sizeBytes: 10 }))
-  for (const n of [0, 1]) {
-    const one = ports.ledger.workspaces.get(workspace(n))
-    if (one) one.remainingBytes -= 7
-  }
+  for (const n of [0, 1]) countMore(ports, 7, workspace(n))
   let spent = 0
   const spentUnits = () => {
     spent += SPENT_EACH

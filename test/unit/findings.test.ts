@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptId, DocumentId, WorkspaceId } from '../../lib/ids.ts'
-import { newShard } from '../../lib/maintenance/audit-shard.ts'
-import { type Finding, findingId } from '../../lib/maintenance/findings.ts'
+import { type Finding, findingId, NOTHING_AUDITED } from '../../lib/maintenance/findings.ts'
 import { reportFinding } from '../../lib/maintenance/report-finding.ts'
 
 const workspaceId = 'ws_1' as WorkspaceId
@@ -42,8 +41,7 @@ describe('a finding that is reported', () => {
     [true, undefined, 0],
     [false, async () => true, 0],
   ])('with repair %s, by %s: %d repaired', async (repair, how, repaired) => {
-    const round = { roundId: 'one', startedAtMs: 0, shard: 0, totalShards: 1, expectedWorkspaces: 0 }
-    const { counters } = newShard(round)
+    const counters = { ...NOTHING_AUDITED }
     const told: Finding[] = []
     const options = { repair, deleteLostDocuments: false, onFinding: (finding: Finding) => void told.push(finding) }
     await reportFinding({ kind: 'unlisted_document', workspaceId, documentId }, { options, counters }, how)
