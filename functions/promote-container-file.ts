@@ -1,5 +1,4 @@
 import { createDocumentRecords } from '../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../lib/aws/ledger-maintenance.ts'
 import { createObjectStore } from '../lib/aws/object-store.ts'
 import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
 import { createReservations } from '../lib/aws/reservations.ts'
@@ -13,7 +12,6 @@ const { config, api } = wired
 export const handler = createPromoteContainerFileHandler({
   ...api,
   ledger: createQuotaLedger(wired.workspacesTable),
-  ledgers: createLedgerMaintenance(wired.workspacesTable),
   reservations: createReservations(wired.reservationsTable),
   documents: createDocumentRecords(wired.documentsTable),
   objects: createObjectStore(wired.buckets),

@@ -73,6 +73,10 @@ export const REASONS = {
     status: 400,
     detail: 'This Idempotency-Key was used for another file: see container_id and path.',
   },
+  idempotency_key_spent: {
+    status: 400,
+    detail: 'The document that this Idempotency-Key made was deleted. Use a new key to promote the file again.',
+  },
   invalid_limit: {
     status: 400,
     detail: 'limit must be a whole number of at least 1.',
@@ -138,8 +142,13 @@ export const REASONS = {
   },
   promotion_timed_out: {
     status: 503,
-    detail: 'The promotion did not finish in the time one request has.',
+    detail: 'The operation did not finish in the time one request has.',
     retryAfterSeconds: 5,
+  },
+  too_many_deletions: {
+    status: 503,
+    detail: 'Too many deletions of this workspace are ending at once.',
+    retryAfterSeconds: 1,
   },
   service_unavailable: {
     status: 503,

@@ -130,8 +130,10 @@ async function deleteOne(
     output.done(`${documentId}: there is no such document (any more).`, { workspaceId, documentId, outcome: 'absent' })
     return
   }
-  const { filename, sizeBytes } = deleted.document
-  output.done(`${documentId}: deleted, ${exactBytes(sizeBytes)} given back (${filename}).`, {
+  const { document } = deleted
+  const { sizeBytes } = document
+  const name = 'filename' in document ? ` (${document.filename})` : ''
+  output.done(`${documentId}: deleted, ${exactBytes(sizeBytes)} given back${name}.`, {
     workspaceId,
     documentId,
     outcome: 'deleted',

@@ -161,7 +161,6 @@ async function fillWorkspace(workspaceId: WorkspaceId, { dynamoDb, s3, config }:
     client: dynamoDb,
     tableName: config.workspacesTable,
     defaultQuotaBytes: FULL_QUOTA_BYTES,
-    now: Date.now,
   })
   const documents = createDocumentRecords({ client: dynamoDb, tableName: config.documentsTable, now: Date.now })
   const reservation = { ...document, leaseExpiresAtMs: Date.now() + config.leaseMs }

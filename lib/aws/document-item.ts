@@ -1,8 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { StoredDocument } from '../maintenance/document-maintenance.ts'
-import type { WorkspaceDocument } from '../promotion/document-records.ts'
-import type { FormerItem } from './former-documents.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../promotion/document-records.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
@@ -12,12 +11,12 @@ export type RecordItem = DocumentItem | TombstoneItem
 interface Remembered {
   /** Attempts up to this one may no longer record a document here: attempt ids sort by time. */
   fenced_through?: string
-  /** Documents that had this id before; a record that replaces a tombstone keeps them. */
-  former?: Record<string, FormerItem>
 }
 
 export interface DocumentItem extends Remembered {
   record_kind: 'document'
+  closed_by?: never
+  expires_at?: never
   workspace_id: string
   document_id: string
   attempt_id: string
@@ -39,17 +38,19 @@ export interface TombstoneItem extends Remembered {
   record_kind: 'tombstone'
   workspace_id: string
   document_id: string
-  /** The deleted document: the attempt that made it, its object, and the deletion that retired it. */
+  /** The deleted document: the attempt that made it, and its object. Missing: it never was a document. */
   attempt_id?: string
   object_key?: string
-  retired_by?: string
+  /** The release that gives its bytes back, and a version of the ledger up to which they are counted for certain. */
+  closed_by?: string
+  closed_in?: number
   /** Its place in the list, for cursors, and how it was counted. */
   created_at?: string
   size_bytes?: number
   counted_from?: number
   /**
-   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while a deletion still has bytes
-   * to give back: the tombstone proves that they are its own.
+   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while its bytes are not given
+   * back: the tombstone holds them.
    */
   expires_at?: number
 }
@@ -66,11 +67,26 @@ const TOMBSTONE_SECONDS = 24 * 60 * 60
 /** For a tombstone made now, in the form that DynamoDB's TTL needs. */
 export const tombstoneExpiresAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
 
-export const tombstoneMadeAtMs = (expiresAt: number): number => (expiresAt - TOMBSTONE_SECONDS) * 1000
-
 /** @throws UnreadableItemError */
 export function readRecord(attributes: Attributes): RecordItem {
   return readItem<RecordItem>(attributes, { record_kind: 'string' }, KEYS)
+}
+
+/** @returns undefined for what was no document, or is remembered no longer. @throws UnreadableItemError */
+export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
+  const item = readItem<TombstoneItem>(attributes, {}, KEYS)
+  const { attempt_id, expires_at } = item
+  if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
+  const { object_key, size_bytes } = readItem<DocumentItem>(attributes, { object_key: 'string', size_bytes: 'number' }, KEYS)
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: attempt_id as AttemptId,
+    objectKey: object_key,
+    sizeBytes: size_bytes,
+    isFinished: expires_at !== undefined,
+    isDeleted: true,
+  }
 }
 
 /** With what only the audit needs. @throws UnreadableItemError */

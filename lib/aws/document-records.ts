@@ -1,35 +1,37 @@
-import { type DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { DeletionEnd, DocumentRecords, RetiredDocument } from '../promotion/document-records.ts'
-import type { Reservation } from '../promotion/reservations.ts'
+import type { DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
+import type { DocumentOfAttempt, DocumentRecords } from '../promotion/document-records.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
 import {
   documentKey,
   IS_ATTEMPTS_DOCUMENT,
   type RecordItem,
+  readDeleted,
   readDocument,
   readRecord,
   tombstoneExpiresAt,
   toUpdate,
 } from './document-item.ts'
-import { howItWasCounted } from './document-row.ts'
-import { type FormerItem, formerItemsWith, readFormer } from './former-documents.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
+import type { Attributes } from './stored-item.ts'
 
 /** As long as the request lives. */
-const CLOSING_PATIENCE_MS = 60_000
+const CLOSING = { patienceMs: 60_000 }
 
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
-/** No deletion still needs it to prove that bytes are its own to give back. */
-const IS_FINISHED = 'attribute_exists(expires_at)'
+/** DynamoDB's TTL removes it some time later. */
+const IS_EXPIRED = 'expires_at <= :now'
+const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-/** Attempts that record under one id have rising attempt ids: that reveals an old one that arrives late. */
-const IS_NEWER = '(attribute_not_exists(attempt_id) OR attempt_id < :attempt_id)'
-const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND ${IS_FINISHED} AND ${IS_NOT_FENCED} AND ${IS_NEWER})`
-const IS_RETIRED_BY = 'retired_by = :release_id'
+const IS_RECORDABLE =
+  `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
+/** Its document was deleted, and its bytes are not given back yet. */
+const IS_UNFINISHED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))`
+const REMOVE_REMAINS = 'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, closed_by, closed_in'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 
@@ -43,33 +45,35 @@ export function createDocumentRecords({
   tableName: string
   now(): number
 }): DocumentRecords {
+  const nowValue = () => ({ ':now': Math.floor(now() / 1000) })
+
   return {
     async record(document, signal) {
       const { assignments, values } = toUpdate(document)
-      const existing = await update(
+      const { existing } = await update(
         document,
         { name: 'documents.record', signal, ...OPENING },
         {
-          UpdateExpression: `SET ${assignments} REMOVE expires_at, retired_by`,
+          UpdateExpression: `SET ${assignments} REMOVE expires_at, closed_by, closed_in`,
           ConditionExpression: IS_RECORDABLE,
-          values: { ...values, ...TOMBSTONE },
+          values: { ...values, ...TOMBSTONE, ...nowValue() },
         },
       )
       if (existing === undefined) return 'recorded'
-      return existing.record_kind === 'tombstone' ? 'fenced' : 'taken'
+      return existing.attempt_id === undefined ? 'fenced' : 'taken'
     },
 
     async fence(attempt, signal) {
-      const closing = { name: 'documents.fence', signal, patienceMs: CLOSING_PATIENCE_MS }
+      const options = { name: 'documents.fence', signal, ...CLOSING }
       const fenced = { ':attempt_id': attempt.attemptId }
-      const inTheWay = await update(attempt, closing, {
-        UpdateExpression: 'SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id',
+      const { existing: inTheWay } = await update(attempt, options, {
+        UpdateExpression: `SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id ${REMOVE_REMAINS}`,
         ConditionExpression: IS_RECORDABLE,
-        values: { ...fenced, ...TOMBSTONE, ':expires_at': tombstoneExpiresAt(now()) },
+        values: { ...fenced, ...TOMBSTONE, ...nowValue(), ':expires_at': tombstoneExpiresAt(now()) },
       })
       if (inTheWay === undefined) return 'fenced'
-      // Another attempt's document, or one being deleted, keeps this attempt out only while it exists.
-      const existing = await update(attempt, closing, {
+      // A document, or what is left of a deleted one, keeps this attempt out only while it is there.
+      const { existing } = await update(attempt, options, {
         UpdateExpression: 'SET fenced_through = :attempt_id',
         ConditionExpression: `${IS_THERE} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN}`,
         values: fenced,
@@ -78,56 +82,82 @@ export function createDocumentRecords({
     },
 
     async find(workspaceId, documentId, signal) {
-      const command = new GetItemCommand({ TableName, Key: documentKey(workspaceId, documentId), ConsistentRead: true })
-      const { Item } = await send(client, command, { name: 'documents.find', signal })
-      return Item?.record_kind?.S === 'document' ? readDocument(Item) : undefined
+      const item = await read(workspaceId, documentId, signal)
+      return item?.record_kind?.S === 'document' ? readDocument(item) : undefined
     },
 
-    async retire({ workspaceId, documentId, attemptId, releaseId }, signal) {
-      const command = new UpdateItemCommand({
-        TableName,
-        Key: documentKey(workspaceId, documentId),
-        UpdateExpression:
-          'SET record_kind = :tombstone, retired_by = :release_id ' +
-          'REMOVE filename, mime_type, listed_at, container_id, created_by',
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_RETIRED_BY}`,
-        ExpressionAttributeValues: marshall({
-          ...TOMBSTONE,
-          ':document': 'document',
-          ':attempt_id': attemptId,
-          ':release_id': releaseId,
-        }),
-        ReturnValues: 'ALL_NEW',
-      })
-      const write = await conditionally(
-        send(client, command, { name: 'documents.retire', signal, patienceMs: CLOSING_PATIENCE_MS }),
+    async findEvenDeleted(workspaceId, documentId, signal) {
+      const item = await read(workspaceId, documentId, signal)
+      if (item === undefined || item.record_kind?.S === 'document') return item && readDocument(item)
+      return readDeleted(item, now())
+    },
+
+    async retire(document, signal) {
+      const { output } = await update(
+        document,
+        { name: 'documents.retire', signal, ...CLOSING },
+        {
+          UpdateExpression:
+            'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, created_by',
+          ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_UNFINISHED}`,
+          values: { ...TOMBSTONE, ':document': 'document', ':attempt_id': document.attemptId },
+          ReturnValues: 'ALL_NEW',
+        },
       )
-      return write.held ? toRetired(readRecord(write.output.Attributes ?? {})) : undefined
+      return output && { closedBy: output.closed_by as ReleaseId | undefined }
     },
 
-    async finish({ workspaceId, documentId, releaseId }, signal, ended) {
-      const former = ended && formerOf(ended, now())
+    async close(release, signal) {
+      const { existing } = await update(
+        release,
+        { name: 'documents.close', signal, ...CLOSING },
+        {
+          UpdateExpression: 'SET closed_by = :release_id, closed_in = :version',
+          ConditionExpression: `${IS_UNFINISHED} AND attribute_not_exists(closed_by)`,
+          values: {
+            ...TOMBSTONE,
+            ':attempt_id': release.attemptId,
+            ':release_id': release.releaseId,
+            ':version': release.markedIn,
+          },
+        },
+      )
+      if (existing === undefined) return release.releaseId
+      const isUnfinished = existing.record_kind === 'tombstone' && existing.expires_at === undefined
+      if (!isUnfinished || existing.attempt_id !== release.attemptId) return undefined
+      return existing.closed_by as ReleaseId | undefined
+    },
+
+    async finish(release, signal) {
       const command = new UpdateItemCommand({
         TableName,
-        Key: documentKey(workspaceId, documentId),
-        UpdateExpression: `SET expires_at = :expires_at${former ? ', former = :former' : ''}`,
-        ConditionExpression: IS_RETIRED_BY,
+        Key: documentKey(release.workspaceId, release.documentId),
+        UpdateExpression: 'SET expires_at = :expires_at',
+        ConditionExpression: 'closed_by = :release_id',
         ExpressionAttributeValues: marshall({
-          ':release_id': releaseId,
+          ':release_id': release.releaseId,
           ':expires_at': tombstoneExpiresAt(now()),
-          ...(former && { ':former': former }),
         }),
       })
-      await conditionHeld(send(client, command, { name: 'documents.finish', signal, patienceMs: CLOSING_PATIENCE_MS }))
+      await conditionHeld(send(client, command, { name: 'documents.finish', signal, ...CLOSING }))
     },
   }
 
-  /** @returns what stood in the way; undefined when the write was done */
+  async function read(
+    workspaceId: WorkspaceId,
+    documentId: DocumentId,
+    signal: AbortSignal,
+  ): Promise<Attributes | undefined> {
+    const command = new GetItemCommand({ TableName, Key: documentKey(workspaceId, documentId), ConsistentRead: true })
+    return (await send(client, command, { name: 'documents.find', signal })).Item
+  }
+
+  /** @returns what stood in the way, or the item after the write if it is asked for */
   async function update(
-    { workspaceId, documentId }: Pick<Reservation, 'workspaceId' | 'documentId'>,
+    { workspaceId, documentId }: Pick<DocumentOfAttempt, 'workspaceId' | 'documentId'>,
     options: SendOptions,
-    { values, ...expressions }: { UpdateExpression: string; ConditionExpression: string; values: object },
-  ): Promise<RecordItem | undefined> {
+    { values, ...expressions }: Partial<UpdateItemCommandInput> & { values: object },
+  ): Promise<{ existing?: RecordItem; output?: RecordItem | undefined }> {
     const command = new UpdateItemCommand({
       TableName,
       Key: documentKey(workspaceId, documentId),
@@ -136,18 +166,7 @@ export function createDocumentRecords({
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
     const write = await conditionally(send(client, command, options))
-    return write.held ? undefined : readRecord(write.item ?? {})
+    if (!write.held) return { existing: readRecord(write.item ?? {}) }
+    return { output: write.output.Attributes && readRecord(write.output.Attributes) }
   }
-}
-
-function toRetired(item: RecordItem): RetiredDocument {
-  return { objectKey: item.object_key ?? '', counted: howItWasCounted(item), former: readFormer(item.former) }
-}
-
-/** @returns undefined when an older release retired the document and did not say how it was counted */
-function formerOf(
-  { retired: { counted, former }, countedThrough }: DeletionEnd,
-  finishedAtMs: number,
-): Record<string, FormerItem> | undefined {
-  return counted && formerItemsWith(former, { ...counted, countedThrough, finishedAtMs })
 }

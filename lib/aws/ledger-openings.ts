@@ -1,7 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { WorkspaceId } from '../ids.ts'
 import type { TakeOutcome } from '../promotion/quota-ledger.ts'
-import type { Release, Reservation } from '../promotion/reservations.ts'
-import { type ConditionalOutcome, conditionally } from './conditional-write.ts'
+import type { MarkedRelease, Release, Reservation } from '../promotion/reservations.ts'
+import { unlessThrottled } from './conditional-write.ts'
 import {
   checkValues,
   HAS_ROOM,
@@ -11,7 +12,7 @@ import {
   SCHEDULE_CHECK,
   updateLedger,
 } from './ledger-update.ts'
-import { isThrottled, OPENING } from './send.ts'
+import { OPENING } from './send.ts'
 import {
   readWorkspaceItem,
   releaseItem,
@@ -22,29 +23,46 @@ import {
 } from './workspace-item.ts'
 
 /**
- * Takings in one workspace whose reservations are not open yet, each for some 12 ms. With 20 the item stays below 1 KB,
- * and each write costs one unit (docs/decisions/0002-quota-ledger.md).
+ * Takings in one workspace whose reservations are not open yet, each for some 12 ms. With these the item stays below
+ * 1 KB, and each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
-/** No live taking lasts this long: older ones were left by dead processes and do not count against the limit. */
-const STALE_MS = 10_000
-/** They stay until their leases end; this many make the item 4 KB. */
-export const MAX_STALE_TAKINGS = 60
+const LONGEST_ID_WITH_ALL = 35
+/** Of the item, for each taking: its attempt id, size and lease. */
+const TAKING_BYTES = 45
 /** Counted apart: releases do not wait for takings. */
 export const MAX_RELEASES = 8
+/** No live marker lasts this long: older ones were left by dead processes and do not count against the limits. */
+const STALE_MS = 10_000
+/** They stay until their leases end; this many make the item 4 KB. */
+export const MAX_STALE = 60
 /** The caller tries again, by its own rules. */
 const ONE_TRY = { ...OPENING, patienceMs: 0 }
 
-/** Each write is sent once. 'unprepared': the workspace has no item yet, or one of an older release. */
-export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient; tableName: string; now(): number }) {
-  return { tryTake, tryMark }
+/** What a failed opening found in its way, if it was not refused for another reason; undefined: no workspace. */
+type InTheWay = { outcome: 'in_the_way'; item: WorkspaceItem | undefined }
+
+/** A long workspace id takes the room of some takings. */
+export function mostTakings(workspaceId: WorkspaceId): number {
+  return MAX_TAKINGS - Math.max(0, Math.ceil((workspaceId.length - LONGEST_ID_WITH_ALL) / TAKING_BYTES))
+}
+
+/** Each write is sent once. `in_the_way`: the item is crowded, or there is none yet. */
+export function createLedgerOpenings(table: { client: DynamoDBClient; tableName: string }) {
+  return {
+    take: (reservation: Reservation, signal: AbortSignal) =>
+      besideStale(mostTakings(reservation.workspaceId), 'takings', reservation, (most) =>
+        tryTake(reservation, most, signal),
+      ),
+    mark: (release: Release, signal: AbortSignal) =>
+      besideStale(MAX_RELEASES, 'releases', release, (most) => tryMark(release, most, signal)),
+  }
 
   async function tryTake(
     reservation: Reservation,
     most: number,
     signal: AbortSignal,
-    onStale: (staleTakings: number) => void = () => {},
-  ): Promise<TakeOutcome | 'unprepared'> {
+  ): Promise<TakeOutcome | InTheWay> {
     const write = await unlessThrottled(
       updateLedger(
         table,
@@ -69,24 +87,17 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
       const item = readWorkspaceItem(write.output.Attributes ?? {})
       return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
     }
-
+    // The reason is read from the item that failed the condition.
     const item = write.item && readWorkspaceItem(write.item)
-    if (item?.takings === undefined) return 'unprepared'
-    const refused = whyRefused(item, reservation)
-    // All leases have the same length, so these began earlier.
-    const isStale = ({ l }: TakingItem) => l < reservation.leaseExpiresAtMs - STALE_MS
-    if (refused.outcome === 'crowded') onStale(Object.values(item.takings).filter(isStale).length)
-    return refused
+    if (item && item.remaining_bytes < reservation.sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(item) }
+    return { outcome: 'in_the_way', item }
   }
 
-  /** Reads the reason from the item that failed the condition. */
-  function whyRefused(item: WorkspaceItem, { sizeBytes }: Reservation): TakeOutcome {
-    if (item.remaining_bytes >= sizeBytes) return { outcome: 'crowded' }
-    const isDue = (item.check_due_at ?? Number.POSITIVE_INFINITY) <= now()
-    return { outcome: 'quota_exceeded', usage: usageOf(item), isDue }
-  }
-
-  async function tryMark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded' | 'unprepared'> {
+  async function tryMark(
+    release: Release,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<{ outcome: 'marked'; release: MarkedRelease } | { outcome: 'crowded' } | InTheWay> {
     const write = await unlessThrottled(
       updateLedger(
         table,
@@ -95,25 +106,30 @@ export function createLedgerOpenings({ now, ...table }: { client: DynamoDBClient
         {
           UpdateExpression: `SET ${MARK}, ${SCHEDULE_CHECK}`,
           ConditionExpression: `${IS_NEW_MARKER} AND ${IS_NOT_CROWDED}`,
-          values: { ':marker': releaseItem(release), ':most': MAX_RELEASES, ...checkValues(release) },
+          values: { ':marker': releaseItem(release), ':most': most, ...checkValues(release) },
+          ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         },
       ),
     )
-    if (write === 'throttled') return 'crowded'
-    if (write.held) return 'marked'
-
-    // An item made now would give back bytes that it never counted.
-    if (write.item === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger: it needs an audit`)
-    return readWorkspaceItem(write.item).releases === undefined ? 'unprepared' : 'crowded'
+    if (write === 'throttled') return { outcome: 'crowded' }
+    if (!write.held) return { outcome: 'in_the_way', item: write.item && readWorkspaceItem(write.item) }
+    const { version } = readWorkspaceItem(write.output.Attributes ?? {})
+    return { outcome: 'marked', release: { ...release, markedIn: version } }
   }
 }
 
-async function unlessThrottled<Output>(write: Promise<Output>): Promise<ConditionalOutcome<Output> | 'throttled'> {
-  try {
-    return await conditionally(write)
-  } catch (error) {
-    if (isThrottled(error)) return 'throttled'
-    throw error
-  }
+/** Tries once more if it is markers of dead processes that take up the places. */
+async function besideStale<Outcome extends { outcome: string }>(
+  most: number,
+  kind: 'takings' | 'releases',
+  { leaseExpiresAtMs }: { leaseExpiresAtMs: number },
+  attempt: (most: number) => Promise<Outcome | InTheWay>,
+): Promise<Outcome | InTheWay> {
+  const first = await attempt(most)
+  if (first.outcome !== 'in_the_way' || !('item' in first)) return first
+  // All leases have the same length, so these began earlier.
+  const isStale = ({ l }: TakingItem) => l < leaseExpiresAtMs - STALE_MS
+  const stale = Object.values(first.item?.[kind] ?? {}).filter(isStale).length
+  return stale === 0 ? first : attempt(most + Math.min(stale, MAX_STALE))
 }

@@ -13,16 +13,11 @@ export const IS_MARKED = 'attribute_exists(#markers.#marker)'
 // The amount comes from the marker itself, so it is always what was taken.
 export const GIVE_BACK = 'remaining_bytes = remaining_bytes + #markers.#marker.n'
 export const MARK = '#markers.#marker = :marker'
-/** `version` is the value before the update: the last that counts the bytes. A repetition does not change it. */
-export const EMPTY_MARKER =
-  '#markers.#marker.n = :no_bytes, #markers.#marker.c = if_not_exists(#markers.#marker.c, version)'
 export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const SCHEDULE_CHECK = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
-const COUNT_CHANGE = 'ADD version :one'
-/** For updates with other assignments that must return the new version: goes after these. */
-export const COUNT_IN_SET = ', version = version + :one'
-/** For a change that ends an open reservation being undone. */
+export const COUNT_CHANGE = 'ADD version :one'
+/** For the end of a release. */
 export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {

@@ -1,5 +1,5 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
-import { ServiceError } from '../errors.ts'
+import { type Reason, ServiceError } from '../errors.ts'
 import type { CopyRequest } from '../promotion/object-store.ts'
 import { planParts } from './copy-plan.ts'
 import {
@@ -74,12 +74,14 @@ function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefine
 }
 
 function translateCopyFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof ServiceError) return error
-  const isSourceChanged = statusOf(error) === 412 || error.name === 'NoSuchKey'
-  if (isSourceChanged) return new ServiceError('container_file_changed', { cause: error })
-  const isArchived = error.name === 'InvalidObjectState' || error.name === 'ObjectNotInActiveTierError'
-  if (isArchived) return new ServiceError('container_file_archived', { cause: error })
+  const isUnanswered = error instanceof ServiceError && error.isUnanswered
+  const cause = error instanceof ServiceError && error.reason === 'internal_error' ? error.cause : error
+  if (!(cause instanceof Error) || cause instanceof ServiceError) return error
+  const because = (reason: Reason) => new ServiceError(reason, { cause, isUnanswered })
+  if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
+  const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
+  if (isArchived) return because('container_file_archived')
   // Somebody aborted the upload meanwhile: the attempt was given up.
-  if (error.name === 'NoSuchUpload') return new ServiceError('promotion_timed_out', { cause: error })
+  if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
   return error
 }

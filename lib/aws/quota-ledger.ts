@@ -1,66 +1,67 @@
-import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
+import type { WorkspaceId } from '../ids.ts'
 import type { MarkerId, QuotaLedger } from '../promotion/quota-ledger.ts'
 import { conditionally, conditionHeld } from './conditional-write.ts'
-import { createLedgerOpenings, MAX_STALE_TAKINGS, MAX_TAKINGS } from './ledger-openings.ts'
+import { createLedgerOpenings } from './ledger-openings.ts'
 import {
-  COUNT_IN_SET,
+  COUNT_CHANGE,
   COUNT_UNDONE,
-  EMPTY_MARKER,
+  checkValues,
   GIVE_BACK,
   IS_MARKED,
   type LedgerUpdate,
   REMOVE_MARKER,
+  SCHEDULE_CHECK,
   updateLedger,
 } from './ledger-update.ts'
-import { prepareWorkspace } from './prepare-workspace.ts'
 import { type SendOptions, send } from './send.ts'
-import { readWorkspaceItem, usageOf } from './workspace-item.ts'
+import { newWorkspaceItem, readWorkspaceItem, usageOf } from './workspace-item.ts'
 
 export interface QuotaLedgerSettings {
   client: DynamoDBClient
   tableName: string
   /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
-  now(): number
 }
 
-/** As long as the request lives, and often: until it succeeds, nobody else finds room. */
+/** Retried throughout the request, every 10 ms: other promotions wait for this room. */
 const CLOSING = { patienceMs: 60_000, longestPauseMs: 10 }
-
-const GIVE_BACK_AND_REMOVE = { UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}` }
-const GIVE_BACK_AND_KEEP = {
-  UpdateExpression: `SET ${GIVE_BACK}, ${EMPTY_MARKER}`,
-  count: COUNT_IN_SET,
-  values: { ':no_bytes': 0 },
-}
 
 export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
   const { client, tableName: TableName } = settings
-  const { tryTake, tryMark } = createLedgerOpenings(settings)
+  const openings = createLedgerOpenings(settings)
   const update = (marker: MarkerId, options: SendOptions, changes: LedgerUpdate) =>
     updateLedger(settings, marker, options, changes)
 
   return {
     async take(reservation, signal) {
-      let most = MAX_TAKINGS
-      const onStale = (staleTakings: number) => {
-        most += Math.min(staleTakings, MAX_STALE_TAKINGS)
+      let outcome = await openings.take(reservation, signal)
+      if (outcome.outcome === 'in_the_way' && outcome.item === undefined) {
+        await createWorkspace(reservation.workspaceId, signal)
+        outcome = await openings.take(reservation, signal)
       }
-      const first = await tryTake(reservation, most, signal, onStale)
-      if (first === 'unprepared') await prepareWorkspace(reservation.workspaceId, settings, signal)
-      else if (most === MAX_TAKINGS) return first
-      const second = await tryTake(reservation, most, signal)
-      if (second === 'unprepared') throw new Error('the workspace item vanished right after it was made')
-      return second
+      return outcome.outcome === 'in_the_way' ? { outcome: 'crowded' } : outcome
     },
 
     async mark(release, signal) {
-      const first = await tryMark(release, signal)
-      if (first !== 'unprepared') return first
-      await prepareWorkspace(release.workspaceId, settings, signal)
-      const second = await tryMark(release, signal)
-      return second === 'unprepared' ? 'crowded' : second
+      const outcome = await openings.mark(release, signal)
+      if (outcome.outcome === 'marked') return outcome.release
+      if (outcome.outcome === 'in_the_way' && outcome.item === undefined) throw withoutLedger(release)
+      return 'crowded'
+    },
+
+    async schedule(work, signal) {
+      const command = new UpdateItemCommand({
+        TableName,
+        Key: marshall({ workspace_id: work.workspaceId }),
+        // The version changes, so that a resolver that has read the ledger before does not forget the workspace.
+        UpdateExpression: `SET ${SCHEDULE_CHECK} ${COUNT_CHANGE}`,
+        ConditionExpression: 'attribute_exists(workspace_id)',
+        ExpressionAttributeValues: marshall({ ...checkValues(work), ':one': 1 }),
+      })
+      const options = { name: 'ledger.schedule', signal, ...CLOSING }
+      if (!(await conditionHeld(send(client, command, options)))) throw withoutLedger(work)
     },
 
     async unmark(marker, signal) {
@@ -76,22 +77,20 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       )
     },
 
-    async release(marker, signal, { keepsMarker = false } = {}) {
+    async release(marker, signal) {
       const write = await conditionally(
         update(
           marker,
           { name: 'ledger.release', signal, ...CLOSING },
           {
-            ...(keepsMarker ? GIVE_BACK_AND_KEEP : GIVE_BACK_AND_REMOVE),
-            ...(!keepsMarker && marker.releaseId !== undefined && { count: COUNT_UNDONE }),
+            UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}`,
+            ...(marker.releaseId !== undefined && { count: COUNT_UNDONE }),
             ConditionExpression: IS_MARKED,
             ReturnValues: 'ALL_NEW',
           },
         ),
       )
-      if (!write.held) return undefined
-      const item = readWorkspaceItem(write.output.Attributes ?? {})
-      return { usage: usageOf(item), countedThrough: item.releases?.[marker.releaseId ?? '']?.c }
+      return write.held ? usageOf(readWorkspaceItem(write.output.Attributes ?? {})) : undefined
     },
 
     async usage(workspaceId, signal) {
@@ -104,4 +103,18 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return Item && usageOf(readWorkspaceItem(Item))
     },
   }
+
+  async function createWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
+    const command = new PutItemCommand({
+      TableName,
+      Item: marshall(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes)),
+      ConditionExpression: 'attribute_not_exists(workspace_id)',
+    })
+    await conditionHeld(send(client, command, { name: 'ledger.createWorkspace', signal }))
+  }
+}
+
+/** An item made now would give back bytes that it never counted. */
+function withoutLedger({ workspaceId }: { workspaceId: WorkspaceId }): Error {
+  return new Error(`workspace ${workspaceId} has no ledger: it needs an audit`)
 }

@@ -8,8 +8,8 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/reservations.ts'
-import { conditionally, conditionHeld } from './conditional-write.ts'
+import type { Note, OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/reservations.ts'
+import { conditionally, conditionHeld, unlessThrottled } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
 import { OPENING, type SendOptions, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
@@ -17,7 +17,7 @@ import { type Attributes, readItem, readItems } from './stored-item.ts'
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
 interface ReservationItem {
   workspace_id: string
-  /** The document id. A late copy has an id of its own, so that it does not get in a later attempt's way. */
+  /** The document id. A note has an id of its own, so that it does not get in a later attempt's way. */
   reservation_id: string
   document_id: string
   attempt_id: string
@@ -33,10 +33,10 @@ interface ReservationItem {
 const IS_FREE_ROW = 'attribute_not_exists(reservation_id)'
 const IS_OWN_ROW = 'attempt_id = :attempt_id'
 const IS_PROMOTION = 'purpose = :promotion'
-const IS_OPEN = '(attribute_not_exists(closed_by) OR closed_by = :closed_by)'
+const IS_CLAIM = 'purpose = :claim'
 
 /** As long as the request lives. */
-const CLOSING_PATIENCE_MS = 60_000
+const CLOSING = { patienceMs: 60_000 }
 
 export function createReservations({
   client,
@@ -46,15 +46,36 @@ export function createReservations({
   tableName: string
 }): Reservations {
   return {
-    async open(reservation, signal) {
+    async claim(reservation, signal, dead) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(toItem(reservation, 'claim')),
+        // Its own, too: the answer to an earlier try may have been lost.
+        ConditionExpression: `${IS_FREE_ROW} OR (attempt_id IN (:attempt_id, :dead) AND ${IS_CLAIM})`,
+        ExpressionAttributeValues: marshall({
+          ':attempt_id': reservation.attemptId,
+          ':dead': dead?.attemptId ?? reservation.attemptId,
+          ':claim': 'claim',
+        }),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      })
+      const write = await conditionally(send(client, command, { name: 'reservations.claim', signal }))
+      return write.held ? undefined : toReservation(write.item ?? {})
+    },
+
+    async open(reservation, isClaimed, signal) {
       const command = new PutItemCommand({
         TableName,
         Item: marshall(toItem(reservation, 'promotion')),
-        ConditionExpression: IS_FREE_ROW,
+        ConditionExpression: isClaimed ? `${IS_OWN_ROW} AND ${IS_CLAIM}` : IS_FREE_ROW,
+        ...(isClaimed && {
+          ExpressionAttributeValues: marshall({ ':attempt_id': reservation.attemptId, ':claim': 'claim' }),
+        }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(send(client, command, { name: 'reservations.open', signal, ...OPENING }))
-      return write.held ? { outcome: 'opened' } : { outcome: 'in_progress', other: toReservation(write.item ?? {}) }
+      const write = await unlessThrottled(send(client, command, { name: 'reservations.open', signal, ...OPENING }))
+      if (write === 'throttled') return 'throttled'
+      return write.held || isOpen(write.item, reservation) ? 'opened' : 'refused'
     },
 
     async find({ workspaceId, documentId }, signal) {
@@ -63,19 +84,20 @@ export function createReservations({
       return Item && toReservation(Item)
     },
 
-    async forestall(reservation, signal) {
-      const command = new PutItemCommand({
-        TableName,
-        Item: marshall(toItem({ ...reservation, sizeBytes: 0 }, 'fence')),
-        ConditionExpression: IS_FREE_ROW,
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      })
-      // This opens, too: if it arrived late, nobody would be due to look.
-      const write = await conditionally(
-        send(client, command, { name: 'reservations.forestall', signal, ...OPENING, patienceMs: CLOSING_PATIENCE_MS }),
-      )
-      if (write.held) return 'forestalled'
-      return toReservation(write.item ?? {}).attemptId === reservation.attemptId ? 'open' : 'occupied'
+    async forestall(reservation, isClaimed, signal) {
+      const options = { name: 'reservations.forestall', signal, ...CLOSING }
+      const row = { TableName, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const
+      const put = { ...row, Item: marshall(toItem(reservation, 'forestalled')), ConditionExpression: IS_FREE_ROW }
+      const removal = {
+        ...row,
+        Key: keyOf(reservation.workspaceId, reservation.documentId),
+        ConditionExpression: `${IS_OWN_ROW} AND ${IS_CLAIM}`,
+        ExpressionAttributeValues: marshall({ ':attempt_id': reservation.attemptId, ':claim': 'claim' }),
+      }
+      const write = await (isClaimed
+        ? conditionally(send(client, new DeleteItemCommand(removal), options))
+        : conditionally(send(client, new PutItemCommand(put), options)))
+      return !write.held && isOpen(write.item, reservation) ? 'open' : 'forestalled'
     },
 
     async close({ workspaceId, documentId, attemptId, releaseId }, signal) {
@@ -83,34 +105,30 @@ export function createReservations({
         TableName,
         Key: keyOf(workspaceId, documentId),
         UpdateExpression: 'SET closed_by = :closed_by',
-        ConditionExpression: `${IS_OWN_ROW} AND ${IS_PROMOTION} AND ${IS_OPEN}`,
+        ConditionExpression: `${IS_OWN_ROW} AND ${IS_PROMOTION} AND attribute_not_exists(closed_by)`,
         ExpressionAttributeValues: marshall({
           ':attempt_id': attemptId,
           ':promotion': 'promotion',
           ':closed_by': releaseId,
         }),
-        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(
-        send(client, command, { name: 'reservations.close', signal, patienceMs: CLOSING_PATIENCE_MS }),
-      )
-      return write.held ? toReservation(write.output.Attributes ?? {}) : undefined
+      const write = await conditionally(send(client, command, { name: 'reservations.close', signal, ...CLOSING }))
+      if (write.held) return releaseId
+      const existing = write.item && toReservation(write.item)
+      return existing?.attemptId === attemptId ? existing.closedBy : undefined
     },
 
     remove: (reservation, signal) =>
       remove(reservation, reservation.documentId, { name: 'reservations.remove', signal }),
 
-    async watch(reservation, signal) {
-      const Item = marshall(toItem({ ...reservation, sizeBytes: 0 }, 'late_copy'))
-      await send(client, new PutItemCommand({ TableName, Item }), {
-        name: 'reservations.watch',
-        signal,
-        patienceMs: CLOSING_PATIENCE_MS,
-      })
+    async note(note, reservation, signal) {
+      const Item = marshall(toItem(reservation, note))
+      await send(client, new PutItemCommand({ TableName, Item }), { name: 'reservations.note', signal, ...CLOSING })
     },
 
-    removeWatch: (reservation, signal) =>
-      remove(reservation, watchIdOf(reservation), { name: 'reservations.removeWatch', signal }),
+    removeNote: (note, reservation, signal) =>
+      remove(reservation, noteIdOf(note, reservation), { name: 'reservations.removeNote', signal }),
 
     async *list(workspaceId, signal, onUnreadable) {
       const query = {
@@ -126,30 +144,39 @@ export function createReservations({
     },
   }
 
-  async function remove({ workspaceId, attemptId }: Reservation, id: string, options: SendOptions): Promise<void> {
+  async function remove(
+    { workspaceId, attemptId }: Pick<Reservation, 'workspaceId' | 'attemptId'>,
+    id: string,
+    options: SendOptions,
+  ): Promise<void> {
     const command = new DeleteItemCommand({
       TableName,
       Key: keyOf(workspaceId, id),
       ConditionExpression: IS_OWN_ROW,
       ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
     })
-    await conditionHeld(send(client, command, { ...options, patienceMs: CLOSING_PATIENCE_MS }))
+    await conditionHeld(send(client, command, { ...options, ...CLOSING }))
   }
 }
 
 const keyOf = (workspaceId: WorkspaceId, reservationId: string) =>
   marshall({ workspace_id: workspaceId, reservation_id: reservationId })
 
-const watchIdOf = ({ attemptId }: Reservation) => `late_copy_${attemptId}`
+const noteIdOf = (note: Note, { attemptId }: Pick<Reservation, 'attemptId'>) => `${note}_${attemptId}`
+
+const isOpen = (item: Attributes | undefined, { attemptId }: Reservation) =>
+  item?.purpose?.S === 'promotion' && item.attempt_id?.S === attemptId
 
 function toItem(reservation: Reservation, purpose: ReservationPurpose): ReservationItem {
   return {
     workspace_id: reservation.workspaceId,
-    reservation_id: purpose === 'late_copy' ? watchIdOf(reservation) : reservation.documentId,
+    reservation_id:
+      purpose === 'late_copy' || purpose === 'deletion' ? noteIdOf(purpose, reservation) : reservation.documentId,
     document_id: reservation.documentId,
     attempt_id: reservation.attemptId,
     purpose,
-    size_bytes: reservation.sizeBytes,
+    // Of a deletion, for whoever goes on with it.
+    size_bytes: purpose === 'promotion' || purpose === 'deletion' ? reservation.sizeBytes : 0,
     object_key: reservation.objectKey,
     lease_expires_at: reservation.leaseExpiresAtMs,
     ...(reservation.countedFrom !== undefined && { counted_from: reservation.countedFrom }),

@@ -16,8 +16,8 @@ export interface SendOptions {
   /** Aborts the call, and the pauses between its tries. */
   signal: AbortSignal
   /**
-   * The call starts a copy. A try without an answer may still take effect, so it is the last; one with an error is
-   * over.
+   * The call starts a copy. A try without an answer may still take effect, so it is the last. After one that S3 answered
+   * with 5xx, an object may appear, too: `isUnanswered` says so, whatever came of later tries.
    */
   opens?: boolean
   /** For failures other than throttling. */
@@ -78,6 +78,7 @@ export async function send<
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   if (CALLS.hasSubscribers) CALLS.publish({ name, command } satisfies AwsCallMessage)
   const impatientAtMs = performance.now() + patienceMs
+  let mayArrive = false
   for (let sent = 1, failures = 0; ; sent++) {
     try {
       return await client.send(command, {
@@ -86,13 +87,14 @@ export async function send<
       })
     } catch (error) {
       const pauseMs = pauseAfter(sent, longestPauseMs)
+      mayArrive ||= opens && (isUnanswered(error) || isServerError(error))
       // A request that never left may always be repeated.
       const mostTries = wasNeverConnected(error) ? TRIES : tries
       const isWorthAnother = isThrottled(error)
         ? performance.now() + pauseMs < impatientAtMs
         : ++failures < mostTries && isPassing(error) && !(opens && isUnanswered(error))
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
-        throw translateFailure(named(error, name), { signal, opens })
+        throw translateFailure(named(error, name), { signal, mayArrive })
       }
     }
   }
@@ -114,18 +116,17 @@ function named(error: unknown, call: string): unknown {
   return error instanceof Error ? Object.assign(error, { call }) : error
 }
 
-function translateFailure(error: unknown, { signal, opens }: { signal: AbortSignal; opens: boolean }): unknown {
+/** @param mayArrive a copy, which S3 may still be at work on after any of the failures, the last or an earlier one */
+function translateFailure(error: unknown, { signal, mayArrive }: { signal: AbortSignal; mayArrive: boolean }): unknown {
   // An abort while the body is read looks like a broken connection.
   if (signal.aborted && (isAbort(error) || (isOutage(error) && isUnanswered(error)))) {
     return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
   }
   const isUnavailable = isOutage(error) || isThrottled(error)
-  // Whatever the error: the write may have been applied.
-  const isOpenInDoubt = opens && isUnanswered(error)
-  if (!isUnavailable && !isOpenInDoubt) return error
+  if (!isUnavailable && !mayArrive) return error
   return new ServiceError(isUnavailable ? 'service_unavailable' : 'internal_error', {
     cause: error,
-    isUnanswered: isUnanswered(error),
+    isUnanswered: mayArrive || isUnanswered(error),
   })
 }
 
@@ -170,6 +171,10 @@ function isMistimed(error: unknown): boolean {
 function isUnanswered(error: unknown): boolean {
   const status = statusOf(error)
   return (status === undefined || status < 300) && !wasNeverConnected(error)
+}
+
+function isServerError(error: unknown): boolean {
+  return (statusOf(error) ?? 0) >= 500
 }
 
 function wasNeverConnected(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
+import { type AttemptId, type DocumentId, documentIdOfAttempt, type ReleaseId, type WorkspaceId } from '../ids.ts'
 import type { StorageUsage } from '../promotion/quota-ledger.ts'
 import type { Release, Reservation } from '../promotion/reservations.ts'
 import type { WorkspaceLedger } from '../promotion/workspace-ledgers.ts'
@@ -34,11 +34,12 @@ export interface TakingItem {
 }
 
 export interface ReleaseItem extends TakingItem {
-  purpose: Release['purpose']
-  document_id: string
-  attempt_id: string
-  /** Once its bytes are given back: the last version that counts them. */
-  c?: number
+  /** Purpose: `u` undo, `d` deletion. */
+  p: 'u' | 'd'
+  /** Attempt id. */
+  a: string
+  /** Document id, where the attempt id does not tell it. */
+  d?: string
 }
 
 export const CHECK_INDEX = 'checks'
@@ -76,7 +77,13 @@ export function takingItem({ sizeBytes, leaseExpiresAtMs }: Reservation): Taking
 }
 
 export function releaseItem({ purpose, documentId, attemptId, sizeBytes, leaseExpiresAtMs }: Release): ReleaseItem {
-  return { purpose, document_id: documentId, attempt_id: attemptId, n: sizeBytes, l: leaseExpiresAtMs }
+  return {
+    n: sizeBytes,
+    l: leaseExpiresAtMs,
+    p: purpose === 'undo' ? 'u' : 'd',
+    a: attemptId,
+    ...(documentId !== documentIdOfAttempt(attemptId) && { d: documentId }),
+  }
 }
 
 export function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_bytes'>): StorageUsage {
@@ -84,7 +91,7 @@ export function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_byt
 }
 
 const TAKING = { n: 'number', l: 'number' } as const
-const RELEASE = { ...TAKING, purpose: 'string', document_id: 'string', attempt_id: 'string' } as const
+const RELEASE = { ...TAKING, p: 'string', a: 'string' } as const
 
 /** @throws UnreadableItemError */
 export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
@@ -106,12 +113,14 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
     })),
     releases: readMap(item.releases, RELEASE, `releases ${ofWorkspace}`).map(([id, release]) => ({
       workspaceId,
-      documentId: release.document_id as DocumentId,
-      attemptId: release.attempt_id as AttemptId,
+      documentId: (release.d ?? documentIdOfAttempt(release.a as AttemptId)) as DocumentId,
+      attemptId: release.a as AttemptId,
       releaseId: id as ReleaseId,
-      purpose: release.purpose,
+      purpose: release.p === 'u' ? 'undo' : 'deletion',
       sizeBytes: release.n,
       leaseExpiresAtMs: release.l,
+      // Not the first one, perhaps, but the bytes are counted at all versions up to this one.
+      markedIn: item.version,
     })),
     version: item.version,
     undone: item.undos ?? 0,

@@ -40,12 +40,9 @@ async function auditSize(
 async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { deps, signal, options } = audit
   const { workspaceId, documentId, objectKey, sizeBytes } = document
-  const ledger = await deps.ledgers.read(workspaceId, signal)
-  const isBeingDeleted = ledger?.releases.some(
-    (release) => release.documentId === documentId && release.purpose === 'deletion',
-  )
-  const current = await deps.documents.find(workspaceId, documentId, signal)
-  if (isBeingDeleted || current?.objectKey !== objectKey || (await deps.objects.hasObject(objectKey, signal))) return
+  // The object first: it goes only after the document, so one that is missing now had its document until now.
+  if (await deps.objects.hasObject(objectKey, signal)) return
+  if ((await deps.documents.find(workspaceId, documentId, signal))?.objectKey !== objectKey) return
   const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
   const repair = () => deleteDocument({ workspaceId, documentId, objectKey }, deps, signal)
   await reportFinding(finding, audit, options.deleteLostDocuments ? repair : undefined)
@@ -56,8 +53,7 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   const ids = deps.objectKeys.idsOf(objectKey)
   // In the order in which an attempt moves from one to the next, so that none under way is missed.
   const ledger = await deps.ledgers.read(workspaceId, signal)
-  const markers = [...(ledger?.takings ?? []), ...(ledger?.releases ?? [])]
-  if (ids && markers.some(({ attemptId }) => attemptId === ids.attemptId)) return
+  if (ids && ledger?.takings.some(({ attemptId }) => attemptId === ids.attemptId)) return
   if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
   const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
   if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
@@ -66,14 +62,18 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 
-/** An unreadable document counts as the owner: it was reported when the documents were listed. */
+/**
+ * Whether it belongs to a document, or to one whose deletion has not come so far. An unreadable document counts as the
+ * owner: it was reported when the documents were listed.
+ */
 async function isObjectOf(
   documentId: DocumentId,
   objectKey: string,
   { workspaceId, deps, signal }: WorkspaceAudit,
 ): Promise<boolean> {
   try {
-    return (await deps.documents.find(workspaceId, documentId, signal))?.objectKey === objectKey
+    const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
+    return document?.objectKey === objectKey && !('isDeleted' in document && document.isFinished)
   } catch (error) {
     if (error instanceof UnreadableItemError) return true
     throw error

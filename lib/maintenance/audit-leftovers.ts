@@ -18,16 +18,14 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const all = [
     ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
     ...(ledger?.releases ?? []),
-    ...reservations,
+    ...reservations.filter(({ purpose }) => purpose !== 'claim' && purpose !== 'deletion'),
+    ...(await retiredAmong(reservations, audit)),
   ]
   const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
   let isResolved: Promise<boolean> | undefined
   const resolve = () => {
     // All together, once: they depend on each other.
-    isResolved ??= resolveWorkspace(workspaceId, { maxResolutions: Number.POSITIVE_INFINITY }, deps, signal).then(
-      // Without a ledger nothing can be given back: audit-usage.ts makes it first.
-      ({ failed }) => failed === 0 && ledger !== undefined,
-    )
+    isResolved ??= resolveLeftovers(audit)
     return isResolved
   }
   for (const { attemptId, purpose, sizeBytes, leaseExpiresAtMs } of overdue) {
@@ -35,6 +33,30 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
     const finding = { workspaceId, kind: 'expired_reservation', attemptId, purpose, sizeBytes, overdueMs } as const
     await reportFinding(finding, audit, resolve)
   }
+}
+
+/** @returns false when others are at work on them, or something failed */
+async function resolveLeftovers({ workspaceId, deps, signal }: WorkspaceAudit): Promise<boolean> {
+  // Without a ledger nothing can be given back: audit-usage.ts makes it first.
+  if ((await deps.ledgers.read(workspaceId, signal)) === undefined) return false
+  const nowMs = deps.now()
+  await deps.ledger.schedule({ workspaceId, leaseExpiresAtMs: nowMs }, signal)
+  const bounds = { maxResolutions: Number.POSITIVE_INFINITY, claimUntilMs: nowMs + deps.leaseMs, graceMs: OVERDUE_MS }
+  const { failed, isClaimedElsewhere } = await resolveWorkspace(workspaceId, bounds, deps, signal)
+  return failed === 0 && !isClaimedElsewhere
+}
+
+/** Those deletions that have begun. Before that a note means nothing, and a claim neither. */
+async function retiredAmong(
+  reservations: OpenReservation[],
+  { deps, signal }: WorkspaceAudit,
+): Promise<OpenReservation[]> {
+  const retired: OpenReservation[] = []
+  for (const each of reservations.filter(({ purpose }) => purpose === 'deletion')) {
+    const document = await deps.documents.findEvenDeleted(each.workspaceId, each.documentId, signal)
+    if (document && 'isDeleted' in document && !document.isFinished) retired.push(each)
+  }
+  return retired
 }
 
 export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<OpenReservation[]> {

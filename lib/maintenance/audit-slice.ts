@@ -33,7 +33,7 @@ export async function auditSlice(
 }
 
 const placeOf = ({ phase, after, workspace }: AuditShard) =>
-  JSON.stringify([phase, after, workspace?.afterDocumentId, workspace?.afterObjectKey, workspace?.isJoined])
+  JSON.stringify([phase, after, workspace?.afterDocumentId, workspace?.afterObjectKey])
 
 /** Changes the shard step by step: at any moment it says what is done. */
 export async function advance(

@@ -53,14 +53,12 @@ export interface WorkspacePosition {
   /** Rows and objects up to these were compared. */
   afterDocumentId?: DocumentId
   afterObjectKey?: string
-  /** All were compared; only the rows are read once more, to be added up. */
-  isJoined: boolean
   isReadable: boolean
   usage: UsageState
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 1
+const FORMAT = 2
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
@@ -93,7 +91,7 @@ async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
   const { workspaceId, deps, signal } = audit
   await auditLeftovers(audit)
   const usage = await beginUsage(workspaceId, deps, signal)
-  return { workspaceId, format: FORMAT, isJoined: false, isReadable: true, usage }
+  return { workspaceId, format: FORMAT, isReadable: true, usage }
 }
 
 /** @returns false when it stopped on the way */
@@ -103,29 +101,19 @@ async function lookThrough(
   audit: WorkspaceAudit,
 ): Promise<boolean> {
   const { workspaceId, options, deps, signal } = audit
-  for (;;) {
-    const isAtEnd = await (position.isJoined ? addRows : joinWithObjects)(position, isOver, audit)
-    if (!isAtEnd) return false
-    const result = position.isReadable
-      ? await endUsage(position.usage, deps, signal)
-      : ({ outcome: 'not_added_up', reason: 'unreadable' } as const)
-    if (result.outcome === 'again') {
-      position.usage = result.state
-      position.isJoined = true
-      delete position.afterDocumentId
-      if (isOver()) return false
-      continue
-    }
-    if (result.outcome === 'drift') {
-      const { usedBytes, expectedBytes, correct } = result
-      await reportFinding({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, correct)
-    }
-    if (result.outcome === 'not_added_up') {
-      audit.counters.notAddedUp++
-      options.onNotAddedUp?.({ workspaceId, reason: result.reason })
-    }
-    return true
+  if (!(await joinWithObjects(position, isOver, audit))) return false
+  const result = position.isReadable
+    ? await endUsage(position.usage, deps, signal)
+    : ({ outcome: 'not_added_up', reason: 'unreadable' } as const)
+  if (result.outcome === 'drift') {
+    const { usedBytes, expectedBytes, correct } = result
+    await reportFinding({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, correct)
   }
+  if (result.outcome === 'not_added_up') {
+    audit.counters.notAddedUp++
+    options.onNotAddedUp?.({ workspaceId, reason: result.reason })
+  }
+  return true
 }
 
 async function joinWithObjects(
@@ -163,17 +151,6 @@ async function joinWithObjects(
       counters.documentBytes += document.sizeBytes
     }
     if (object) position.afterObjectKey = object.objectKey
-    if (isOver()) return false
-  }
-  return true
-}
-
-async function addRows(position: WorkspacePosition, isOver: () => boolean, audit: WorkspaceAudit): Promise<boolean> {
-  const sum = usageSum(position.usage)
-  const after = position.afterDocumentId
-  for await (const row of audit.deps.documents.listRows(audit.workspaceId, audit.signal, { after })) {
-    sum.add(row)
-    position.afterDocumentId = row.documentId
     if (isOver()) return false
   }
   return true

@@ -1,5 +1,5 @@
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { FormerDocument, WorkspaceDocument } from '../promotion/document-records.ts'
+import type { WorkspaceDocument } from '../promotion/document-records.ts'
 import type { OnUnreadable } from '../unreadable-item.ts'
 
 export interface StoredDocument extends WorkspaceDocument {
@@ -11,27 +11,20 @@ export interface DocumentRow {
   documentId: DocumentId
   /** Missing: it is a tombstone. */
   document?: StoredDocument
-  /** All bytes that were counted under this id during the last day. */
-  counted: CountedBytes[]
+  /** Missing: under this id there was no document in the last day. */
+  counted?: CountedBytes | undefined
 }
 
-export interface CountedAttempt {
+export interface CountedBytes {
   attemptId: AttemptId
   sizeBytes: number
-  createdAtMs: number
-  /** The first version of the ledger that counts them; unknown for documents of older releases. */
+  /** The first version of the ledger that counts them. */
   countedFrom: number | undefined
+  /** Of a deleted document: the release that gives them back. */
+  closedBy?: ReleaseId
+  /** At earlier versions they are counted; from this one on, while the marker of the release is in the ledger. */
+  closedIn?: number
 }
-
-export type CountedBytes =
-  | ({ state: 'document' } & CountedAttempt)
-  /** Being deleted: the deletion's marker tells whether and when its bytes were given back. */
-  | ({ state: 'retired'; retiredBy: ReleaseId } & CountedAttempt)
-  | ({ state: 'former' } & FormerDocument)
-  /** Deleted by an older release, which did not record its size and until when it was counted. */
-  | { state: 'unrecorded'; finishedAtMs?: number }
-  /** There may have been more, counted up to this version. */
-  | { state: 'truncated'; countedThrough: number }
 
 export interface DocumentMaintenance {
   /** By ascending id, read page by page. */

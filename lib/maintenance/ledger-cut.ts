@@ -20,9 +20,13 @@ export interface LedgerCut {
     /** Those with unknown `countedFrom`, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]
   }
-  /** Deletions that had given their bytes back but were not finished. */
-  emptied: ReleaseId[]
+  /** Releases that had not given their bytes back. */
+  releaseIds: ReleaseId[]
 }
+
+export type NoCutReason =
+  /** Open reservations were undone without a pause. */
+  'restless' | 'too_many_under_way'
 
 /** Each takes as long as listing the reservations: some 20 ms. */
 const MAX_TRIES = 50
@@ -33,14 +37,13 @@ const MAX_UNDER_WAY = 10_000
  * Cuts through everything that is under way in a workspace, while it keeps changing. All changes of the counter are
  * writes of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut. If
  * one was undone meanwhile, it tries again (docs/decisions/0022-adding-up-while-it-changes.md).
- * @returns why there is none: `restless` when an attempt was undone during every try
+ * @returns why there is none
  */
 export async function cutLedger(
   workspaceId: WorkspaceId,
   { ledgers, reservations }: CutDependencies,
   signal: AbortSignal,
-): Promise<LedgerCut | 'restless' | 'older_release' | 'too_many_under_way'> {
-  let reason: 'restless' | 'older_release' = 'restless'
+): Promise<LedgerCut | NoCutReason> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await ledgers.read(workspaceId, signal)
     const open: OpenReservation[] = []
@@ -48,20 +51,16 @@ export async function cutLedger(
       if (open.push(reservation) > MAX_UNDER_WAY) return 'too_many_under_way'
     }
     const after = await ledgers.read(workspaceId, signal)
-    if (before?.undone !== after?.undone) continue
-    const cut = toCut(before, open, after)
-    if (cut) return cut
-    reason = 'older_release'
+    if (before?.undone === after?.undone) return toCut(before, open, after)
   }
-  return reason
+  return 'restless'
 }
 
-/** @returns undefined when an older release opened a reservation just then: whether it belongs to the cut is unknown */
 function toCut(
   before: WorkspaceLedger | undefined,
   open: OpenReservation[],
   after: WorkspaceLedger | undefined,
-): LedgerCut | undefined {
+): LedgerCut {
   const { version, usedBytes = 0, takings = [], releases = [] } = before ?? {}
   const held = new Map<AttemptId, { sizeBytes: number; countedFrom?: number }>()
   for (const taking of takings) held.set(taking.attemptId, taking)
@@ -70,9 +69,7 @@ function toCut(
     const { attemptId, closedBy, purpose } = reservation
     const isReleased = closedBy !== undefined && !marked.has(closedBy)
     if (purpose !== 'promotion' || isReleased) continue
-    const wasThere = held.has(attemptId) || wasTakenBefore(reservation, before, after)
-    if (wasThere === undefined) return undefined
-    if (wasThere) held.set(attemptId, reservation)
+    if (held.has(attemptId) || wasTakenBefore(reservation, before, after)) held.set(attemptId, reservation)
   }
   const ages: number[] = []
   const attemptIds: AttemptId[] = []
@@ -82,23 +79,21 @@ function toCut(
     if (countedFrom === undefined || version === undefined) attemptIds.push(attemptId)
     else ages.push(version - countedFrom)
   }
-  const emptied = releases.filter(({ purpose, sizeBytes }) => purpose === 'deletion' && sizeBytes === 0)
   return {
     ...(version !== undefined && { version }),
     usedBytes,
     underWayBytes,
     underWay: { ages, attemptIds },
-    emptied: emptied.map(({ releaseId }) => releaseId),
+    releaseIds: releases.map(({ releaseId }) => releaseId),
   }
 }
 
 function wasTakenBefore(
-  { countedFrom }: OpenReservation,
+  { countedFrom = 0 }: OpenReservation,
   before: WorkspaceLedger | undefined,
   after: WorkspaceLedger | undefined,
-): boolean | undefined {
+): boolean {
   if (before === undefined || after === undefined || before.version === after.version) return true
-  if (countedFrom === undefined) return undefined
   // A version beyond the ledger's own predates its restore from a backup.
   return countedFrom <= before.version || countedFrom > after.version
 }

@@ -1,12 +1,14 @@
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
+import { claimDocument } from './claim-document.ts'
 import type { WorkspaceDocument } from './document-records.ts'
 import { type Progress, settle, undoOrLeave } from './end-attempt.ts'
 import { namingArchived } from './find-container-file.ts'
+import { findReplay } from './idempotency.ts'
 import { resolveMimeType } from './mime-type.ts'
 import type { ContainerFile } from './object-store.ts'
-import { openReservation } from './open-reservation.ts'
 import type { NewPromotion, Promotion, PromotionDependencies, PromotionRequest } from './promote-container-file.ts'
+import type { TakenBytes } from './quota-ledger.ts'
 import type { Reservation } from './reservations.ts'
 import { takeBytes } from './reserve-bytes.ts'
 import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
@@ -18,7 +20,10 @@ interface Attempt {
   progress: Progress
 }
 
-/** Takes the bytes, reserves, copies, records, settles. If a step fails, undoes everything before it throws. */
+/**
+ * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
+ * fails, undoes everything before it throws.
+ */
 export async function attemptPromotion(
   target: NewPromotion,
   file: ContainerFile,
@@ -36,7 +41,8 @@ export async function attemptPromotion(
   request.telemetry.annotate({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
 
   const typing = typeOf(file, path, request, deps)
-  const { usage, countedFrom } = await takeBytes(wanted, request, deps)
+  const progress: Progress = { isTaken: false, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
+  const { usage, countedFrom } = await claimAndTake(target, wanted, progress, request, deps)
 
   const reservation = { ...wanted, countedFrom }
   const document: WorkspaceDocument = {
@@ -51,7 +57,6 @@ export async function attemptPromotion(
     createdBy: request.caller.keyId,
   }
 
-  const progress: Progress = { reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
   try {
     await reserveAndCopy({ file, document, reservation, progress }, request, deps)
     await record(document, request, deps)
@@ -61,6 +66,29 @@ export async function attemptPromotion(
 
   await settleQuietly(reservation, progress, request, deps)
   return { document, isReplayed: false, usage }
+}
+
+/** Twins meet before they take bytes, so that none takes the room of another promotion. */
+async function claimAndTake(
+  target: NewPromotion,
+  reservation: Reservation,
+  progress: Progress,
+  request: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<TakenBytes> {
+  const { signal } = request.deadline
+  try {
+    if (request.idempotencyKey !== undefined) {
+      progress.reservation = 'claimed'
+      await claimDocument(reservation, deps, signal)
+      // A twin that was here before may have ended well.
+      if (await findReplay(target, deps.documents, signal)) throw new ServiceError('promotion_in_progress')
+    }
+    return await takeBytes(reservation, progress, request, deps)
+  } catch (error) {
+    await undoOrLeave(reservation, progress, request, deps)
+    throw error
+  }
 }
 
 /** Never fails: a file of unknown type is promoted like any other. */
@@ -81,12 +109,12 @@ async function typeOf(
 }
 
 /**
- * The bytes are taken, so the copy need not wait for the reservation, unless twins may meet there. If one fails, the
- * other runs to its end: what was answered is easier to undo.
+ * The bytes are taken, so the copy need not wait for the reservation. If one fails, the other runs to its end: what was
+ * answered is easier to undo.
  */
 async function reserveAndCopy(
   { file, document, reservation, progress }: Attempt,
-  { deadline, telemetry, idempotencyKey }: PromotionRequest,
+  { deadline, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const opening = openReservation(reservation, progress, deps, deadline.signal)
@@ -96,7 +124,6 @@ async function reserveAndCopy(
       () => true,
       () => false,
     )
-  if (idempotencyKey !== undefined) await opening
 
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
   progress.copy = 'answered'
@@ -110,6 +137,21 @@ async function reserveAndCopy(
     throw namingArchived(copied.reason, { containerId: document.containerId, path: document.filename })
   }
   if (opened.status === 'rejected') throw opened.reason
+}
+
+/** @throws ServiceError promotion_timed_out when somebody took this attempt for dead */
+async function openReservation(
+  reservation: Reservation,
+  progress: Progress,
+  { reservations }: PromotionDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = progress.reservation
+  progress.reservation = 'unknown'
+  const outcome = await reservations.open(reservation, before === 'claimed', signal)
+  progress.reservation = outcome === 'opened' ? 'open' : before
+  if (outcome === 'opened') return
+  throw new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
 }
 
 async function record(

@@ -1,5 +1,5 @@
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
-import type { Release, Reservation } from './reservations.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../ids.ts'
+import type { MarkedRelease, Release, Reservation } from './reservations.ts'
 
 export interface WorkspaceDocument {
   workspaceId: WorkspaceId
@@ -21,7 +21,7 @@ export type RecordOutcome =
   | 'recorded'
   /** This attempt was given up (see fence) and must undo its work. */
   | 'fenced'
-  /** Another attempt has made this document. */
+  /** Another attempt has made this document, whether or not it was deleted since. */
   | 'taken'
 
 export interface DocumentRecords {
@@ -33,38 +33,29 @@ export interface DocumentRecords {
    */
   fence(attempt: Reservation, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
+  /** The same, or what is remembered of a deleted document for a day. */
+  findEvenDeleted(
+    workspaceId: WorkspaceId,
+    documentId: DocumentId,
+    signal: AbortSignal,
+  ): Promise<WorkspaceDocument | DeletedDocument | undefined>
   /**
-   * Turns the document of this deletion's attempt into a tombstone.
-   * @returns the document, when this deletion retired it now or earlier; undefined when nothing is left for it to do
+   * Turns the attempt's document into a tombstone, which holds its bytes until they are given back.
+   * @returns the release that has its bytes, if there is one yet; undefined when they were given back
    */
-  retire(deletion: Release, signal: AbortSignal): Promise<RetiredDocument | undefined>
-  /**
-   * Lets the tombstone expire in a day; call it once the bytes are given back.
-   * @param ended omitted if an earlier call passed it
-   */
-  finish(deletion: Release, signal: AbortSignal, ended?: DeletionEnd): Promise<void>
+  retire(document: DocumentOfAttempt, signal: AbortSignal): Promise<{ closedBy: ReleaseId | undefined } | undefined>
+  /** Hands the bytes of a tombstone over to a release. @returns the release that has them; undefined: they were given back */
+  close(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
+  /** The release has given the bytes back: lets the tombstone expire in a day. */
+  finish(release: Pick<Release, 'workspaceId' | 'documentId' | 'releaseId'>, signal: AbortSignal): Promise<void>
 }
 
-export interface DeletionEnd {
-  retired: RetiredDocument
-  countedThrough: number
-}
+export type DocumentOfAttempt = Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId'>
 
-export interface RetiredDocument {
+export interface DeletedDocument extends DocumentOfAttempt {
   objectKey: string
-  /** How it was counted; unknown for documents that an older release retired. */
-  counted: Omit<FormerDocument, 'countedThrough' | 'finishedAtMs'> | undefined
-  /** Documents with this id that were deleted in the last day. */
-  former: FormerDocument[]
-}
-
-/** A deleted document, kept while an audit that began earlier may have to count it. */
-export interface FormerDocument {
-  attemptId: AttemptId
   sizeBytes: number
-  createdAtMs: number
-  /** The first and the last version of the ledger that count its bytes. */
-  countedFrom: number | undefined
-  countedThrough: number
-  finishedAtMs: number
+  /** Whether its bytes were given back. */
+  isFinished: boolean
+  isDeleted: true
 }

@@ -19,8 +19,8 @@ export async function undo(
   signal: AbortSignal,
 ): Promise<'recorded' | 'undone'> {
   if ((await deps.documents.fence(reservation, signal)) === 'recorded') return 'recorded'
-  // Not before the fence: a watch ends in deleting the object, and the document might exist.
-  if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
+  // Not before the fence: the note ends in deleting the object, and the document might exist.
+  if (mayCopyArrive) await deps.reservations.note('late_copy', lateCopyOf(reservation, deps), signal)
   // From here on the reservation alone holds the bytes.
   await deps.ledger.unmark(reservation, signal)
   await deps.objects.discard(reservation.objectKey, signal)
@@ -28,13 +28,9 @@ export async function undo(
   return 'undone'
 }
 
-/** Leaves a note that S3 may still write the object of an attempt that was given up. */
-export async function watchForCopy(
-  reservation: Reservation,
-  { reservations, now }: Pick<ReleaseDependencies, 'reservations' | 'now'>,
-  signal: AbortSignal,
-): Promise<void> {
-  await reservations.watch({ ...reservation, leaseExpiresAtMs: now() + LONGEST_COPY_MS }, signal)
+/** What is noted when S3 may still write the object of an attempt that was given up. */
+export function lateCopyOf(reservation: Reservation, { now }: Pick<ReleaseDependencies, 'now'>): Reservation {
+  return { ...reservation, leaseExpiresAtMs: now() + LONGEST_COPY_MS }
 }
 
 /** Ends a recorded attempt. The marker goes first: without a reservation it would mean bytes to give back. */
@@ -49,16 +45,18 @@ export async function settle(
 
 /** How far an attempt got before it failed. */
 export interface Progress {
+  /** Whether the bytes were taken, as far as is known. */
+  isTaken: boolean
   /** `unknown`: it may be open, or may still become so. */
-  reservation: 'none' | 'unknown' | 'open'
+  reservation: 'none' | 'claimed' | 'unknown' | 'open'
   copy: 'none' | 'unanswered' | 'answered'
   /** Whether the marker is gone, so that the reservation alone holds the bytes. Never rejects. */
   unmarked: Promise<boolean>
 }
 
 /**
- * Undoes our own attempt after it failed. If that fails too, it is logged and not tried again: what is left stays
- * marked or reserved, and the resolver finishes the work once the lease is over.
+ * Undoes our own attempt after it failed. What cannot be undone is logged and not tried again: it stays marked or
+ * reserved, and the resolver finishes the work once the lease is over.
  *
  * @returns 'recorded' when only the answer of the record was lost: the promotion has succeeded after all
  */
@@ -68,18 +66,17 @@ export async function undoOrLeave(
   { deadline, log, telemetry }: RequestScope,
   deps: ReleaseDependencies,
 ): Promise<'recorded' | 'undone' | 'left_to_resolver'> {
+  if (!progress.isTaken && progress.reservation === 'none') return 'undone'
   const signal = deadline.undoSignal()
   try {
     return await telemetry.time('undo', async () => {
-      // What follows must run alone.
+      // The unmark must have ended: the steps below would race it.
       await progress.unmarked
-      const mayCopyArrive = progress.copy === 'unanswered'
-      if (await isOpen(reservation, progress, deps, signal)) {
-        return undo(reservation, { mayCopyArrive }, deps, signal)
+      if (progress.reservation === 'unknown') throw new Error('it is unknown whether the reservation is open')
+      if (progress.reservation === 'open') {
+        return undo(reservation, { mayCopyArrive: progress.copy === 'unanswered' }, deps, signal)
       }
-      if (mayCopyArrive) await watchForCopy(reservation, deps, signal)
-      if (progress.copy !== 'none') await deps.objects.discard(reservation.objectKey, signal)
-      await deps.ledger.release(reservation, signal)
+      await undoUnopened(reservation, progress, deps, signal)
       return 'undone'
     })
   } catch (error) {
@@ -93,16 +90,18 @@ export async function undoOrLeave(
   }
 }
 
-/** Whether the reservation is open; if not, it never will be. */
-async function isOpen(
+/** Without a reservation only the marker holds the bytes. It goes before S3 is called: the note names the object. */
+async function undoUnopened(
   reservation: Reservation,
-  progress: Progress,
+  { isTaken, reservation: claim, copy }: Progress,
   deps: ReleaseDependencies,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (progress.reservation !== 'unknown') return progress.reservation === 'open'
-  const outcome = await deps.reservations.forestall(reservation, signal)
-  if (outcome === 'occupied')
-    throw new Error('an opening of unknown outcome may still arrive once the other attempt ends')
-  return outcome === 'open'
+): Promise<void> {
+  const { ledger, objects, reservations } = deps
+  if (copy !== 'none') await reservations.note('late_copy', lateCopyOf(reservation, deps), signal)
+  if (isTaken) await ledger.release(reservation, signal)
+  if (claim === 'claimed') await reservations.remove(reservation, signal)
+  if (copy === 'none') return
+  await objects.discard(reservation.objectKey, signal)
+  if (copy === 'answered') await reservations.removeNote('late_copy', reservation, signal)
 }

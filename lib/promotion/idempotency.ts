@@ -15,13 +15,14 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
-/** @throws ServiceError idempotency_key_reused when the earlier promotion was of another file */
+/** @throws ServiceError idempotency_key_reused, idempotency_key_spent when the earlier promotion's document was deleted */
 export async function findReplay(
   { workspaceId, documentId, containerId, path }: PromotionTarget,
   documents: DocumentRecords,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument | undefined> {
-  const document = await documents.find(workspaceId, documentId, signal)
+  const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
+  if (document && 'isDeleted' in document) throw new ServiceError('idempotency_key_spent')
   if (document && (document.containerId !== containerId || document.filename !== path)) {
     throw new ServiceError('idempotency_key_reused', {
       metadata: { container_id: document.containerId, path: document.filename },

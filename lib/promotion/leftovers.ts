@@ -1,90 +1,129 @@
 import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
-import { settle, undo, watchForCopy } from './end-attempt.ts'
+import { completeDeletion } from './delete-document.ts'
+import { lateCopyOf, settle, undo } from './end-attempt.ts'
 import type { Taking } from './quota-ledger.ts'
 import { completeRelease } from './release-bytes.ts'
-import type { OpenReservation, Release } from './reservations.ts'
+import type { MarkedRelease, OpenReservation, Reservation } from './reservations.ts'
 import type { ResolverDependencies } from './resolve-workspace.ts'
-import type { WorkspaceLedger } from './workspace-ledgers.ts'
+
+const LONGEST_DELETION_MS = 15 * 60 * 1000
 
 export type Resolution = 'settled' | 'released'
 
-/** Something that a process began and did not finish, as shown by the ledger and the reservations. */
+/**
+ * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it does no
+ * harm if the process still lives after all: each step either succeeds for one of the two only, or may be repeated.
+ */
 export interface Leftover {
   what: 'taking' | 'release' | 'reservation'
-  subject: { attemptId: string; leaseExpiresAtMs: number }
+  subject: { attemptId: AttemptId; leaseExpiresAtMs: number }
   resolve(signal: AbortSignal): Promise<Resolution>
 }
 
 /** A process died between taking the bytes and removing the marker. */
-export function takingLeftover(taking: Taking, reservations: OpenReservation[], deps: ResolverDependencies): Leftover {
-  const { workspaceId, attemptId } = taking
+export function takingLeftover(taking: Taking, deps: ResolverDependencies): Leftover {
   return {
     what: 'taking',
     subject: taking,
     async resolve(signal) {
-      if (reservationOf(taking, reservations)) {
+      const existing = await reservationOf(taking, deps, signal)
+      if (existing?.purpose === 'promotion') {
         await deps.ledger.unmark(taking, signal)
         return 'settled'
       }
-      // A copy can exist only if it did not wait for the reservation; then the attempt id gives its document id.
-      const documentId = documentIdOfAttempt(attemptId)
-      const objectKey = deps.objectKeys.documentObject({ workspaceId, documentId, attemptId })
-      await watchForCopy({ ...taking, documentId, objectKey }, deps, signal)
-      await deps.objects.discard(objectKey, signal)
-      await deps.ledger.release(taking, signal)
-      return 'released'
+      return resolveUnopened(existing ?? withoutReservation(taking, deps), taking, deps, signal)
     },
   }
 }
 
-function reservationOf({ attemptId }: { attemptId: AttemptId }, reservations: OpenReservation[]) {
-  return reservations.find((open) => open.attemptId === attemptId && open.purpose === 'promotion')
+/**
+ * Read after the taking was seen: a claim is there from before the bytes are taken until the reservation is opened in
+ * its place.
+ */
+async function reservationOf(
+  { workspaceId, attemptId }: Taking,
+  { reservations }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<OpenReservation | undefined> {
+  for await (const each of reservations.list(workspaceId, signal)) {
+    const isItsOwn = each.attemptId === attemptId && (each.purpose === 'promotion' || each.purpose === 'claim')
+    if (isItsOwn) return each
+  }
+  return undefined
+}
+
+/** An attempt without an Idempotency-Key has its document id from the attempt; one with a key can open nothing any more. */
+function withoutReservation(taking: Taking, { objectKeys }: ResolverDependencies): Reservation {
+  const { workspaceId, attemptId } = taking
+  const documentId = documentIdOfAttempt(attemptId)
+  return { ...taking, documentId, objectKey: objectKeys.documentObject({ workspaceId, documentId, attemptId }) }
+}
+
+async function resolveUnopened(
+  attempt: Reservation | OpenReservation,
+  taking: Taking,
+  deps: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<Resolution> {
+  const isClaimed = 'purpose' in attempt
+  const lateCopy = lateCopyOf(attempt, deps)
+  // A document can be there all the same: the ledger may have been restored from a backup.
+  const isRecorded = !isClaimed && (await deps.documents.fence(attempt, signal)) === 'recorded'
+  const isOpen = isRecorded || (await deps.reservations.forestall(lateCopy, isClaimed, signal)) === 'open'
+  if (isOpen) {
+    await deps.ledger.unmark(taking, signal)
+    return 'settled'
+  }
+  if (isClaimed) await deps.reservations.note('late_copy', lateCopy, signal)
+  await deps.ledger.release(taking, signal)
+  await deps.objects.discard(attempt.objectKey, signal)
+  return 'released'
 }
 
 /** A process died while giving bytes back. */
-export function releaseLeftover(
-  release: Release,
-  reservations: OpenReservation[],
-  deps: ResolverDependencies,
-): Leftover {
+export function releaseLeftover(release: MarkedRelease, deps: ResolverDependencies): Leftover {
   return {
     what: 'release',
     subject: release,
     async resolve(signal) {
-      const undone = reservations.find(
-        ({ attemptId, purpose }) => attemptId === release.attemptId && purpose === 'promotion',
-      )
-      if (release.purpose === 'undo' && undone) await deps.objects.discard(undone.objectKey, signal)
       return (await completeRelease(release, deps, signal)) === undefined ? 'settled' : 'released'
     },
   }
 }
 
-/** @returns undefined for a reservation closed by a release in the ledger: resolving that release deals with it */
-export function reservationLeftover(
-  reservation: OpenReservation,
-  ledger: WorkspaceLedger,
-  deps: ResolverDependencies,
-): Leftover | undefined {
+/** A deletion that failed long ago and was never carried out: whoever asked for it was told so, and may have changed plans. */
+async function isForgotten(
+  { workspaceId, documentId, leaseExpiresAtMs }: OpenReservation,
+  { documents, now }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (now() - leaseExpiresAtMs < LONGEST_DELETION_MS) return false
+  return (await documents.find(workspaceId, documentId, signal)) !== undefined
+}
+
+/** A reservation, claim or note that nobody has removed. */
+export function reservationLeftover(reservation: OpenReservation, deps: ResolverDependencies): Leftover {
   const { purpose, closedBy, objectKey } = reservation
-  if (closedBy && ledger.releases.some(({ releaseId }) => releaseId === closedBy)) return undefined
   return {
     what: 'reservation',
     subject: reservation,
     async resolve(signal) {
-      if (purpose === 'late_copy' || purpose === 'fence') {
-        await deps.objects.discard(objectKey, signal)
-        await deps.reservations[purpose === 'fence' ? 'remove' : 'removeWatch'](reservation, signal)
-        return 'settled'
-      }
-      if (closedBy === undefined) {
+      if (purpose === 'promotion' && closedBy === undefined) {
         if ((await undo(reservation, { mayCopyArrive: true }, deps, signal)) === 'undone') return 'released'
         await settle(reservation, deps, signal)
-        return 'settled'
+      } else if (purpose === 'promotion') {
+        // The release's marker is written before the reservation is closed, and removed once the bytes were given back.
+        // It is gone, so they were.
+        await deps.reservations.remove(reservation, signal)
+      } else if (purpose === 'deletion' && !(await isForgotten(reservation, deps, signal))) {
+        return (await completeDeletion(reservation, deps, signal)) === undefined ? 'settled' : 'released'
+      } else if (purpose === 'claim') {
+        await deps.reservations.forestall(reservation, true, signal)
+      } else {
+        if (purpose !== 'deletion') await deps.objects.discard(objectKey, signal)
+        if (purpose === 'forestalled') await deps.reservations.remove(reservation, signal)
+        else await deps.reservations.removeNote(purpose, reservation, signal)
       }
-      // The release's marker is written before the reservation is closed, and removed once the bytes were given back.
-      // It is gone, so they were.
-      await deps.reservations.remove(reservation, signal)
       return 'settled'
     },
   }

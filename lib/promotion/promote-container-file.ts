@@ -1,15 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '../auth/caller.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { RequestScope } from '../request-scope.ts'
+import type { ObjectKeys } from '../object-keys.ts'
+import type { Admission } from './admission.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import type { WorkspaceDocument } from './document-records.ts'
 import { findContainerFile } from './find-container-file.ts'
 import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
 import type { ContainerFile } from './object-store.ts'
 import type { StorageUsage } from './quota-ledger.ts'
-import type { ReserveDependencies } from './reserve-bytes.ts'
+import type { ReleaseDependencies } from './release-bytes.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
@@ -22,7 +23,9 @@ export interface PromotionRequest extends RequestScope {
   rateLimitPassed: Promise<unknown>
 }
 
-export interface PromotionDependencies extends ReserveDependencies {
+export interface PromotionDependencies extends ReleaseDependencies {
+  admission: Admission
+  objectKeys: ObjectKeys
   maxFileBytes: number
 }
 
@@ -36,9 +39,6 @@ export interface Promotion {
 
 export type NewPromotion = PromotionTarget & { attemptId: AttemptId }
 
-/** A twin takes its bytes up to this long before its reservation can be seen. */
-const TWIN_HIDDEN_MS = 100
-
 const RECHECK_FOR_REPLAY = new Set<string>([
   'container_not_found',
   'container_file_not_found',
@@ -46,8 +46,6 @@ const RECHECK_FOR_REPLAY = new Set<string>([
   'container_file_encrypted',
   'container_file_requester_pays',
   'file_too_large',
-  'storage_quota_exceeded',
-  'too_many_promotions',
   'promotion_in_progress',
 ] satisfies Reason[])
 
@@ -90,8 +88,6 @@ async function answerBesideTwin(
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { signal } = request.deadline
-  if (refusal.reason === 'storage_quota_exceeded') await sleep(TWIN_HIDDEN_MS)
-
   // The reservation first: a twin without one has recorded its document, or never will.
   const isUnderWay = (await deps.reservations.find(target, signal)) !== undefined
   const replay = await findReplay(target, deps.documents, signal)

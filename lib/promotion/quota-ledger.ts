@@ -1,5 +1,5 @@
 import type { AttemptId, ReleaseId, WorkspaceId } from '../ids.ts'
-import type { Release, Reservation } from './reservations.ts'
+import type { MarkedRelease, Release, Reservation } from './reservations.ts'
 
 /** Bytes taken for a reservation that may not be open yet. */
 export type Taking = Pick<Reservation, 'workspaceId' | 'attemptId' | 'sizeBytes' | 'leaseExpiresAtMs'>
@@ -16,16 +16,15 @@ export interface StorageUsage {
   usedBytes: number
 }
 
-export interface GivenBack {
+export interface TakenBytes {
   usage: StorageUsage
-  /** For a marker that is kept: the last version of the ledger that counts the bytes. */
-  countedThrough: number | undefined
+  /** The first version of the ledger that counts them. */
+  countedFrom: number
 }
 
-/** `isDue`: expired reservations may be all that takes up the room. */
 export type TakeOutcome =
-  | { outcome: 'taken'; usage: StorageUsage; countedFrom: number }
-  | { outcome: 'quota_exceeded'; usage: StorageUsage; isDue: boolean }
+  | ({ outcome: 'taken' } & TakenBytes)
+  | { outcome: 'quota_exceeded'; usage: StorageUsage }
   /** The item holds its maximum of takings, or DynamoDB throttles its writes: try again. */
   | { outcome: 'crowded' }
 
@@ -41,14 +40,15 @@ export interface QuotaLedger {
   /** Takes the bytes and marks that, or says why not. A new workspace starts with the default quota. */
   take(reservation: Reservation, signal: AbortSignal): Promise<TakeOutcome>
   /** Announces that bytes, still counted, will be given back. Never repeat a failed try under the same id. */
-  mark(release: Release, signal: AbortSignal): Promise<'marked' | 'crowded'>
+  mark(release: Release, signal: AbortSignal): Promise<MarkedRelease | 'crowded'>
+  /** Makes sure that the resolver looks at the workspace's reservations once the lease is over. */
+  schedule(
+    work: { workspaceId: WorkspaceId; leaseExpiresAtMs: number },
+    signal: AbortSignal,
+  ): Promise<void>
   /** Removes the marker, if it is there; the bytes stay counted. */
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
-  /**
-   * Gives back the marker's bytes and removes it.
-   * @param options.keepsMarker keeps the marker, without bytes: it is still needed to find the rest of the work
-   * @returns undefined when it had been done before
-   */
-  release(marker: MarkerId, signal: AbortSignal, options?: { keepsMarker?: boolean }): Promise<GivenBack | undefined>
+  /** Gives back the marker's bytes and removes it. @returns undefined when it had been done before */
+  release(marker: MarkerId, signal: AbortSignal): Promise<StorageUsage | undefined>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
-import { newReleaseId } from '../ids.ts'
+import { newReleaseId, type ReleaseId } from '../ids.ts'
 import type { DocumentRecords } from './document-records.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { QuotaLedger, StorageUsage } from './quota-ledger.ts'
-import type { Release, Reservation, Reservations } from './reservations.ts'
+import type { MarkedRelease, Release, Reservation, Reservations } from './reservations.ts'
 
 export interface ReleaseDependencies {
   objects: ObjectStore
@@ -16,18 +16,23 @@ export interface ReleaseDependencies {
   now(): number
 }
 
+export type BytesOfAttempt = Pick<Reservation, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>
+
 /** Between two tries to mark a release. */
 const PAUSE_MS = 50
-/** A ledger that is merely crowded is tried as long as there is time. */
+/** A ledger that is merely crowded is tried as long as there is time; for a deletion, somebody waits. */
+const DELETION_PATIENCE_MS = 1000
 const MAX_FAILURES = 3
 
 /**
- * Gives back the bytes of an attempt: those of its reservation, or those of its document, which it deletes. The ledger
- * is marked first: whoever finds the marker can complete the release, and exactly one release gets the bytes.
- * @returns the usage afterwards; undefined when another release was faster
+ * Gives back the bytes of an attempt, whose object must be gone: those of its reservation, or of the tombstone of its
+ * document. The ledger is marked first: whoever finds the marker can complete the release, and exactly one release
+ * gets the bytes.
+ * @returns undefined when others had given them back
+ * @throws ServiceError too_many_deletions
  */
 export async function releaseBytes(
-  { workspaceId, documentId, attemptId, sizeBytes }: Omit<Reservation, 'objectKey' | 'leaseExpiresAtMs'>,
+  { workspaceId, documentId, attemptId, sizeBytes }: BytesOfAttempt,
   purpose: Release['purpose'],
   deps: ReleaseDependencies,
   signal: AbortSignal,
@@ -41,58 +46,48 @@ async function mark(
   bytes: Omit<Release, 'releaseId' | 'leaseExpiresAtMs'>,
   deps: ReleaseDependencies,
   signal: AbortSignal,
-): Promise<Release> {
+): Promise<MarkedRelease> {
+  const impatientAtMs = bytes.purpose === 'deletion' ? deps.now() + DELETION_PATIENCE_MS : Number.POSITIVE_INFINITY
   for (let failures = 0; ; ) {
     const release = { ...bytes, releaseId: newReleaseId(), leaseExpiresAtMs: deps.now() + deps.leaseMs }
     try {
-      if ((await deps.ledger.mark(release, signal)) === 'marked') return release
+      const marked = await deps.ledger.mark(release, signal)
+      if (marked !== 'crowded') return marked
     } catch (error) {
       const isWorthAnother = error instanceof ServiceError && error.reason === 'service_unavailable'
       if (!isWorthAnother || ++failures === MAX_FAILURES) throw error
     }
+    if (deps.now() >= impatientAtMs) throw new ServiceError('too_many_deletions')
     const isOver = await sleep(PAUSE_MS * (0.5 + Math.random()), false, { signal }).catch(() => true)
     if (isOver) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   }
 }
 
 /**
- * Finishes a marked release, in its own process or in the resolver. Anybody may repeat it at any time: only the release
- * that closed the reservation or retired the document gives its bytes back.
+ * Finishes a marked release, in its own process or in the resolver, or the release that was faster. Anybody may repeat
+ * it at any time: only the release that has closed the reservation or the tombstone gives its bytes back.
  */
 export async function completeRelease(
-  release: Release,
+  release: MarkedRelease,
   deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<{ usage: StorageUsage | undefined } | undefined> {
-  return release.purpose === 'undo' ? completeUndo(release, deps, signal) : completeDeletion(release, deps, signal)
+  const { ledger, reservations, documents } = deps
+  const isUndo = release.purpose === 'undo'
+  const closedBy = await (isUndo ? reservations : documents).close(release, signal)
+  if (closedBy !== release.releaseId) await ledger.unmark(release, signal)
+  if (closedBy === undefined) return undefined
+  return finishRelease({ ...release, releaseId: closedBy }, deps, signal)
 }
 
-async function completeUndo(release: Release, { ledger, reservations }: ReleaseDependencies, signal: AbortSignal) {
-  const reservation = await reservations.close(release, signal)
-  if (reservation === undefined) {
-    await ledger.unmark(release, signal)
-    return undefined
-  }
-  const given = await ledger.release(release, signal)
-  await reservations.remove(reservation, signal)
-  return { usage: given?.usage }
-}
-
-async function completeDeletion(
-  release: Release,
-  { ledger, documents, objects }: ReleaseDependencies,
+/** Finishes a release that has closed its reservation or tombstone. Its marker was in the ledger before that. */
+export async function finishRelease(
+  release: BytesOfAttempt & { purpose: Release['purpose']; releaseId: ReleaseId },
+  { ledger, reservations, documents }: ReleaseDependencies,
   signal: AbortSignal,
-) {
-  const retired = await documents.retire(release, signal)
-  if (retired === undefined) {
-    await ledger.unmark(release, signal)
-    return undefined
-  }
-  await objects.discard(retired.objectKey, signal)
-  // The marker stays as long as it is needed to find the rest of the work.
-  const given = await ledger.release(release, signal, { keepsMarker: true })
-  const countedThrough = given?.countedThrough
-  await documents.finish(release, signal, countedThrough === undefined ? undefined : { retired, countedThrough })
-  await ledger.unmark(release, signal)
-  return { usage: given?.usage }
+): Promise<{ usage: StorageUsage | undefined }> {
+  const usage = await ledger.release(release, signal)
+  if (release.purpose === 'undo') await reservations.remove(release, signal)
+  else await documents.finish(release, signal)
+  return { usage }
 }

@@ -17,11 +17,10 @@ export interface ResolverBounds {
   maxResolutions: number
   /** So that one that hangs does not take the time of the others. */
   timeoutEachMs?: number
-  /**
-   * If anything is due, claims the workspace until then (ms since 1970), when this run is certainly over. Left out: no
-   * claim; whoever else looks at the workspace meanwhile does no harm.
-   */
-  claimUntilMs?: number
+  /** Claims the workspace until then (ms since 1970), when this run is certainly over. */
+  claimUntilMs: number
+  /** Leaves alone what ended more recently than that: this process's clock may be wrong. */
+  graceMs?: number
 }
 
 export interface WorkspaceReport {
@@ -38,18 +37,18 @@ export interface WorkspaceReport {
   isClaimedElsewhere?: true
 }
 
-/** In one workspace, whose ledger allows at most 8 releases at a time. */
+/** In one workspace. */
 const RESOLUTIONS_AT_ONCE = 16
 const SHORTEST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10 * 60 * 1000
 
 /**
- * Finishes everything in one workspace whose lease is over. A failure is logged and left to a later look. Safe to run
- * twice at once, and beside an owner that wakes up late (docs/reliability.md).
+ * Finishes everything in one workspace whose lease is over, if the workspace is due. A failure is logged and left to a
+ * later look. Safe to run twice at once, and beside an owner that wakes up late (docs/reliability.md).
  */
 export async function resolveWorkspace(
   workspaceId: WorkspaceId,
-  { maxResolutions, timeoutEachMs = Number.POSITIVE_INFINITY, claimUntilMs }: ResolverBounds,
+  { maxResolutions, timeoutEachMs = Number.POSITIVE_INFINITY, claimUntilMs, graceMs = 0 }: ResolverBounds,
   deps: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<WorkspaceReport> {
@@ -59,42 +58,42 @@ export async function resolveWorkspace(
   let oldestFailedMs = 0
   // All leases are judged as of now: a write whose lease ends later may still have been in flight when we looked for
   // it.
-  const startedAtMs = deps.now()
+  const startedAtMs = deps.now() - graceMs
   const before = await deps.ledgers.read(workspaceId, signal)
   if (before === undefined) return report
-  const dueAtMs = dueTimeOf(before)
-  if (claimUntilMs !== undefined && dueAtMs === undefined) return { ...report, isClaimedElsewhere: true }
+  const dueAtMs = before.checkDueAtMs
+  if (dueAtMs === undefined || dueAtMs > deps.now()) return { ...report, isClaimedElsewhere: true }
   const reservations = await readReservations()
 
   const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= startedAtMs
   if (![...before.takings, ...before.releases, ...reservations].some(isOver)) {
-    if (dueAtMs !== undefined) await reschedule(dueAtMs, before)
+    await reschedule(dueAtMs, before)
     return report
   }
   // Markers are read after the reservations: one that is still there may have no counterpart yet; for one that is gone,
   // the counterpart was written. The version is the earlier one, so that no later change is missed.
-  const ledger = await readAgain(before)
+  const ledger = await deps.ledgers.claim(workspaceId, { seenMs: dueAtMs, untilMs: claimUntilMs }, signal)
   if (ledger === undefined) return { ...report, isClaimedElsewhere: true }
   // Leases begun here end with the claim, so that the next run may finish the work.
-  const ownDeps = claimUntilMs === undefined ? deps : { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
+  const ownDeps = { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
+  const isBeingReleased = ({ attemptId, purpose }: OpenReservation) =>
+    purpose === 'promotion' && ledger.releases.some((release) => release.attemptId === attemptId)
   // First what has a marker, one kind at a time: once its marker is gone, a reservation can be taken back like any other.
   const phases = [
-    ledger.takings.filter(isOver).map((taking) => takingLeftover(taking, reservations, ownDeps)),
-    ledger.releases.filter(isOver).map((release) => releaseLeftover(release, reservations, ownDeps)),
-    reservations.filter(isOver).flatMap((reservation) => reservationLeftover(reservation, ledger, ownDeps) ?? []),
+    ledger.takings.filter(isOver).map((taking) => takingLeftover(taking, ownDeps)),
+    ledger.releases.filter(isOver).map((release) => releaseLeftover(release, ownDeps)),
+    // What a release in the ledger gives back is left to that release.
+    reservations
+      .filter((reservation) => isOver(reservation) && !isBeingReleased(reservation))
+      .map((reservation) => reservationLeftover(reservation, ownDeps)),
   ]
   for (const phase of phases) {
     const room = Math.max(0, maxResolutions - (report.settled + report.released + report.failed))
     if (phase.length > room) report.isComplete = false
     await forEachAtOnce(phase.slice(0, room), RESOLUTIONS_AT_ONCE, resolveOne)
   }
-  const seenMs = claimUntilMs ?? dueTimeOf(ledger)
-  if (seenMs !== undefined) await reschedule(seenMs, { ...ledger, version: before.version })
+  await reschedule(claimUntilMs, { ...ledger, version: before.version })
   return report
-
-  function dueTimeOf({ checkDueAtMs }: WorkspaceLedger): number | undefined {
-    return checkDueAtMs !== undefined && checkDueAtMs <= deps.now() ? checkDueAtMs : undefined
-  }
 
   async function readReservations(): Promise<OpenReservation[]> {
     const all: OpenReservation[] = []
@@ -104,14 +103,6 @@ export async function resolveWorkspace(
     }
     for await (const reservation of deps.reservations.list(workspaceId, signal, onUnreadable)) all.push(reservation)
     return all
-  }
-
-  /** @returns undefined when somebody else is at work on it, or has finished */
-  async function readAgain(first: WorkspaceLedger): Promise<WorkspaceLedger | undefined> {
-    if (claimUntilMs === undefined || dueAtMs === undefined) {
-      return (await deps.ledgers.read(workspaceId, signal)) ?? first
-    }
-    return deps.ledgers.claim(workspaceId, { seenMs: dueAtMs, untilMs: claimUntilMs }, signal)
   }
 
   async function resolveOne({ what, subject, resolve }: Leftover): Promise<void> {

@@ -1,12 +1,12 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { StorageUsage, Taking } from './quota-ledger.ts'
-import type { Release } from './reservations.ts'
+import type { MarkedRelease } from './reservations.ts'
 
 /** The ledger of one workspace, from one read. */
 export interface WorkspaceLedger extends StorageUsage {
   workspaceId: WorkspaceId
   takings: Taking[]
-  releases: Release[]
+  releases: MarkedRelease[]
   /** Grows with every change of the counter: between two reads of the same version there was none. */
   version: number
   /** How many open reservations were undone: such attempts leave no other trace. */

@@ -23,7 +23,7 @@ export function createFakeDocumentListing(
         .map(toListed),
     async positionOf(workspaceId, documentId): Promise<ListPosition | undefined> {
       const key = `${workspaceId}/${documentId}`
-      const createdAt = records.documents.get(key)?.createdAt ?? records.tombstones.get(key)?.createdAt
+      const createdAt = records.documents.get(key)?.createdAt ?? records.tombstones.get(key)?.document?.createdAt
       return createdAt && { createdAt, documentId }
     },
   }

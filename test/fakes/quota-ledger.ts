@@ -2,12 +2,12 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { WorkspaceAdministration } from '../../lib/maintenance/workspace-administration.ts'
 import type { MarkerId, QuotaLedger, StorageUsage, Taking } from '../../lib/promotion/quota-ledger.ts'
-import type { Release } from '../../lib/promotion/reservations.ts'
+import type { MarkedRelease } from '../../lib/promotion/reservations.ts'
 import type { WorkspaceLedger } from '../../lib/promotion/workspace-ledgers.ts'
 import { inSegment } from './table-workspaces.ts'
 
 const STALE_MS = 10_000
-const MAX_STALE_TAKINGS = 60
+const MAX_STALE = 60
 const MAX_CHANGES = 600_000
 const SHARDS = [0, 1]
 /** How many entries a page of a listing has. */
@@ -17,8 +17,7 @@ interface Workspace {
   quotaBytes: number
   remainingBytes: number
   takings: Map<string, Taking>
-  /** Those whose bytes have gone back, with the last version that counted them. */
-  releases: Map<string, Release & { countedThrough?: number }>
+  releases: Map<string, MarkedRelease>
   version: number
   undone: number
   correctedIn?: number
@@ -31,7 +30,6 @@ export interface FakeQuotaLedger extends QuotaLedger, LedgerMaintenance, Workspa
 
 export function createFakeQuotaLedger(options: {
   defaultQuotaBytes: number
-  now(): number
   maxTakings?: number
   maxReleases?: number
 }): FakeQuotaLedger {
@@ -54,16 +52,20 @@ export function createFakeQuotaLedger(options: {
     workspaceId,
     ...usageOf(workspace),
     takings: [...workspace.takings.values()],
-    releases: [...workspace.releases.values()].map(({ countedThrough: _, ...release }) => release),
+    releases: [...workspace.releases.values()].map((release) => ({ ...release, markedIn: workspace.version })),
     version: workspace.version,
     undone: workspace.undone,
     checkDueAtMs: workspace.checkDueAtMs,
   })
   const markersOf = (workspace: Workspace | undefined, { releaseId, attemptId }: MarkerId) => {
-    const markers: Map<string, Taking & { countedThrough?: number | undefined }> | undefined =
-      releaseId === undefined ? workspace?.takings : workspace?.releases
+    const markers: Map<string, Taking> | undefined = releaseId === undefined ? workspace?.takings : workspace?.releases
     const id = releaseId ?? attemptId
     return { markers, id, marker: markers?.get(id) }
+  }
+  /** Markers of dead processes do not count. */
+  const isCrowded = (markers: Map<string, Taking>, most: number, leaseExpiresAtMs: number): boolean => {
+    const stale = [...markers.values()].filter((marker) => marker.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS)
+    return markers.size >= most + Math.min(stale.length, MAX_STALE)
   }
   return {
     workspaces,
@@ -71,12 +73,10 @@ export function createFakeQuotaLedger(options: {
       const { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs } = reservation
       const workspace = workspaces.get(workspaceId) ?? newWorkspace()
       workspaces.set(workspaceId, workspace)
-      const isDue = workspace.checkDueAtMs !== undefined && workspace.checkDueAtMs <= options.now()
-      if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace), isDue }
-      const isStale = (taking: Taking) => taking.leaseExpiresAtMs < leaseExpiresAtMs - STALE_MS
-      const stale = [...workspace.takings.values()].filter(isStale).length
-      const most = maxTakings + Math.min(stale, MAX_STALE_TAKINGS)
-      if (workspace.takings.size >= most || workspace.takings.has(attemptId)) return { outcome: 'crowded' }
+      if (workspace.remainingBytes < sizeBytes) return { outcome: 'quota_exceeded', usage: usageOf(workspace) }
+      if (isCrowded(workspace.takings, maxTakings, leaseExpiresAtMs) || workspace.takings.has(attemptId)) {
+        return { outcome: 'crowded' }
+      }
       workspace.remainingBytes -= sizeBytes
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs
@@ -86,29 +86,35 @@ export function createFakeQuotaLedger(options: {
     async mark(release) {
       const workspace = workspaces.get(release.workspaceId)
       if (workspace === undefined) throw new Error(`workspace ${release.workspaceId} has no ledger`)
-      const isCrowded = workspace.releases.size >= maxReleases || workspace.releases.has(release.releaseId)
-      if (isCrowded) return 'crowded'
-      workspace.releases.set(release.releaseId, release)
-      workspace.checkDueAtMs ??= release.leaseExpiresAtMs
+      const { releaseId, leaseExpiresAtMs } = release
+      if (isCrowded(workspace.releases, maxReleases, leaseExpiresAtMs) || workspace.releases.has(releaseId)) {
+        return 'crowded'
+      }
+      const marked = { ...release, markedIn: ++workspace.version }
+      workspace.releases.set(releaseId, marked)
+      workspace.checkDueAtMs ??= leaseExpiresAtMs
+      return marked
+    },
+    async schedule({ workspaceId, leaseExpiresAtMs }) {
+      const workspace = workspaces.get(workspaceId)
+      if (workspace === undefined) throw new Error(`workspace ${workspaceId} has no ledger`)
+      workspace.checkDueAtMs ??= leaseExpiresAtMs
       workspace.version++
-      return 'marked'
     },
     async unmark(markerId) {
       const workspace = workspaces.get(markerId.workspaceId)
       const { markers, id } = markersOf(workspace, markerId)
       if (workspace && markers?.delete(id)) workspace.version++
     },
-    async release(markerId, _signal, { keepsMarker = false } = {}) {
+    async release(markerId) {
       const workspace = workspaces.get(markerId.workspaceId)
       const { markers, id, marker } = markersOf(workspace, markerId)
       if (!workspace || !markers || !marker) return undefined
       workspace.remainingBytes += marker.sizeBytes
-      const countedThrough = keepsMarker ? (workspace.releases.get(id)?.countedThrough ?? workspace.version) : undefined
       workspace.version++
-      if (keepsMarker) markers.set(id, { ...marker, sizeBytes: 0, countedThrough })
-      else markers.delete(id)
-      if (markerId.releaseId !== undefined && !keepsMarker) workspace.undone++
-      return { usage: usageOf(workspace), countedThrough }
+      markers.delete(id)
+      if (markerId.releaseId !== undefined) workspace.undone++
+      return usageOf(workspace)
     },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)

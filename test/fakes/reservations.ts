@@ -1,5 +1,6 @@
 import type { TableWorkspaces } from '../../lib/maintenance/table-workspaces.ts'
 import type {
+  Note,
   OpenReservation,
   Reservation,
   ReservationPurpose,
@@ -16,46 +17,60 @@ export function createFakeReservations(): FakeReservations {
   const items: FakeReservations['items'] = new Map()
   const keyOf = ({ workspaceId, documentId }: Pick<Reservation, 'workspaceId' | 'documentId'>) =>
     `${workspaceId}/${documentId}`
-  const watchKeyOf = ({ workspaceId, attemptId }: Reservation) => `${workspaceId}/late_copy_${attemptId}`
+  const noteKeyOf = (note: Note, { workspaceId, attemptId }: Pick<Reservation, 'workspaceId' | 'attemptId'>) =>
+    `${workspaceId}/${note}_${attemptId}`
   const item = (reservation: Reservation, purpose: ReservationPurpose): OpenReservation => {
     const { workspaceId, documentId, attemptId, objectKey, leaseExpiresAtMs } = reservation
-    const sizeBytes = purpose === 'promotion' ? reservation.sizeBytes : 0
+    const sizeBytes = purpose === 'promotion' || purpose === 'deletion' ? reservation.sizeBytes : 0
     const counted = reservation.countedFrom === undefined ? {} : { countedFrom: reservation.countedFrom }
     const ids = { workspaceId, documentId, attemptId, objectKey }
     return { ...ids, sizeBytes, leaseExpiresAtMs, purpose, closedBy: undefined, ...counted }
   }
+  const ownOf = (reservation: Reservation) => {
+    const existing = items.get(keyOf(reservation))
+    return existing?.attemptId === reservation.attemptId ? existing : undefined
+  }
   return {
     ...createFakeTableWorkspaces(() => [...items.values()].map(({ workspaceId }) => workspaceId)),
     items,
-    async open(reservation) {
+    async claim(reservation, _signal, dead) {
       const other = items.get(keyOf(reservation))
-      if (other) return { outcome: 'in_progress', other }
+      const isReplaced = other?.purpose === 'claim' && [reservation.attemptId, dead?.attemptId].includes(other.attemptId)
+      if (other && !isReplaced) return other
+      items.set(keyOf(reservation), item(reservation, 'claim'))
+      return undefined
+    },
+    async open(reservation, isClaimed) {
+      const own = ownOf(reservation)
+      if (own?.purpose === 'promotion') return 'opened'
+      const mayOpen = isClaimed ? own?.purpose === 'claim' : !items.has(keyOf(reservation))
+      if (!mayOpen) return 'refused'
       items.set(keyOf(reservation), item(reservation, 'promotion'))
-      return { outcome: 'opened' }
+      return 'opened'
     },
     find: async (document) => items.get(keyOf(document)),
-    async forestall(reservation) {
-      const existing = items.get(keyOf(reservation))
-      if (existing) return existing.attemptId === reservation.attemptId ? 'open' : 'occupied'
-      items.set(keyOf(reservation), item(reservation, 'fence'))
+    async forestall(reservation, isClaimed) {
+      const own = ownOf(reservation)
+      if (own?.purpose === 'promotion') return 'open'
+      if (isClaimed && own?.purpose === 'claim') items.delete(keyOf(reservation))
+      if (!isClaimed && !items.has(keyOf(reservation))) items.set(keyOf(reservation), item(reservation, 'forestalled'))
       return 'forestalled'
     },
     async close(release) {
       const reservation = items.get(keyOf(release))
-      const isOurs = reservation?.attemptId === release.attemptId && reservation.purpose === 'promotion'
-      if (!reservation || !isOurs || (reservation.closedBy ?? release.releaseId) !== release.releaseId) return undefined
-      const closed = { ...reservation, closedBy: release.releaseId }
+      if (reservation?.attemptId !== release.attemptId || reservation.purpose !== 'promotion') return undefined
+      const closed = { ...reservation, closedBy: reservation.closedBy ?? release.releaseId }
       items.set(keyOf(release), closed)
-      return closed
+      return closed.closedBy
     },
     async remove(reservation) {
       if (items.get(keyOf(reservation))?.attemptId === reservation.attemptId) items.delete(keyOf(reservation))
     },
-    async watch(reservation) {
-      items.set(watchKeyOf(reservation), item(reservation, 'late_copy'))
+    async note(note, reservation) {
+      items.set(noteKeyOf(note, reservation), item(reservation, note))
     },
-    async removeWatch(reservation) {
-      items.delete(watchKeyOf(reservation))
+    async removeNote(note, reservation) {
+      items.delete(noteKeyOf(note, reservation))
     },
     async *list(workspaceId) {
       yield* [...items.values()].filter((reservation) => reservation.workspaceId === workspaceId)

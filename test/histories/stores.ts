@@ -19,9 +19,9 @@ export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILEN
 
 /** What all processes share: the stores, in memory, and one clock. */
 export class Stores {
-  readonly ledger = createFakeQuotaLedger({ defaultQuotaBytes: 100, now: () => this.nowMs })
+  readonly ledger = createFakeQuotaLedger({ defaultQuotaBytes: 100 })
   readonly reservations = createFakeReservations()
-  readonly documents = createFakeDocumentRecords()
+  readonly documents = createFakeDocumentRecords(() => this.nowMs)
   readonly objects = createFakeObjectStore()
   readonly timeline = new Timeline()
   nowMs = 1_800_000_000_000

@@ -1,0 +1,50 @@
+import { ServiceError } from '../errors.ts'
+import { lateCopyOf, settle, undo } from './end-attempt.ts'
+import type { ReleaseDependencies } from './release-bytes.ts'
+import type { OpenReservation, Reservation } from './reservations.ts'
+
+/** A function lives 28 s (serverless.yml), and clocks differ: nothing that began earlier still has a process. */
+const LONGEST_LIFE_MS = 40_000
+
+/**
+ * Keeps twins (attempts at the same document) out before any bytes are taken. Takes back another attempt first, if it
+ * is provably dead.
+ * @throws ServiceError promotion_in_progress while another attempt at the same document may be alive
+ */
+export async function claimDocument(
+  reservation: Reservation,
+  deps: ReleaseDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const other = await deps.reservations.claim(reservation, signal)
+  if (other === undefined) return
+  if (!isDead(other, deps)) throw inProgress(other, deps)
+  if (other.purpose === 'promotion') {
+    // Its copy may still be running, although its process is dead.
+    const outcome = await undo(other, { mayCopyArrive: true }, deps, signal)
+    if (outcome === 'recorded') await settle(other, deps, signal)
+  }
+  const another = await deps.reservations.claim(reservation, signal, other)
+  if (another !== undefined) throw inProgress(another, deps)
+  if (other.purpose === 'promotion') return
+  // Without its claim it can no longer open a reservation. If it had taken its bytes, it may have begun to copy.
+  const hadTaken = (await deps.ledger.release(other, signal)) !== undefined
+  if (hadTaken) await deps.reservations.note('late_copy', lateCopyOf(other, deps), signal)
+}
+
+function isDead(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): boolean {
+  return !other.closedBy && ageMs(other, leaseMs, now()) >= LONGEST_LIFE_MS
+}
+
+/**
+ * Retry-After is its age, or the time until it must be dead if that is shorter; then the next repetition takes over.
+ */
+function inProgress(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): ServiceError {
+  const age = ageMs(other, leaseMs, now())
+  const endsInMs = Math.min(age, LONGEST_LIFE_MS - age)
+  return new ServiceError('promotion_in_progress', { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) })
+}
+
+function ageMs({ leaseExpiresAtMs }: OpenReservation, leaseMs: number, nowMs: number): number {
+  return nowMs - (leaseExpiresAtMs - leaseMs)
+}
