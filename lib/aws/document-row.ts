@@ -7,7 +7,10 @@ import type { Attributes } from './stored-item.ts'
 export function readDocumentRow(attributes: Attributes): DocumentRow {
   const item = readRecord(attributes)
   const documentId = item.document_id as DocumentId
-  if (item.record_kind !== 'document') return { documentId, counted: countedByTombstone(item) }
+  if (item.record_kind !== 'document') {
+    const isUnfinished = item.attempt_id !== undefined && item.expires_at === undefined
+    return { documentId, counted: countedByTombstone(item), ...(isUnfinished && { isUnfinished }) }
+  }
   const document = readStoredDocument(attributes)
   const { attemptId, sizeBytes, countedFrom } = document
   return { documentId, document, counted: { attemptId, sizeBytes, countedFrom } }

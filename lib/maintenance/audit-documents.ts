@@ -1,8 +1,9 @@
 import type { DocumentId } from '../ids.ts'
 import { deleteDocument } from '../promotion/delete-document.ts'
 import type { WorkspaceDocument } from '../promotion/document-records.ts'
+import type { OpenReservation } from '../promotion/reservations.ts'
 import { UnreadableItemError } from '../unreadable-item.ts'
-import { readReservations } from './audit-leftovers.ts'
+import { isOverdue, readReservations } from './audit-leftovers.ts'
 import type { WorkspaceAudit } from './audit-workspace.ts'
 import type { StoredDocument } from './document-maintenance.ts'
 import type { StoredDocumentObject } from './object-maintenance.ts'
@@ -54,12 +55,28 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
   // In the order in which an attempt moves from one to the next, so that none under way is missed.
   const ledger = await deps.ledgers.read(workspaceId, signal)
   if (ids && ledger?.takings.some(({ attemptId }) => attemptId === ids.attemptId)) return
-  if ((await readReservations(audit)).some((open) => open.objectKey === objectKey)) return
+  const isExpected = (each: OpenReservation) => each.objectKey === objectKey && !isOverdue(each, audit)
+  if ((await readReservations(audit)).some(isExpected)) return
   const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
   if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
   // An object that is not named like ours is not ours to remove.
   const repair = ids && (() => deps.objects.discard(objectKey, signal))
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
+}
+
+/** A deletion that holds the document's bytes and that nobody is due to finish. */
+export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  // The note first: it goes only after the bytes.
+  const isNote = (each: OpenReservation) => each.purpose === 'deletion' && each.documentId === documentId
+  const note = (await readReservations(audit)).find(isNote)
+  if (note && !isOverdue(note, audit)) return
+  const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
+  if (!document || !('isDeleted' in document) || document.isFinished) return
+  const overdueMs = note ? deps.now() - note.leaseExpiresAtMs : 0
+  const { attemptId, sizeBytes } = document
+  const finding = { workspaceId, kind: 'expired_reservation', attemptId, purpose: 'deletion', sizeBytes, overdueMs } as const
+  await reportFinding(finding, audit, () => deleteDocument({ workspaceId, documentId }, deps, signal))
 }
 
 /**

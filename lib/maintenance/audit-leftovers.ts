@@ -18,10 +18,10 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const all = [
     ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
     ...(ledger?.releases ?? []),
-    ...reservations.filter(({ purpose }) => purpose !== 'claim' && purpose !== 'deletion'),
-    ...(await retiredAmong(reservations, audit)),
+    // The others hold no bytes.
+    ...reservations.filter(({ purpose }) => purpose === 'promotion'),
   ]
-  const overdue = all.filter(({ leaseExpiresAtMs }) => leaseExpiresAtMs <= deps.now() - OVERDUE_MS)
+  const overdue = all.filter((each) => isOverdue(each, audit))
   let isResolved: Promise<boolean> | undefined
   const resolve = () => {
     // All together, once: they depend on each other.
@@ -46,17 +46,8 @@ async function resolveLeftovers({ workspaceId, deps, signal }: WorkspaceAudit): 
   return failed === 0 && !isClaimedElsewhere
 }
 
-/** Those deletions that have begun. Before that a note means nothing, and a claim neither. */
-async function retiredAmong(
-  reservations: OpenReservation[],
-  { deps, signal }: WorkspaceAudit,
-): Promise<OpenReservation[]> {
-  const retired: OpenReservation[] = []
-  for (const each of reservations.filter(({ purpose }) => purpose === 'deletion')) {
-    const document = await deps.documents.findEvenDeleted(each.workspaceId, each.documentId, signal)
-    if (document && 'isDeleted' in document && !document.isFinished) retired.push(each)
-  }
-  return retired
+export function isOverdue({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }, { deps }: AuditContext): boolean {
+  return leaseExpiresAtMs <= deps.now() - OVERDUE_MS
 }
 
 export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<OpenReservation[]> {

@@ -1,7 +1,7 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 import type { ResolverDependencies } from '../promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../unreadable-item.ts'
-import { auditPair } from './audit-documents.ts'
+import { auditDeletion, auditPair } from './audit-documents.ts'
 import { auditLeftovers } from './audit-leftovers.ts'
 import { beginUsage, endUsage, type NotAddedUpReason, type UsageState, usageSum } from './audit-usage.ts'
 import type { DocumentMaintenance } from './document-maintenance.ts'
@@ -141,6 +141,7 @@ async function joinWithObjects(
   for await (const { left: row, right: object } of pairs) {
     const document = row?.document
     if (document || object) await auditPair({ document, object }, audit)
+    if (row?.isUnfinished) await auditDeletion(row.documentId, audit)
     // Without an await in between, so that the sum always matches the position.
     if (row) {
       sum.add(row)

@@ -13,6 +13,8 @@ export interface DocumentRow {
   document?: StoredDocument
   /** Missing: under this id there was no document in the last day. */
   counted?: CountedBytes | undefined
+  /** Its deletion has not given its bytes back. */
+  isUnfinished?: true
 }
 
 export interface CountedBytes {

@@ -23,13 +23,13 @@ export async function claimDocument(
     // Its copy may still be running, although its process is dead.
     const outcome = await undo(other, { mayCopyArrive: true }, deps, signal)
     if (outcome === 'recorded') await settle(other, deps, signal)
+  } else {
+    // It may have begun to copy. If it had taken its bytes, the resolver finds their marker.
+    await deps.reservations.note('late_copy', lateCopyOf(other, deps), signal)
   }
+  // Without its claim it can no longer open a reservation.
   const another = await deps.reservations.claim(reservation, signal, other)
   if (another !== undefined) throw inProgress(another, deps)
-  if (other.purpose === 'promotion') return
-  // Without its claim it can no longer open a reservation. If it had taken its bytes, it may have begun to copy.
-  const hadTaken = (await deps.ledger.release(other, signal)) !== undefined
-  if (hadTaken) await deps.reservations.note('late_copy', lateCopyOf(other, deps), signal)
 }
 
 function isDead(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): boolean {

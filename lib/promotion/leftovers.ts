@@ -69,12 +69,13 @@ async function resolveUnopened(
   const lateCopy = lateCopyOf(attempt, deps)
   // A document can be there all the same: the ledger may have been restored from a backup.
   const isRecorded = !isClaimed && (await deps.documents.fence(attempt, signal)) === 'recorded'
+  // The claim tells the key of the object, so the note comes before it goes.
+  if (isClaimed) await deps.reservations.note('late_copy', lateCopy, signal)
   const isOpen = isRecorded || (await deps.reservations.forestall(lateCopy, isClaimed, signal)) === 'open'
   if (isOpen) {
     await deps.ledger.unmark(taking, signal)
     return 'settled'
   }
-  if (isClaimed) await deps.reservations.note('late_copy', lateCopy, signal)
   await deps.ledger.release(taking, signal)
   await deps.objects.discard(attempt.objectKey, signal)
   return 'released'
@@ -91,6 +92,16 @@ export function releaseLeftover(release: MarkedRelease, deps: ResolverDependenci
   }
 }
 
+/** The attempt may live after all, and its document may be there. */
+async function discardUnlessRecorded(
+  attempt: Reservation,
+  { documents, objects }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await documents.fence(attempt, signal)) === 'recorded') return
+  await objects.discard(attempt.objectKey, signal)
+}
+
 /** A deletion that failed long ago and was never carried out: whoever asked for it was told so, and may have changed plans. */
 async function isForgotten(
   { workspaceId, documentId, leaseExpiresAtMs }: OpenReservation,
@@ -103,7 +114,7 @@ async function isForgotten(
 
 /** A reservation, claim or note that nobody has removed. */
 export function reservationLeftover(reservation: OpenReservation, deps: ResolverDependencies): Leftover {
-  const { purpose, closedBy, objectKey } = reservation
+  const { purpose, closedBy } = reservation
   return {
     what: 'reservation',
     subject: reservation,
@@ -115,12 +126,15 @@ export function reservationLeftover(reservation: OpenReservation, deps: Resolver
         // The release's marker is written before the reservation is closed, and removed once the bytes were given back.
         // It is gone, so they were.
         await deps.reservations.remove(reservation, signal)
-      } else if (purpose === 'deletion' && !(await isForgotten(reservation, deps, signal))) {
-        return (await completeDeletion(reservation, deps, signal)) === undefined ? 'settled' : 'released'
+      } else if (purpose === 'deletion') {
+        if (!(await isForgotten(reservation, deps, signal))) {
+          return (await completeDeletion(reservation, deps, signal)) === undefined ? 'settled' : 'released'
+        }
+        await deps.reservations.removeNote(purpose, reservation, signal)
       } else if (purpose === 'claim') {
         await deps.reservations.forestall(reservation, true, signal)
       } else {
-        if (purpose !== 'deletion') await deps.objects.discard(objectKey, signal)
+        await discardUnlessRecorded(reservation, deps, signal)
         if (purpose === 'forestalled') await deps.reservations.remove(reservation, signal)
         else await deps.reservations.removeNote(purpose, reservation, signal)
       }

@@ -42,11 +42,12 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
   }
   const rowOf = (key: string): DocumentRow => {
     const document = documents.get(key)
-    const { document: deleted, closedBy, closedIn } = tombstones.get(key) ?? {}
+    const { document: deleted, closedBy, closedIn, expiresAtMs } = tombstones.get(key) ?? {}
     const bytes = document ?? deleted
     return {
       documentId: key.slice(key.indexOf('/') + 1) as DocumentId,
       ...(document && { document: unlisted.has(key) ? { ...document, isUnlisted: true as const } : document }),
+      ...(deleted && expiresAtMs === undefined && { isUnfinished: true as const }),
       ...(bytes && {
         counted: {
           attemptId: bytes.attemptId,

@@ -9,8 +9,9 @@ export type Action =
   /** @param lags how far behind the index's entries are, in moments */
   | { do: 'list'; workspace: number; order: ListOrder; limit: number; lags: number[] }
   | { do: 'download'; document: number }
-  | { do: 'resolve' }
-  | { do: 'audit' }
+  /** @param aheadMs by how much the process's clock is wrong: leases that seem to be over may not be */
+  | { do: 'resolve'; aheadMs: number }
+  | { do: 'audit'; aheadMs: number }
   /** Somebody changes the used bytes behind the service's back. */
   | { do: 'drift'; workspace: number; bytes: number }
   | { do: 'step'; process: number; fate: Fate }

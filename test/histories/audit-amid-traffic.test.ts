@@ -22,6 +22,8 @@ const fate = fc.oneof(
 const index = fc.nat({ max: 20 })
 const workspace = fc.nat({ max: WORKSPACES - 1 })
 
+const aheadMs = fc.constant(0)
+
 const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 60, arbitrary: fc.record({ do: fc.constant('step' as const), process: index, fate }) },
   {
@@ -37,8 +39,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ do: fc.constant('delete' as const), document: index, byApi: fc.constant(true) }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('audit' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('resolve' as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('audit' as const), aheadMs }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('resolve' as const), aheadMs }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('drift' as const), workspace, bytes: fc.constantFrom(7, -7, 40) }),

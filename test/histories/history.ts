@@ -22,9 +22,11 @@ export class History {
   readonly #drifts = new Drifts(this.#stores.ledger)
   readonly #answers = new Answers(this.#stores)
   readonly #processes = new Processes(this.#stores)
+  #wasClockWrong = false
   readonly #wasQuotaLowered = new Set<WorkspaceId>()
 
   async act(action: Action): Promise<void> {
+    if ('aheadMs' in action && action.aheadMs > 0) this.#wasClockWrong = true
     await this.#do(action)
     this.#stores.observe()
     await this.#processes.settle()
@@ -74,7 +76,8 @@ export class History {
       )
       this.#check()
       const drifts = this.#drifts.found()
-      expectEqual(await this.#audit(true), drifts, `the audit finds what was planted after run ${run} of the resolver`)
+      const found = (await this.#audit(true)).filter((finding) => !this.#mayRemain(finding))
+      expectEqual(found, drifts, `the audit finds what was planted after run ${run} of the resolver`)
       expectEqual(await this.#audit(false), [], `the audit finds nothing more after run ${run} of the resolver`)
     }
     checkRest(this.#stores)
@@ -101,13 +104,20 @@ export class History {
         return
       }
       case 'resolve':
-        this.#processes.start('resolver', (deps) =>
-          resolveExpiredReservations({ maxResolutions: 10, timeoutEachMs: 1000 }, deps, signal),
+        this.#processes.start(
+          'resolver',
+          (deps) => resolveExpiredReservations({ maxResolutions: 10, timeoutEachMs: 1000 }, deps, signal),
+          action.aheadMs,
         )
         return
       case 'audit':
-        this.#processes.start('audit', (deps) =>
-          this.#drifts.watch((options) => audit({ repair: true, deleteLostDocuments: true, ...options }, deps, signal)),
+        this.#processes.start(
+          'audit',
+          (deps) =>
+            this.#drifts.watch((options) =>
+              audit({ repair: true, deleteLostDocuments: true, ...options }, deps, signal),
+            ),
+          action.aheadMs,
         )
         // It removes documents whose object is gone, and there are none: but it deletes.
         return
@@ -150,6 +160,11 @@ export class History {
     const workspaceId = workspaceOf(action.workspace)
     const process = this.#processes.start(`promote ${workspaceId} ${file} ${key ?? ''}`, promotion(action))
     if (key !== undefined) this.#answers.expectOneDocument(process, `${workspaceId} ${key}`)
+  }
+
+  /** After a clock was wrong, something may be left that nobody is due to look at; the audit repairs it. */
+  #mayRemain({ kind, isRepaired }: Finding): boolean {
+    return this.#wasClockWrong && isRepaired && /^(expired_reservation|object_without_document)$/.test(kind)
   }
 
   /** Any document there ever was, but more often one that is still there. */

@@ -19,11 +19,11 @@ export class Processes {
     this.#stores = stores
   }
 
-  start(name: string, work: Work): Process {
+  start(name: string, work: Work, aheadMs = 0): Process {
     const process = new Process(name, this.#late)
     this.all.push(process)
     this.#startedAtMs.set(process, this.#stores.nowMs)
-    process.start(() => work(this.#stores.dependencies(process)))
+    process.start(() => work(this.#stores.dependencies(process, aheadMs)))
     return process
   }
 

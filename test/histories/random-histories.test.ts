@@ -34,6 +34,9 @@ const step = fc.record({ do: fc.constant('step' as const), process: index, fate 
 const workspace = fc.nat({ max: WORKSPACES - 1 })
 const file = fc.nat({ max: FILES - 1 })
 
+/** Of a process's clock: 0, or so much that no lease is right. */
+const aheadMs = fc.constantFrom(0, 0, 180_000, 1_800_000)
+
 const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 40, arbitrary: step },
   {
@@ -60,8 +63,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('download' as const), document: index }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('resolve' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('resolve' as const), aheadMs }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const), aheadMs }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), process: index }) },
   {
     weight: 1,

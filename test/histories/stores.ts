@@ -52,7 +52,7 @@ export class Stores {
   }
 
   /** The service's ports, for a process that stops at each of their calls, or for none. */
-  dependencies(process?: Process) {
+  dependencies(process?: Process, aheadMs = 0) {
     const gate = <Store extends object>(store: Store, name: string): Store => process?.gate(store, name) ?? store
     return {
       ledger: gate(this.ledger, 'ledger'),
@@ -78,7 +78,7 @@ export class Stores {
       objectKeys: this.#objectKeys,
       maxFileBytes: 1000,
       leaseMs: LEASE_MS,
-      now: () => this.nowMs,
+      now: () => this.nowMs + aheadMs,
       log: SILENT,
     }
   }
