@@ -8,6 +8,8 @@ import { SERVERLESS_CLI } from '../local/service-definition.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'release')
+/** Of npm's bill of materials: a random number, and what depends on npm's version. */
+const LEFT_OUT = ['serialNumber', 'tools', 'properties']
 
 interface Component {
   'bom-ref': string
@@ -16,8 +18,7 @@ interface Component {
 }
 
 interface Bom {
-  serialNumber: string
-  metadata: { timestamp: string; component: Component; tools: { vendor: string; name: string }[] }
+  metadata: { timestamp: string; component: Component }
   components: Component[]
   dependencies: { ref: string; dependsOn: string[] }[]
 }
@@ -34,41 +35,34 @@ async function writeRelease(): Promise<void> {
   // The templates are made anew for each stage.
   const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))
   await Promise.all(others.map((name) => rm(join(FOLDER, name))))
-  await writeFile(join(FOLDER, 'bom.json'), `${JSON.stringify(await billOfMaterials(), null, 2)}\n`)
+  await writeFile(join(FOLDER, 'bom.json'), await billOfMaterials())
   await writeFile(join(FOLDER, 'SHA256SUMS'), await checksums())
 }
 
-/** As npm makes it, without what differs from run to run: a random number, the time, the folder, npm's own version. */
-async function billOfMaterials(): Promise<Omit<Bom, 'serialNumber'>> {
+async function billOfMaterials(): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
-  const { serialNumber: _, metadata, components, dependencies, ...bom }: Bom = JSON.parse(written)
+  const bom: Bom = JSON.parse(written)
   // `npm sbom --omit=dev` would leave out what a development dependency needs as well, such as the client of S3.
-  const shipped = components.filter(({ properties }) => !properties.some(({ name }) => name.endsWith(':development')))
-  const refs = new Set([metadata.component, ...shipped].map((component) => component['bom-ref']))
-  return {
-    ...bom,
-    metadata: {
-      ...metadata,
-      timestamp: new Date(Number(await run('git', 'log', '-1', '--format=%ct')) * 1000).toISOString(),
-      tools: metadata.tools.map(({ vendor, name }) => ({ vendor, name })),
-      component: { ...metadata.component, name: manifest.name },
-    },
-    components: shipped,
-    dependencies: dependencies.flatMap(({ ref, dependsOn }) =>
-      refs.has(ref) ? { ref, dependsOn: dependsOn.filter((each) => refs.has(each)) } : [],
-    ),
-  }
+  bom.components = bom.components.filter(
+    ({ properties }) => !properties.some(({ name }) => name.endsWith(':development')),
+  )
+  const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']))
+  bom.dependencies = bom.dependencies.flatMap(({ ref, dependsOn }) =>
+    refs.has(ref) ? { ref, dependsOn: dependsOn.filter((each) => refs.has(each)) } : [],
+  )
+  bom.metadata.timestamp = new Date(Number(await run('git', 'log', '-1', '--format=%ct')) * 1000).toISOString()
+  // npm takes the folder's.
+  bom.metadata.component.name = manifest.name
+  return `${JSON.stringify(bom, (key, value) => (LEFT_OUT.includes(key) ? undefined : value), 2)}\n`
 }
 
 /** In the format of `sha256sum`. */
 async function checksums(): Promise<string> {
-  const names = (await readdir(FOLDER)).sort()
-  const hashes = names.map(async (name) =>
-    createHash('sha256')
-      .update(await readFile(join(FOLDER, name)))
-      .digest('hex'),
-  )
-  return (await Promise.all(hashes)).map((hash, index) => `${hash}  ${names[index]}\n`).join('')
+  const lines = (await readdir(FOLDER)).sort().map(async (name) => {
+    const hash = createHash('sha256').update(await readFile(join(FOLDER, name)))
+    return `${hash.digest('hex')}  ${name}\n`
+  })
+  return (await Promise.all(lines)).join('')
 }
 
 async function run(command: string, ...args: string[]): Promise<string> {
