@@ -1,4 +1,4 @@
-/** The documented message of each status (interface.md §7). */
+/** The documented message of each status (docs/decisions/0005-error-messages.md). */
 const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
   401: 'Missing Authentication header',

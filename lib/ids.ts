@@ -41,7 +41,7 @@ export function parseContainerId(text: string | undefined): ContainerId {
 
 /**
  * One file has exactly one id: padding, other alphabets and other encodings of the same path are refused, and so is
- * every path that could mean another place than it says. Source: interface.md §2.2, docs/decisions/0006-identifiers.md.
+ * every path that could mean another place than it says. Source: docs/decisions/0006-identifiers.md.
  * @throws ServiceError invalid_file_id, its detail naming the problem
  */
 export function parseFileId(text: string | undefined): FilePath {
@@ -77,7 +77,7 @@ export function filePathOf(text: string): FilePath | undefined {
   return problemInPath(text) === undefined ? (text as FilePath) : undefined
 }
 
-/** interface.md §2.2 */
+/** As docs/openapi.yaml describes it (ContainerFileId). */
 export function formatFileId(path: string): string {
   return FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
 }

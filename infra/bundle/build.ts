@@ -22,6 +22,8 @@ const OPTIONS = {
   target: 'node24',
   mainFields: ['module', 'main'],
   plugins: LEAN_SDK,
+  // The library `debug` takes its colours from it if it is installed: here only a development dependency brings it.
+  external: ['supports-color'],
   minify: true,
   legalComments: 'none',
   metafile: true,

@@ -36,8 +36,8 @@ export const VARY = [
 ].join(', ')
 
 /**
- * The shape that the request names, else the one that the client's library understands, else native (interface.md
- * §2.3). One library does not know the names of interface.md, and gets its own.
+ * The shape that the request names, else the one that the client's library understands, else native
+ * (docs/openapi.yaml, FileShape). One library does not know the names that are given there, and gets its own.
  * @throws ServiceError invalid_file_shape
  */
 export function chooseDialect(event: RequestHeaders): Dialect {

@@ -14,7 +14,7 @@ export type HttpDependencies = ApiDependencies & PromotionDependencies
 /** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
 const NEARLY_FULL = 0.9
 
-/** POST /v1/containers/{container_id}/files/{file_id}/promote (interface.md §4) */
+/** POST /v1/containers/{container_id}/files/{file_id}/promote (docs/openapi.yaml, promoteContainerFile) */
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
     name: 'promote_container_file',

@@ -58,6 +58,14 @@ describe('every name has its line', () => {
     })
   })
 
+  it('columns in the lists of docs/administration.md', () => {
+    const printed = read('test/e2e/__snapshots__/admin-output.test.ts.snap').split('\n')
+    const shown = read('docs/administration.md').match(/^[A-Z]{3,}(?: {2,}[A-Z]+[A-Z ,]*)+$/gm) ?? []
+    const headings = shown.map((line) => line.split(/ {2,}/).join('  '))
+    expect(headings.length).toBeGreaterThan(3)
+    expect(headings.filter((heading) => !printed.includes(heading))).toEqual([])
+  })
+
   it('routes in docs/openapi.yaml', () => {
     const { functions } = parse(read('serverless.yml'))
     const routes = Object.values<Entry>(functions).flatMap(({ events = [] }) =>

@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MARKDOWN, wrapMarkdown } from '../../infra/text/wrap-markdown.ts'
@@ -17,6 +17,11 @@ const NOT_ENGLISH: readonly [RegExp, string][] = [
   [/\bthat there (?:is|are) none of\b/i, 'unknown'],
 ]
 
+/** Of Markdown anywhere, of other files below a folder of ours. */
+const CITATIONS = [
+  /(?<![\w./*}-])(?:[\w.-]+\/)*[\w.-]+\.md\b/g,
+  /(?<![\w./*}-])(?:docs|functions|infra|lib|test)\/[\w./-]+\.(?:ya?ml|[cm]?[jt]s|json|py)\b/g,
+]
 const code = /```[\s\S]*?```/g
 const headings = (page: string) =>
   (
@@ -66,6 +71,24 @@ it('the English of pages, comments and messages has no phrase of our own making'
       ),
   )
   expect(found, found.join('\n')).toEqual([])
+})
+
+it('no page, comment or message cites a file that is not there', () => {
+  const others = globSync(['{.ci,.github}/**/*', '{docs,settings,test}/**/*.{ts,mjs,yml,py}', '*.ts'], { cwd: ROOT })
+  const files = [...PAGES, ...SOURCES, ...others].filter((file) => statSync(join(ROOT, file)).isFile())
+  const found = files.flatMap((file) => {
+    const folders = [ROOT, join(ROOT, 'docs'), join(ROOT, dirname(file))]
+    // Tests make up names, but not in their comments.
+    const lines = read(file)
+      .split('\n')
+      .filter((line) => !file.startsWith('test/') || /^\s*(?:\/?\*|\/\/|#)/.test(line))
+    return lines
+      .flatMap((line) => CITATIONS.flatMap((citation) => line.match(citation) ?? []))
+      .filter((cited) => !folders.some((folder) => existsSync(join(folder, cited))))
+      .map((cited) => `${file}: ${cited}`)
+  })
+  const unknown = found.filter((each) => each !== 'lib/promotion/promote-container-file.ts: interface.md')
+  expect(unknown, unknown.join('\n')).toEqual([])
 })
 
 /** As GitHub makes anchors of headings. */

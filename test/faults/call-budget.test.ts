@@ -75,7 +75,7 @@ describe('what a plain promotion asks of AWS', () => {
     expect(calls).toHaveLength(9)
   })
 
-  it('writes six units and one for the index of lists, and reads one', async () => {
+  it('writes seven units, one of them for the index of lists, and reads one', async () => {
     spent = []
     await service.promote(workspace, 'a.txt')
     await sleep(REST_MS)

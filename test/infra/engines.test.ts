@@ -9,7 +9,8 @@ interface LockedPackage {
   optional?: boolean
 }
 
-const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'))
+const text = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+const read = (file: string) => JSON.parse(text(file))
 const promised: string = read('package.json').engines.node
 
 describe('the promised versions of Node.js', () => {
@@ -18,6 +19,11 @@ describe('the promised versions of Node.js', () => {
       expect(semver.satisfies(version, promised), version).toBe(true)
     }
     expect(semver.satisfies('20.20.2', promised)).toBe(false)
+  })
+
+  it.each(['README.md', 'CONTRIBUTING.md', 'docs/operations.md', '.ci/run'])('are named by %s', (page) => {
+    const named = text(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
+    expect(named).toEqual(['Node.js 22 (22.13 or newer) or 24'])
   })
 
   it('are fine with every package, so that npm ci warns of none', () => {

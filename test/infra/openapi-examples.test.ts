@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { REASONS } from '../../lib/errors.ts'
+import { REASONS, type Reason } from '../../lib/errors.ts'
 import { FILE_SHAPES } from '../../lib/http/file-shape.ts'
 import { OPENAPI } from '../support/http/openapi.ts'
 
@@ -31,11 +31,32 @@ const operations = Object.values(OPENAPI.paths as Record<string, Record<string, 
     return typeof each === 'object' && each !== null && 'operationId' in each
   })
 
+const errors = operations.flatMap(({ responses }) =>
+  examplesOf(responses).flatMap(({ status, value: { error } }) => (error ? [{ status, error }] : [])),
+)
+
+/** Reasons whose sentence says what is wrong with the very request. */
+const WITH_OWN_SENTENCES: readonly string[] = [
+  'malformed_authorization',
+  'permission_denied',
+  'invalid_file_id',
+  'invalid_limit',
+  'invalid_parameter',
+  'unsupported_parameter',
+  'file_not_downloadable',
+] satisfies Reason[]
+
 describe('the examples of docs/openapi.yaml', () => {
+  it('have the sentence of their reason', () => {
+    const told = errors.filter(({ error: { metadata } }) => {
+      return metadata.reason in REASONS && !WITH_OWN_SENTENCES.includes(metadata.reason)
+    })
+    const sentences = (detailOf: (metadata: { reason: string; detail: string }) => string | undefined) =>
+      told.map(({ error: { metadata } }) => `${metadata.reason}: ${detailOf(metadata)}`)
+    expect(sentences(({ detail }) => detail)).toEqual(sentences(({ reason }) => REASONS[reason as Reason].detail))
+  })
+
   it('show every reason, each under its own status', () => {
-    const errors = operations.flatMap(({ responses }) =>
-      examplesOf(responses).flatMap(({ status, value: { error } }) => (error ? [{ status, error }] : [])),
-    )
     for (const { status, error } of errors) {
       // The gateway has reasons of its own.
       const row = REASONS[error.metadata.reason as keyof typeof REASONS] ?? { status: error.code }

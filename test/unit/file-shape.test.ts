@@ -47,7 +47,7 @@ describe('chooseDialect', () => {
     ['by itself', {}, 'native', 'openrouter'],
     ['with a header of the first vendor', { 'anthropic-version': '2026-10-21' }, 'compat_a', 'anthropic'],
     ['with a header of the second vendor', { 'openai-project': 'proj' }, 'compat_b', 'openai'],
-    ['when it names a shape, as interface.md does', { 'file-shape': 'native' }, 'native', 'native'],
+    ['when it names a shape, as docs/openapi.yaml does', { 'file-shape': 'native' }, 'native', 'native'],
   ])('speaks to @openrouter/sdk in the words it knows, %s', (_, headers, shape, label) => {
     expect(choose({ ...headers, 'user-agent': OPENROUTER })).toEqual({ shape, label })
   })

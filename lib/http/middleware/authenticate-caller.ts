@@ -6,7 +6,7 @@ import type { ApiMiddleware } from '../request-state.ts'
 /** Headers in which other services and the first vendor's library send keys. */
 const OTHER_KEY_HEADERS = ['x-api-key', 'api-key']
 
-/** Adds the caller to the state, or ends the request with 401 (interface.md §5). */
+/** Adds the caller to the state, or ends the request with 401. */
 export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }): ApiMiddleware {
   const before: ApiMiddleware['before'] = async ({ event }) => {
     const { state } = event

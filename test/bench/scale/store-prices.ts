@@ -2,6 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { toUpdate } from '../../../lib/aws/document-item.ts'
 import { newWorkspaceItem } from '../../../lib/aws/workspace-item.ts'
 import type { ContainerId, FilePath } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
 import { type Item, itemSizeBytes } from '../../support/dynamodb/capacity.ts'
 import { ASSUMPTIONS, PRICES } from '../prices.ts'
 import { namesOf, QUOTA_BYTES, workspaceIdOf } from './population.ts'
@@ -31,6 +32,9 @@ const SECONDS_OF_MONTH = 30 * 24 * 3600
 /** Amazon DynamoDB developer guide, "Item sizes and formats": what storage counts beyond the item, and for each index. */
 const OVERHEAD_BYTES = 100
 
+/** Of a ledger: it begins with the clock, and zeros at its end take no room. */
+const VERSION = 1_795_330_458_777
+
 const ids = { workspaceId: workspaceIdOf(1), ...namesOf(1, 1) }
 const { keys, values } = toUpdate({
   ...ids,
@@ -40,7 +44,8 @@ const { keys, values } = toUpdate({
   createdAt: new Date('2026-10-01T12:00:00Z'),
   containerId: 'sess_demo-r4k2' as ContainerId,
   createdBy: 'key_0190a1b2',
-})
+  countedFrom: VERSION,
+} satisfies Required<WorkspaceDocument>)
 const attributes = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.slice(1), value]))
 const sizeOf = (item: object) => itemSizeBytes(marshall(item) as Item)
 
@@ -64,8 +69,7 @@ export const ITEM_BYTES = {
     created_at: '2026-10-01T12:00:00.000Z',
     expires_at: 1_790_000_000,
   }),
-  // A version begins with the clock, and zeros at its end take no room.
-  workspace: sizeOf({ ...newWorkspaceItem(ids.workspaceId, QUOTA_BYTES), version: 1_795_330_458_777 }),
+  workspace: sizeOf({ ...newWorkspaceItem(ids.workspaceId, QUOTA_BYTES), version: VERSION }),
   key: sizeOf({
     token_hash: 'a'.repeat(64),
     key_id: 'key_0190a1b2',

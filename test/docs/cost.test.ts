@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { read, tableRows } from './pages.ts'
+
+const PAGE = 'docs/cost.md'
+
+describe(PAGE, () => {
+  const table = tableRows(PAGE, '## A small file (one CopyObject)')
+  const dollars = (cell = '') => Number(/\$([\d.]+)/.exec(cell)?.[1])
+  const total = dollars(table.at(-1)?.at(-1))
+
+  it('has the price of a small file that docs/performance.md has', () => {
+    const row = tableRows('docs/performance.md').find(([what]) => what === 'a million of 1 MiB')
+    expect(total).toBe(dollars(row?.[2]))
+  })
+
+  it('adds up, but for the rounding of each line', () => {
+    const lines = table.slice(1, -1).map((cells) => dollars(cells.at(-1)))
+    expect(lines.length).toBeGreaterThan(5)
+    expect(Math.abs(lines.reduce((sum, line) => sum + line, 0) - total)).toBeLessThan(0.005 * lines.length)
+  })
+
+  it('has the same parts in the formula for large files', () => {
+    const time = dollars(table.find(([component]) => component === 'Lambda, time')?.at(-1))
+    const copy = dollars(table.find(([component]) => component === 'S3, copy')?.at(-1))
+    expect(read(PAGE)).toContain(`dollars per million = ${(total - time - copy).toFixed(2)} +`)
+  })
+})
