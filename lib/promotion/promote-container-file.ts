@@ -50,8 +50,8 @@ const RECHECK_FOR_REPLAY = new Set<string>([
 ] satisfies Reason[])
 
 /**
- * Copies a container file into the workspace's durable document storage (interface.md §4). When it throws, there is no
- * new document and nothing stays counted.
+ * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
+ * throws, there is no new document and nothing stays counted.
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
