@@ -1,3 +1,5 @@
+import { hasPermission } from '../auth/authenticate.ts'
+import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from './document-records.ts'
@@ -15,16 +17,21 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
-/** @throws ServiceError idempotency_key_reused when the earlier promotion was of another file */
+/**
+ * @param caller learns of another file only if it promoted that file itself, or may read containers
+ * @throws ServiceError idempotency_key_reused when the earlier promotion was of another file
+ */
 export async function findReplay(
   { workspaceId, documentId, containerId, path }: PromotionTarget,
+  caller: Caller,
   documents: DocumentRecords,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument | undefined> {
   const document = await documents.find(workspaceId, documentId, signal)
   if (document && (document.containerId !== containerId || document.filename !== path)) {
+    const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
     throw new ServiceError('idempotency_key_reused', {
-      metadata: { container_id: document.containerId, path: document.filename },
+      metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
     })
   }
   return document

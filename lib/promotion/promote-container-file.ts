@@ -66,7 +66,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   lookup.catch(() => {})
 
   if (idempotencyKey !== undefined) {
-    const replay = await findReplay(target, deps.documents, deadline.signal)
+    const replay = await findReplay(target, request.caller, deps.documents, deadline.signal)
     await rateLimitPassed
     if (replay) return answerReplay(replay, request, deps)
   }
@@ -94,7 +94,7 @@ async function answerBesideTwin(
 
   // The reservation first: a twin without one has recorded its document, or never will.
   const isUnderWay = (await deps.reservations.find(target, signal)) !== undefined
-  const replay = await findReplay(target, deps.documents, signal)
+  const replay = await findReplay(target, request.caller, deps.documents, signal)
   if (replay) return answerReplay(replay, request, deps)
 
   throw isUnderWay && refusal.reason !== 'promotion_in_progress'

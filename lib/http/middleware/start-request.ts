@@ -5,6 +5,15 @@ import { corsHeaders } from '../cors.ts'
 import { VARY } from '../file-shape.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
+/** An answer is data, never a page. Requests with CORS are not asked for the policy of their resource. */
+const FOR_BROWSERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+}
+
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
 export function startRequest({
   log,
@@ -41,7 +50,7 @@ export function startRequest({
     response.headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
+      ...FOR_BROWSERS,
       'x-request-id': state.requestId,
       vary: varied.filter(Boolean).join(', '),
       ...corsHeaders(event, corsAllowedOrigins),
