@@ -4,6 +4,8 @@ import { findContainerFile } from './container-file.ts'
 import { send } from './send.ts'
 
 const LIST_TIMEOUT_MS = 3000
+const MAX_KEYS = 1000
+const ONCE = { tries: 1, patienceMs: 0 }
 
 export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
   const { client, sandboxBucket: Bucket } = settings
@@ -17,15 +19,17 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
       return (list.Contents?.length ?? 0) > 0
     },
 
-    async *listContainerFiles({ keyPrefix, afterKey, pageSize }, signal) {
+    async *listContainerFiles({ keyPrefix, afterKey, firstPage }, signal) {
       // Encoded, because keys may contain characters that XML cannot.
-      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, MaxKeys: pageSize, EncodingType: 'url' } as const
+      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, EncodingType: 'url' } as const
       let ContinuationToken: string | undefined
       do {
-        const command = new ListObjectsV2Command({ ...query, ContinuationToken })
-        const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
-        for (const object of page.Contents ?? []) yield toListedFile(object, page.EncodingType === 'url')
+        const [MaxKeys, patience] = ContinuationToken ? [MAX_KEYS, ONCE] : [firstPage, {}]
+        const command = new ListObjectsV2Command({ ...query, MaxKeys, ContinuationToken })
+        const page: ListObjectsV2CommandOutput = await send(client, command, { ...options(signal), ...patience })
         ContinuationToken = page.NextContinuationToken
+        const files = (page.Contents ?? []).map((object) => toListedFile(object, page.EncodingType === 'url'))
+        yield { files, isLast: ContinuationToken === undefined }
       } while (ContinuationToken)
     },
   }

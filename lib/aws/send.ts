@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isClockSkewCorrectedError, isClockSkewError, isThrottlingError, isTransientError } from '@smithy/core/retry'
 import type { Client, Command, MetadataBearer, SdkError } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
+import { turnOf } from '../one-call-until.ts'
 
 /**
  * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never
@@ -75,6 +76,7 @@ export async function send<
     requestTimeoutMs,
   }: SendOptions,
 ): Promise<Output> {
+  await turnOf(signal)
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   if (CALLS.hasSubscribers) CALLS.publish({ name, command } satisfies AwsCallMessage)
   const impatientAtMs = performance.now() + patienceMs
@@ -94,6 +96,7 @@ export async function send<
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
         throw translateFailure(named(error, name), { signal, opens })
       }
+      await turnOf(signal)
     }
   }
 }

@@ -1,0 +1,20 @@
+const TURNS = new WeakMap<AbortSignal, { permit: Promise<unknown>; isFirstTaken: boolean }>()
+
+/**
+ * A signal for work that begins before it is known whether it is permitted. Its first call may begin at once, all
+ * others wait for the permit. If that is refused, the first one is aborted, and the others never begin.
+ */
+export function oneCallUntil(permit: Promise<unknown>, signal: AbortSignal): AbortSignal {
+  const refused = new AbortController()
+  permit.catch((refusal) => refused.abort(refusal))
+  const held = AbortSignal.any([signal, refused.signal])
+  TURNS.set(held, { permit, isFirstTaken: false })
+  return held
+}
+
+/** Await it before each call to a store, and before each repetition. @throws the refusal */
+export async function turnOf(signal: AbortSignal): Promise<void> {
+  const turns = TURNS.get(signal)
+  if (turns?.isFirstTaken) await turns.permit
+  else if (turns) turns.isFirstTaken = true
+}
