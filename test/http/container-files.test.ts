@@ -1,3 +1,4 @@
+import OpenAI from 'openai'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/http/documents-api.ts'
@@ -66,6 +67,35 @@ describe('GET /v1/containers/{c}/files', () => {
     expect((await list({ limit: '1' })).body).toMatchObject({ data: [FILE], has_more: false })
   })
 
+  describe('behind 10,000 objects that no id can name', () => {
+    beforeEach(() => {
+      for (let i = 0; i < 10_000; i++) api.putFile(`p${i}/`, Buffer.alloc(0))
+      api.putFile('z', CSV)
+    })
+
+    it('is reached by `last_id`', async () => {
+      const { body } = await list({ limit: '1', after: FILE.id })
+      const { last_id } = body as { last_id: string }
+      expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id, has_more: true })
+      expect(pathsOf(await list({ limit: '1', after: last_id }))).toEqual(['z'])
+    })
+
+    it('is not reached by the iterator of OpenAI, but page by page', async () => {
+      const fetch = async (url: string | URL | Request) => {
+        const { status, body } = await list(Object.fromEntries(new URL(String(url)).searchParams), OPENAI)
+        return Response.json(body, { status })
+      }
+      const client = new OpenAI({ apiKey: 'x', baseURL: 'https://api.example/v1', fetch })
+      const listed: string[] = []
+      for await (const { path } of client.containers.files.list(CONTAINER)) listed.push(path)
+      expect(listed).toEqual([PATH])
+      const page = (query: object) =>
+        client.get<{ last_id: string; data: object[] }>(`/containers/${CONTAINER}/files`, { query })
+      const { last_id: after } = await page({})
+      expect((await page({ after })).data).toMatchObject([{ path: 'z' }])
+    })
+  })
+
   it('goes on behind a file that is gone', async () => {
     const gone = formatFileId('output/a')
     expect(pathsOf(await list({ after: gone }))).toEqual([PATH])
@@ -96,6 +126,7 @@ describe('GET /v1/containers/{c}/files', () => {
     ['a limit above 1,000', { limit: '1001' }, 'invalid_limit'],
     ['a malformed id', { after: 'cfile_' }, 'invalid_file_id'],
     ['a document id', { after: 'file_1' }, 'invalid_file_id'],
+    ['a broken cursor', { after: 'cursor_+' }, 'invalid_cursor'],
     ['a path out of the container', { after: formatFileId('../x') }, 'invalid_file_id'],
     ['another order', { order: 'desc' }, 'unsupported_parameter'],
     ['another direction', { before: 'cfile_YQ' }, 'unsupported_parameter'],
