@@ -1,9 +1,6 @@
 const TURNS = new WeakMap<AbortSignal, { permit: Promise<unknown>; isFirstTaken: boolean }>()
 
-/**
- * A signal for work that begins before it is known whether it is permitted. Its first call may begin at once, all
- * others wait for the permit. If that is refused, the first one is aborted, and the others never begin.
- */
+/** The first call with this signal may begin at once. A refused permit aborts it; all others wait for the permit. */
 export function oneCallUntil(permit: Promise<unknown>, signal: AbortSignal): AbortSignal {
   const refused = new AbortController()
   permit.catch((refusal) => refused.abort(refusal))

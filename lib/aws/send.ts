@@ -76,11 +76,11 @@ export async function send<
     requestTimeoutMs,
   }: SendOptions,
 ): Promise<Output> {
-  await turnOf(signal)
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   if (CALLS.hasSubscribers) CALLS.publish({ name, command } satisfies AwsCallMessage)
   const impatientAtMs = performance.now() + patienceMs
   for (let sent = 1, failures = 0; ; sent++) {
+    await turnOf(signal)
     try {
       return await client.send(command, {
         abortSignal: signal,
@@ -96,7 +96,6 @@ export async function send<
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
         throw translateFailure(named(error, name), { signal, opens })
       }
-      await turnOf(signal)
     }
   }
 }

@@ -1,18 +1,10 @@
 import { ServiceError } from '../errors.ts'
 import { filePathOf, formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
-import type { ObjectKeys } from '../object-keys.ts'
-import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
+import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 import { formatKeyCursor, parseKeyCursor } from './list-cursor.ts'
 
-const MAX_KEYS = 1000
 /** Of keys. The first may take three calls, so that S3 is called at most twelve times. */
 const MAX_PAGES = 10
-
-export interface ContainerFileList {
-  items: ContainerFileDescription[]
-  /** What the next page comes after; undefined on the last page. */
-  next: string | undefined
-}
 
 /**
  * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
@@ -21,20 +13,20 @@ export interface ContainerFileList {
  *
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page
  * @param signal ends the page when it aborts
- * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor; service_unavailable when S3 answered
- *   nothing
+ * @returns `next`: what the next page comes after; undefined on the last page
+ * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor, service_unavailable
  */
 export async function listContainerFiles(
   request: { workspaceId: WorkspaceId; containerId: string | undefined; after: string | undefined; limit: number },
-  { containerFiles, objectKeys }: { containerFiles: ContainerFiles; objectKeys: ObjectKeys },
+  { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
-): Promise<ContainerFileList> {
+): Promise<{ items: ContainerFileDescription[]; next: string | undefined }> {
   const { workspaceId, after, limit } = request
   const containerId = parseContainerId(request.containerId)
   const keyPrefix = objectKeys.containerPrefix({ workspaceId, containerId })
   const keyOf = (id: string) => objectKeys.sandboxFile({ workspaceId, containerId, path: parseFileId(id) })
   const afterKey = after === undefined ? undefined : (parseKeyCursor(keyPrefix, after) ?? keyOf(after))
-  const query = { keyPrefix, afterKey, firstPage: Math.min(limit + 1, MAX_KEYS) }
+  const query = { keyPrefix, afterKey, firstPage: limit + 1 }
   const items: ContainerFileDescription[] = []
   let pages = 0
   let seenKey: string | undefined

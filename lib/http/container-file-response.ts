@@ -1,5 +1,5 @@
 import type { ContainerFileDescription } from '../files/container-files.ts'
-import type { ContainerFileList } from '../files/list-container-files.ts'
+import type { listContainerFiles } from '../files/list-container-files.ts'
 import { formatFileId } from '../ids.ts'
 
 /** There is one shape only, in the words that all libraries share. */
@@ -17,7 +17,7 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
 }
 
 /** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects. */
-export function containerFileListResponse({ items, next }: ContainerFileList): Record<string, unknown> {
+export function containerFileListResponse({ items, next }: Awaited<ReturnType<typeof listContainerFiles>>) {
   const idOf = (file: ContainerFileDescription | undefined) => (file ? formatFileId(file.path) : null)
   return {
     object: 'list',

@@ -1,6 +1,5 @@
-import type { ContainerFiles } from '../files/container-files.ts'
+import type { ContainerFilesDependencies } from '../files/container-files.ts'
 import { listContainerFiles } from '../files/list-container-files.ts'
-import type { ObjectKeys } from '../object-keys.ts'
 import { oneCallUntil } from '../one-call-until.ts'
 import type { Operation } from './api-handler.ts'
 import { containerFileListResponse } from './container-file-response.ts'
@@ -12,10 +11,7 @@ const LISTING_MS = 4500
 const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 
 /** GET /v1/containers/{container_id}/files */
-export function listContainerFilesOperation(deps: {
-  containerFiles: ContainerFiles
-  objectKeys: ObjectKeys
-}): Operation {
+export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
   return {
     name: 'list_container_files',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, rateLimitPassed }) {
@@ -26,8 +22,7 @@ export function listContainerFilesOperation(deps: {
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
-      const inTime = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
-      const signal = oneCallUntil(rateLimitPassed, inTime)
+      const signal = oneCallUntil(rateLimitPassed, AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)]))
       const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, signal)
       telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }

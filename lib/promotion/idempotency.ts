@@ -17,10 +17,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
-/**
- * @param caller learns of another file only if it promoted that file itself, or may read containers
- * @throws ServiceError idempotency_key_reused when the earlier promotion was of another file
- */
+/** @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers */
 export async function findReplay(
   { workspaceId, documentId, containerId, path }: PromotionTarget,
   caller: Caller,

@@ -40,14 +40,10 @@ describe('a page of container files', () => {
   }
   const pathsOf = (items: { path: string }[]) => items.map(({ path }) => path)
 
-  it.each([
-    [20, 21],
-    [999, 1000],
-    [1000, 1000],
-  ])('of %d asks S3 for %d keys at first', async (limit, firstPage) => {
+  it('begins with a key more than it shows, to know whether there are more', async () => {
     const asked: unknown[] = []
-    await listFrom((query) => [asked.push(query)].map(() => []))({ limit })
-    expect(asked).toEqual([{ keyPrefix, afterKey: undefined, firstPage }])
+    await listFrom((query) => [asked.push(query)].map(() => []))({ limit: 20 })
+    expect(asked).toEqual([{ keyPrefix, afterKey: undefined, firstPage: 21 }])
   })
 
   it('ends after ten of S3’s pages, with a cursor behind all that was seen', async () => {

@@ -8,9 +8,8 @@ import type { ApiMiddleware, RequestState } from '../request-state.ts'
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
- * Counts the request in parallel with the handler's first lookup. Whatever else it looks up waits until the request is
- * allowed; before it writes anything, the handler awaits `rateLimit.rateLimitPassed`. A refusal ends the lookup, and
- * outranks whatever else the handler has found wrong.
+ * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
+ * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and outranks whatever else the handler has found wrong.
  */
 export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {

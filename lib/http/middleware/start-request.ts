@@ -5,15 +5,6 @@ import { corsHeaders } from '../cors.ts'
 import { VARY } from '../file-shape.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** An answer is data, never a page. Requests with CORS are not asked for the policy of their resource. */
-const FOR_BROWSERS = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000',
-}
-
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
 export function startRequest({
   log,
@@ -50,7 +41,12 @@ export function startRequest({
     response.headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      ...FOR_BROWSERS,
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      // Of requests without CORS only: a page of an allowed origin may read the answer all the same.
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
       'x-request-id': state.requestId,
       vary: varied.filter(Boolean).join(', '),
       ...corsHeaders(event, corsAllowedOrigins),
