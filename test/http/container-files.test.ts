@@ -1,4 +1,3 @@
-import OpenAI from 'openai'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/http/documents-api.ts'
@@ -65,35 +64,6 @@ describe('GET /v1/containers/{c}/files', () => {
   it('has no empty page with more to come, though odd keys fill up what is read', async () => {
     for (let i = 0; i < 20; i++) api.putFile(`aaa/${i}/`, Buffer.alloc(0))
     expect((await list({ limit: '1' })).body).toMatchObject({ data: [FILE], has_more: false })
-  })
-
-  describe('behind 10,000 objects that no id can name', () => {
-    beforeEach(() => {
-      for (let i = 0; i < 10_000; i++) api.putFile(`p${i}/`, Buffer.alloc(0))
-      api.putFile('z', CSV)
-    })
-
-    it('is reached by `last_id`', async () => {
-      const { body } = await list({ limit: '1', after: FILE.id })
-      const { last_id } = body as { last_id: string }
-      expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id, has_more: true })
-      expect(pathsOf(await list({ limit: '1', after: last_id }))).toEqual(['z'])
-    })
-
-    it('is not reached by the iterator of OpenAI, but page by page', async () => {
-      const fetch = async (url: string | URL | Request) => {
-        const { status, body } = await list(Object.fromEntries(new URL(String(url)).searchParams), OPENAI)
-        return Response.json(body, { status })
-      }
-      const client = new OpenAI({ apiKey: 'x', baseURL: 'https://api.example/v1', fetch })
-      const listed: string[] = []
-      for await (const { path } of client.containers.files.list(CONTAINER)) listed.push(path)
-      expect(listed).toEqual([PATH])
-      const page = (query: object) =>
-        client.get<{ last_id: string; data: object[] }>(`/containers/${CONTAINER}/files`, { query })
-      const { last_id: after } = await page({})
-      expect((await page({ after })).data).toMatchObject([{ path: 'z' }])
-    })
   })
 
   it('goes on behind a file that is gone', async () => {
