@@ -5,7 +5,7 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 /** Step Functions passes on all shards' answers together, in at most 256 KB. */
 export const MAX_SHARDS = 200
-const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/
+const ORIGIN = /^https?:\/\/([a-z0-9-]+\.)*[a-z0-9-]+(:\d{1,5})?$/
 
 export interface Config {
   /** Distinguishes the stages of an account in logs and metrics. */

@@ -71,7 +71,7 @@ export const REASONS = {
   },
   idempotency_key_reused: {
     status: 400,
-    detail: 'This Idempotency-Key was used for another file: see container_id and path.',
+    detail: 'This Idempotency-Key was used for another file.',
   },
   idempotency_key_spent: {
     status: 400,

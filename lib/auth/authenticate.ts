@@ -22,9 +22,14 @@ export async function authenticate(
   return { keyId, workspaceId, kind, permissions, userId }
 }
 
-/** Management keys may do everything, others what their record lists. @throws ServiceError permission_denied */
+/** Management keys may do everything, others what their record lists. */
+export function hasPermission(caller: Caller, permission: Permission): boolean {
+  return caller.kind === 'management' || caller.permissions.includes(permission)
+}
+
+/** @throws ServiceError permission_denied */
 export function requirePermission(caller: Caller, permission: Permission): void {
-  if (caller.kind !== 'management' && !caller.permissions.includes(permission)) {
+  if (!hasPermission(caller, permission)) {
     throw new ServiceError('permission_denied', {
       detail: `This API key lacks the permission ${permission}.`,
       metadata: { required_permission: permission },

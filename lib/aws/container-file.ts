@@ -1,4 +1,4 @@
-import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import { ServiceError } from '../errors.ts'
 import type { ContainerFile } from '../promotion/object-store.ts'
 import { lookAt } from './copy-requests.ts'
@@ -42,6 +42,12 @@ export async function findContainerFile(
     }
     throw error
   }
+}
+
+export async function hasContainer(settings: SandboxSettings, prefix: string, signal: AbortSignal): Promise<boolean> {
+  const command = new ListObjectsV2Command({ Bucket: settings.sandboxBucket, Prefix: prefix, MaxKeys: 1 })
+  const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: PROBE_TIMEOUT_MS }
+  return ((await send(settings.client, command, options)).Contents?.length ?? 0) > 0
 }
 
 /** Not repeated after a failure other than throttling: it only helps to find the type. */

@@ -1,31 +1,31 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import type { ContainerFiles } from '../files/container-files.ts'
-import { findContainerFile } from './container-file.ts'
+import { findContainerFile, hasContainer } from './container-file.ts'
 import { send } from './send.ts'
 
 const LIST_TIMEOUT_MS = 3000
+const MAX_KEYS = 1000
+const ONCE = { tries: 1, patienceMs: 0 }
 
 export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
   const { client, sandboxBucket: Bucket } = settings
-  const options = (signal: AbortSignal) => ({ name: 'ListObjectsV2', signal, requestTimeoutMs: LIST_TIMEOUT_MS })
   return {
     findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 
-    async hasContainer(keyPrefix, signal) {
-      const command = new ListObjectsV2Command({ Bucket, Prefix: keyPrefix, MaxKeys: 1 })
-      const list = await send(client, command, options(signal))
-      return (list.Contents?.length ?? 0) > 0
-    },
+    hasContainer: (keyPrefix, signal) => hasContainer(settings, keyPrefix, signal),
 
-    async *listContainerFiles({ keyPrefix, afterKey, pageSize }, signal) {
+    async *listContainerFiles({ keyPrefix, afterKey, firstPage }, signal) {
       // Encoded, because keys may contain characters that XML cannot.
-      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, MaxKeys: pageSize, EncodingType: 'url' } as const
+      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, EncodingType: 'url' } as const
+      const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: LIST_TIMEOUT_MS }
       let ContinuationToken: string | undefined
       do {
-        const command = new ListObjectsV2Command({ ...query, ContinuationToken })
-        const page: ListObjectsV2CommandOutput = await send(client, command, options(signal))
-        for (const object of page.Contents ?? []) yield toListedFile(object, page.EncodingType === 'url')
+        const [MaxKeys, patience] = ContinuationToken ? [MAX_KEYS, ONCE] : [Math.min(firstPage, MAX_KEYS), {}]
+        const command = new ListObjectsV2Command({ ...query, MaxKeys, ContinuationToken })
+        const page: ListObjectsV2CommandOutput = await send(client, command, { ...options, ...patience })
         ContinuationToken = page.NextContinuationToken
+        const files = (page.Contents ?? []).map((object) => toListedFile(object, page.EncodingType === 'url'))
+        yield { files, isLast: ContinuationToken === undefined }
       } while (ContinuationToken)
     },
   }

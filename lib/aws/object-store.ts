@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { ObjectMaintenance } from '../maintenance/object-maintenance.ts'
 import type { ObjectStore } from '../promotion/object-store.ts'
-import { findContainerFile, readStart, type SandboxSettings } from './container-file.ts'
+import { findContainerFile, hasContainer, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { lookForObject } from './missing-object.ts'
 import { copyObject } from './object-copy.ts'
@@ -28,17 +28,13 @@ interface UploadMarkers {
 }
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
-  const { client, sandboxBucket, documentsBucket } = settings
+  const { client, documentsBucket } = settings
   const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
     findContainerFile: (objectKey, signal) => findContainerFile(settings, objectKey, signal),
 
-    async hasContainer(keyPrefix, signal) {
-      const command = new ListObjectsV2Command({ Bucket: sandboxBucket, Prefix: keyPrefix, MaxKeys: 1 })
-      const list = await send(client, command, options('ListObjectsV2', signal))
-      return (list.Contents?.length ?? 0) > 0
-    },
+    hasContainer: (keyPrefix, signal) => hasContainer(settings, keyPrefix, signal),
 
     readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 

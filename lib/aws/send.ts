@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isClockSkewCorrectedError, isClockSkewError, isThrottlingError, isTransientError } from '@smithy/core/retry'
 import type { Client, Command, MetadataBearer, SdkError } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
+import { turnOf } from '../one-call-until.ts'
 
 /**
  * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never
@@ -80,6 +81,7 @@ export async function send<
   const impatientAtMs = performance.now() + patienceMs
   let mayArrive = false
   for (let sent = 1, failures = 0; ; sent++) {
+    await turnOf(signal)
     try {
       return await client.send(command, {
         abortSignal: signal,

@@ -1,4 +1,5 @@
 import type { ContainerId, FilePath } from '../ids.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFile } from '../promotion/object-store.ts'
 
 export interface ListedContainerFile {
@@ -11,14 +12,20 @@ export interface ContainerFiles {
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
   /**
-   * Objects under a prefix by ascending key (UTF-8 bytes), whatever their keys look like, read page by page.
+   * Objects under a prefix by ascending key (UTF-8 bytes), whatever their keys look like. Each page is one call; only
+   * the first is repeated after a failure.
    * @param request.afterKey starts after it; it need not exist
-   * @param request.pageSize objects per call, at most 1,000
+   * @param request.firstPage objects in the first page, at most 1,000; all others have 1,000
    */
   listContainerFiles(
-    request: { keyPrefix: string; afterKey: string | undefined; pageSize: number },
+    request: { keyPrefix: string; afterKey: string | undefined; firstPage: number },
     signal: AbortSignal,
-  ): AsyncIterable<ListedContainerFile>
+  ): AsyncIterable<{ files: ListedContainerFile[]; isLast: boolean }>
+}
+
+export interface ContainerFilesDependencies {
+  containerFiles: ContainerFiles
+  objectKeys: ObjectKeys
 }
 
 /** A file in a container, as callers see it. */

@@ -1,3 +1,5 @@
+import { INVISIBLE } from '../invisible-characters.ts'
+
 const FALLBACK_NAME = 'download'
 /** The limit of most file systems. In the URL each byte takes five characters. */
 const MAX_NAME_BYTES = 255
@@ -14,8 +16,9 @@ export function attachmentNamed(path: string): string {
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
+/** Shows what it is: nothing in it can hide an extension or turn it around. */
 export function attachmentName(path: string): string {
-  return shorten(path.split('/').at(-1) || FALLBACK_NAME)
+  return shorten(path.split('/').at(-1)?.replace(INVISIBLE, '_') || FALLBACK_NAME)
 }
 
 function encodeExtended(name: string): string {

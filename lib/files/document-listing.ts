@@ -1,6 +1,5 @@
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { WorkspaceDocument } from '../promotion/document-records.ts'
-import type { Page } from './page.ts'
 
 export type ListedDocument = Pick<WorkspaceDocument, 'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt'>
 
@@ -25,7 +24,7 @@ export interface DocumentListing {
    * Full unless it is the last page. The index lags the table by about a second: what was recorded or deleted within
    * that time may be missing or still shown.
    */
-  page(request: DocumentPageRequest, signal: AbortSignal): Promise<Page<ListedDocument>>
+  page(request: DocumentPageRequest, signal: AbortSignal): Promise<{ items: ListedDocument[]; hasMore: boolean }>
   /** Those that exist, in no order. @param documentIds at most 100, without duplicates */
   findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<ListedDocument[]>
   /** @returns undefined for an id that never was a document's, or whose document was deleted long ago */

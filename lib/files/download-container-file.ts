@@ -1,15 +1,12 @@
-import type { ObjectKeys } from '../object-keys.ts'
 import { requireReadable } from '../promotion/find-container-file.ts'
 import { resolveMimeType } from '../promotion/mime-type.ts'
-import type { ContainerFiles } from './container-files.ts'
+import type { ContainerFilesDependencies } from './container-files.ts'
 import { type Download, describeDownload } from './download.ts'
 import type { DownloadSigner } from './download-signer.ts'
 import { type ContainerFileRequest, findContainerFile } from './find-container-file.ts'
 
-export interface DownloadContainerFileDependencies {
-  containerFiles: ContainerFiles
+export interface DownloadContainerFileDependencies extends ContainerFilesDependencies {
   downloads: DownloadSigner
-  objectKeys: ObjectKeys
   now(): number
 }
 

@@ -1,8 +1,7 @@
 import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
-import type { ObjectKeys } from '../object-keys.ts'
 import { lookUpContainerFile } from '../promotion/find-container-file.ts'
 import type { ContainerFile } from '../promotion/object-store.ts'
-import type { ContainerFileDescription, ContainerFiles } from './container-files.ts'
+import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 
 export interface ContainerFileRequest {
   workspaceId: WorkspaceId
@@ -13,7 +12,7 @@ export interface ContainerFileRequest {
 /** @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found */
 export async function findContainerFile(
   request: ContainerFileRequest,
-  { containerFiles, objectKeys }: { containerFiles: ContainerFiles; objectKeys: ObjectKeys },
+  { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
 ): Promise<{ description: ContainerFileDescription; file: ContainerFile }> {
   const location = {

@@ -1,5 +1,5 @@
 import type { ContainerFileDescription } from '../files/container-files.ts'
-import type { Page } from '../files/page.ts'
+import type { listContainerFiles } from '../files/list-container-files.ts'
 import { formatFileId } from '../ids.ts'
 
 /** There is one shape only, in the words that all libraries share. */
@@ -16,13 +16,14 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
   }
 }
 
-export function containerFileListResponse({ items, hasMore }: Page<ContainerFileDescription>): Record<string, unknown> {
+/** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects. */
+export function containerFileListResponse({ items, next }: Awaited<ReturnType<typeof listContainerFiles>>) {
   const idOf = (file: ContainerFileDescription | undefined) => (file ? formatFileId(file.path) : null)
   return {
     object: 'list',
     data: items.map(containerFileResponse),
     first_id: idOf(items[0]),
-    last_id: idOf(items.at(-1)),
-    has_more: hasMore,
+    last_id: next ?? idOf(items.at(-1)),
+    has_more: next !== undefined,
   }
 }

@@ -1,21 +1,20 @@
-import type { ContainerFiles } from '../files/container-files.ts'
+import type { ContainerFilesDependencies } from '../files/container-files.ts'
 import { listContainerFiles } from '../files/list-container-files.ts'
-import type { ObjectKeys } from '../object-keys.ts'
+import { oneCallUntil } from '../one-call-until.ts'
 import type { Operation } from './api-handler.ts'
 import { containerFileListResponse } from './container-file-response.ts'
 import { chooseDialect } from './file-shape.ts'
 import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from './query.ts'
 
+/** What was found by then is the page. */
+const LISTING_MS = 4500
 const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 
 /** GET /v1/containers/{container_id}/files */
-export function listContainerFilesOperation(deps: {
-  containerFiles: ContainerFiles
-  objectKeys: ObjectKeys
-}): Operation {
+export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
   return {
     name: 'list_container_files',
-    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, rateLimitPassed }) {
       const { shape } = chooseDialect(event)
       refuseParameters(event, ['before', 'before_id', 'provider'])
       const order = queryValue(event, 'order') ?? 'asc'
@@ -23,7 +22,8 @@ export function listContainerFilesOperation(deps: {
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
-      const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, deadline.signal)
+      const signal = oneCallUntil(rateLimitPassed, AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)]))
+      const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, signal)
       telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }
     },

@@ -27,15 +27,15 @@ const MAX_IDS = 100
 export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
   return {
     name: 'list_documents',
-    async handle({ event, caller: { workspaceId }, state: { deadline, log } }) {
+    async handle({ event, caller: { workspaceId }, state: { deadline, log }, rateLimitPassed }) {
       const dialect = chooseDialect(event)
       const list = readList(event, workspaceId, dialect.shape)
-      const usage = readUsage({ workspaceId, log }, deps, deadline.signal)
-      const page = await list(deps, deadline.signal)
-      const used = await usage
+      const { signal } = deadline
+      const readingUsage = rateLimitPassed.then(() => readUsage({ workspaceId, log }, deps, signal))
+      const [page, usage] = await Promise.all([list(deps, signal), readingUsage])
       return {
         statusCode: 200,
-        headers: { ...(used && storageUsageHeaders(used.quotaBytes, used.usedBytes)) },
+        headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
         body: JSON.stringify(fileListResponse(page, dialect)),
       }
     },

@@ -1,14 +1,10 @@
-import type { ContainerFiles } from '../files/container-files.ts'
+import type { ContainerFilesDependencies } from '../files/container-files.ts'
 import { findContainerFile } from '../files/find-container-file.ts'
-import type { ObjectKeys } from '../object-keys.ts'
 import type { ApiRequest, Operation } from './api-handler.ts'
 import { containerFileResponse } from './container-file-response.ts'
 
 /** GET /v1/containers/{container_id}/files/{file_id} */
-export function retrieveContainerFileOperation(deps: {
-  containerFiles: ContainerFiles
-  objectKeys: ObjectKeys
-}): Operation {
+export function retrieveContainerFileOperation(deps: ContainerFilesDependencies): Operation {
   return {
     name: 'retrieve_container_file',
     async handle(request) {

@@ -1,3 +1,5 @@
+import { hasPermission } from '../auth/authenticate.ts'
+import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from './document-records.ts'
@@ -15,17 +17,22 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
-/** @throws ServiceError idempotency_key_reused, idempotency_key_spent when the earlier promotion's document was deleted */
+/**
+ * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers;
+ *   idempotency_key_spent when the document was deleted
+ */
 export async function findReplay(
   { workspaceId, documentId, containerId, path }: PromotionTarget,
+  caller: Caller,
   documents: DocumentRecords,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument | undefined> {
   const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
   if (document && 'isDeleted' in document) throw new ServiceError('idempotency_key_spent')
   if (document && (document.containerId !== containerId || document.filename !== path)) {
+    const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
     throw new ServiceError('idempotency_key_reused', {
-      metadata: { container_id: document.containerId, path: document.filename },
+      metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
     })
   }
   return document

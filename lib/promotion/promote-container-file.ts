@@ -47,6 +47,7 @@ const RECHECK_FOR_REPLAY = new Set<string>([
   'container_file_requester_pays',
   'file_too_large',
   'promotion_in_progress',
+  'service_unavailable',
 ] satisfies Reason[])
 
 /**
@@ -59,18 +60,8 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   const target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
 
-  const lookup = telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
-  // A replay does not await it: it does not matter whether the file still exists.
-  lookup.catch(() => {})
-
-  if (idempotencyKey !== undefined) {
-    const replay = await findReplay(target, deps.documents, deadline.signal)
-    await rateLimitPassed
-    if (replay) return answerReplay(replay, request, deps)
-  }
-
   try {
-    const file = await lookup
+    const file = await telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
     requirePromotableSize(file, deps.maxFileBytes)
     await rateLimitPassed
     return await attemptPromotion(target, file, request, deps)
@@ -80,7 +71,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   }
 }
 
-/** A twin with the same idempotency key may have been faster: then its document is the answer. */
+/** An earlier request with the same idempotency key may have made the document: then it does not matter what failed. */
 async function answerBesideTwin(
   refusal: ServiceError,
   target: NewPromotion,
@@ -89,8 +80,9 @@ async function answerBesideTwin(
 ): Promise<Promotion> {
   const { signal } = request.deadline
   // The reservation first: a twin without one has recorded its document, or never will.
-  const isUnderWay = (await deps.reservations.find(target, signal)) !== undefined
-  const replay = await findReplay(target, deps.documents, signal)
+  const other = await deps.reservations.find(target, signal)
+  const isUnderWay = other !== undefined && other.attemptId !== target.attemptId
+  const replay = await findReplay(target, request.caller, deps.documents, signal)
   if (replay) return answerReplay(replay, request, deps)
 
   throw isUnderWay && refusal.reason !== 'promotion_in_progress'

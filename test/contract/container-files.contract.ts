@@ -18,12 +18,14 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       keyPrefix = `sandboxes/ws_1/${newAttemptId()}/`
     })
 
-    const list = async (request: { afterKey?: string; pageSize?: number } = {}): Promise<ListedContainerFile[]> => {
-      const listed = []
-      const query = { keyPrefix, afterKey: request.afterKey, pageSize: request.pageSize ?? 1000 }
-      for await (const file of harness.containerFiles.listContainerFiles(query, signal)) listed.push(file)
-      return listed
+    const pagesOf = async (request: { afterKey?: string; firstPage?: number } = {}) => {
+      const query = { afterKey: undefined, firstPage: 1000, ...request, keyPrefix }
+      const pages = []
+      for await (const page of harness.containerFiles.listContainerFiles(query, signal)) pages.push(page)
+      return pages
     }
+    const list = async (request: Parameters<typeof pagesOf>[0] = {}) =>
+      (await pagesOf(request)).flatMap(({ files }) => files)
     const pathsOf = (files: ListedContainerFile[]) => files.map(({ objectKey }) => objectKey.slice(keyPrefix.length))
 
     it('lists nothing where there is nothing', async () => {
@@ -56,12 +58,26 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       'tab\there.txt',
       `it's (100~!).txt`,
     ]
-    it.each([1, 5, 1000])('lists every key by its bytes, odd ones, too, %i at once', async (pageSize) => {
-      for (const path of ODD) await harness.put(keyPrefix + path, Buffer.from('x'))
-      const expected = ODD.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      expect(pathsOf(await list({ pageSize }))).toEqual(expected)
-      const after = expected[3] as string
-      expect(pathsOf(await list({ pageSize, afterKey: keyPrefix + after }))).toEqual(expected.slice(4))
+    it.each([1, 5, 1000])(
+      'lists every key by its bytes, odd ones, too, the first %i of them at once',
+      async (firstPage) => {
+        for (const path of ODD) await harness.put(keyPrefix + path, Buffer.from('x'))
+        const expected = ODD.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+        expect(pathsOf(await list({ firstPage }))).toEqual(expected)
+        const after = expected[3] as string
+        expect(pathsOf(await list({ firstPage, afterKey: keyPrefix + after }))).toEqual(expected.slice(4))
+      },
+    )
+
+    it('says which page is the last', async () => {
+      for (const path of ['a', 'b', 'c']) await harness.put(keyPrefix + path, Buffer.from('x'))
+      const told = async (firstPage: number) =>
+        (await pagesOf({ firstPage })).map(({ files, isLast }) => [...pathsOf(files), isLast])
+      expect(await told(3)).toEqual([['a', 'b', 'c', true]])
+      expect(await told(2)).toEqual([
+        ['a', 'b', false],
+        ['c', true],
+      ])
     })
 
     it('goes on behind a key that is not there', async () => {

@@ -45,12 +45,11 @@ export function createFakeObjectStore(): FakeObjectStore {
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
     readStart: async ({ objectKey }, sizeBytes) =>
       sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
-    async *listContainerFiles({ keyPrefix, afterKey }) {
-      for (const objectKey of [...sandbox.keys()].toSorted(compareBytes)) {
-        const file = lookUp(objectKey)
-        const isBehind = afterKey === undefined || compareBytes(objectKey, afterKey) > 0
-        if (file && isBehind && objectKey.startsWith(keyPrefix)) yield file
-      }
+    async *listContainerFiles({ keyPrefix, afterKey = '', firstPage }) {
+      const wanted = [...sandbox.keys()].filter((key) => key.startsWith(keyPrefix) && compareBytes(key, afterKey) > 0)
+      const files = wanted.toSorted(compareBytes).flatMap((key) => lookUp(key) ?? [])
+      yield { files: files.splice(0, firstPage), isLast: files.length === 0 }
+      while (files.length > 0) yield { files: files.splice(0, 1000), isLast: files.length === 0 }
     },
     async findDocumentObject(objectKey) {
       const object = documents.get(objectKey)

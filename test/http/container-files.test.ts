@@ -96,6 +96,7 @@ describe('GET /v1/containers/{c}/files', () => {
     ['a limit above 1,000', { limit: '1001' }, 'invalid_limit'],
     ['a malformed id', { after: 'cfile_' }, 'invalid_file_id'],
     ['a document id', { after: 'file_1' }, 'invalid_file_id'],
+    ['a broken cursor', { after: 'cursor_+' }, 'invalid_cursor'],
     ['a path out of the container', { after: formatFileId('../x') }, 'invalid_file_id'],
     ['another order', { order: 'desc' }, 'unsupported_parameter'],
     ['another direction', { before: 'cfile_YQ' }, 'unsupported_parameter'],

@@ -3,7 +3,7 @@ import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../support/http/operations.ts'
-import { UUID } from '../support/http/promotion-answers.ts'
+import { COMMON_HEADERS } from '../support/http/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
@@ -82,10 +82,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const api = await prepare()
     const { headers } = await api.call(name, { parameters: api.parameters })
     expect(headers).toMatchObject({
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': UUID,
+      ...COMMON_HEADERS,
       vary: expect.stringContaining('File-Shape'),
       ratelimit: expect.any(String),
       'ratelimit-policy': expect.any(String),

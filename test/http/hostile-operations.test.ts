@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
-import { formatCursor } from '../../lib/files/list-cursor.ts'
+import { formatCursor, formatKeyCursor } from '../../lib/files/list-cursor.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { casesOf } from '../support/depth.ts'
@@ -50,7 +50,14 @@ describe('hostile input to every operation', () => {
     // Cursors of the other workspace: those it was really given, and those that point at the attacker's own documents.
     const foreignCursors = [...foreign, ...own].map((document) => cursor(document, 'ws_2'))
     // And the cursors that an attacker can make for its own workspace.
-    const cursors = [...foreignCursors, ...[...own, ...foreign].map((document) => cursor(document, 'ws_1'))]
+    const keyCursors = ['', PATH, 'a\u0000', `../../ws_2/sess_2/${FOREIGN_PATH}`].map((path) =>
+      formatKeyCursor('', path),
+    )
+    const cursors = [
+      ...foreignCursors,
+      ...[...own, ...foreign].map((document) => cursor(document, 'ws_1')),
+      ...keyCursors,
+    ]
     const id = fc.oneof(
       fc.constantFrom(...own.map(({ documentId }) => documentId as string)),
       fc.constantFrom(...foreign.map(({ documentId }) => documentId as string)),

@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { ApiKey } from '../../lib/auth/caller.ts'
+import { REASONS } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/http/idempotent-promotions.ts'
+import { expectRefusal } from '../support/http/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
 
 describe('POST …/promote with an Idempotency-Key', () => {
@@ -42,7 +45,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('is 400 when the key was used for another file, and says for which', async () => {
+  it('is 400 when the key was used for another file, and tells whoever used it for which', async () => {
     const api = createTestApi()
     api.putFile('other.txt', CSV)
     await api.promote(withKey())
@@ -50,6 +53,23 @@ describe('POST …/promote with an Idempotency-Key', () => {
       status: 400,
       body: { error: { metadata: { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH } } },
     })
+    expectOneDocument(api)
+  })
+
+  it.each<[string, Partial<ApiKey>, boolean]>([
+    ['one that may only promote', { permissions: ['files:promote'] }, false],
+    ['one that may read containers', { permissions: ['files:promote', 'containers:read'] }, true],
+    ['a management key', { kind: 'management', permissions: [] }, true],
+  ])('tells %s of what another key promoted only what it may know', async (_, key, isNamed) => {
+    const api = createTestApi()
+    api.putFile('other.txt', CSV)
+    await api.promote(withKey())
+    const Authorization = `Bearer ${api.apiKeys.add({ keyId: 'key_other', ...key })}`
+    const request = { headers: { ...withKey().headers, Authorization }, path: 'other.txt' }
+    const { detail } = REASONS.idempotency_key_reused
+    const named = isNamed && { container_id: CONTAINER, path: PATH }
+    const metadata = { reason: 'idempotency_key_reused', detail, ...named }
+    expectRefusal(await api.promote(request), 400, 'Invalid request parameters', metadata)
     expectOneDocument(api)
   })
 

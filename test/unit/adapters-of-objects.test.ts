@@ -142,8 +142,8 @@ describe('a listing', () => {
   ])('decodes keys only when S3 has encoded them: %s', async (EncodingType, objectKey) => {
     const { client } = clientOf({ ListObjectsV2Command: () => ({ EncodingType, Contents: [{ Key: 'a+b%25' }] }) })
     const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
-    const all = await listed(files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, pageSize: 5 }, signal))
-    expect(all.map((file) => file.objectKey)).toEqual([objectKey])
+    const all = await listed(files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, firstPage: 5 }, signal))
+    expect(all.flatMap(({ files }) => files).map((file) => file.objectKey)).toEqual([objectKey])
   })
 })
 

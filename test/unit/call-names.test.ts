@@ -55,7 +55,7 @@ const copy = { source, targetKey: 'd', mimeType: 'text/plain' }
 const at = { version: 1, lastVersion: 1 }
 const key = { tokenHash: 'h', keyId: 'k', workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
 const segment = { segment: 0, totalSegments: 1, after: undefined }
-const list = { keyPrefix: 'p', afterKey: undefined, pageSize: 10 }
+const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
 
 type Ports = ReturnType<typeof adapters>

@@ -58,6 +58,9 @@ describe('readConfig', () => {
       'https://a.example',
       'http://localhost:5173',
     ])
+    for (const right of ['https://xn--bcher-kva.example', 'http://127.0.0.1:3000', 'https://a-b.c', 'http://a']) {
+      expect(read(right).corsAllowedOrigins).toEqual([right])
+    }
     expect(read('').corsAllowedOrigins).toEqual([])
     for (const wrong of [
       '*',
@@ -67,6 +70,9 @@ describe('readConfig', () => {
       'a.example',
       'https://a"b',
       'ftp://a',
+      'https://a..com',
+      'https://.a.com',
+      'https://a.com.',
       'https://a.example:443',
       'http://a.example:80',
     ]) {

@@ -25,6 +25,17 @@ describe('attachmentNamed', () => {
     expect(named(attachmentNamed(path))).toEqual({ fallback, name })
   })
 
+  it.each([
+    ['turns the rest around', 'inv\u202efdp.exe', 'inv_fdp.exe'],
+    ['isolates', '\u2067a\u2069.txt', '_a_.txt'],
+    ['marks a direction', 'a\u061cb\u200e\u200f.txt', 'a_b__.txt'],
+    ['has no width', 'a\u200bb\ufeff.txt', 'a_b_.txt'],
+    ['breaks a line', 'a\u2028b.txt', 'a_b.txt'],
+    ['is a tag', 'a\u{e0041}.txt', 'a_.txt'],
+  ])('replaces what %s', (_, path, name) => {
+    expect(named(attachmentNamed(path)).name).toBe(name)
+  })
+
   it('keeps the extension of a name that is too long, and whole characters', () => {
     const { name } = named(attachmentNamed(`${'📄'.repeat(300)}.csv`))
     expect(name).toMatch(/^(📄)+\.csv$/u)

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import type { ContainerFiles } from '../../lib/files/container-files.ts'
 import { describeDownload } from '../../lib/files/download.ts'
 import { downloadContainerFile } from '../../lib/files/download-container-file.ts'
 import { downloadDocument } from '../../lib/files/download-document.ts'
 import { findDocument } from '../../lib/files/find-document.ts'
-import { listContainerFiles } from '../../lib/files/list-container-files.ts'
 import { formatCursor, parseCursor } from '../../lib/files/list-cursor.ts'
 import { listDocumentsById } from '../../lib/files/list-documents.ts'
 import { readUsage } from '../../lib/files/read-usage.ts'
@@ -128,24 +125,6 @@ describe('a download', () => {
   ])('has a type of %d characters as %s', (length, expected) => {
     const mimeType = `text/${'x'.repeat(length - 5)}`
     expect(describeDownload({ objectKey: 'k', path: 'a', mimeType }, false).contentType).toBe(expected)
-  })
-})
-
-describe('a page of container files', () => {
-  it.each([
-    [20, 21],
-    [999, 1000],
-    [1000, 1000],
-  ])('of %d asks S3 for %d keys at a time', async (limit, pageSize) => {
-    const asked: unknown[] = []
-    const listed = (query: object) => {
-      asked.push(query)
-      return Readable.from([])
-    }
-    const containerFiles = { listContainerFiles: listed } as Partial<ContainerFiles> as ContainerFiles
-    const request = { workspaceId, containerId: 'sess_1', after: undefined, limit }
-    await listContainerFiles(request, { containerFiles, objectKeys }, signal)
-    expect(asked).toEqual([{ keyPrefix: 'sandboxes/ws_1/sess_1/', afterKey: undefined, pageSize }])
   })
 })
 

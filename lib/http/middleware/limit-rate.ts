@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import { oneCallUntil } from '../../one-call-until.ts'
 import { emissionIntervalMs, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from '../../rate-limit.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
@@ -7,8 +8,8 @@ import type { ApiMiddleware, RequestState } from '../request-state.ts'
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
- * Counts the request in parallel with the handler's lookups: before it writes anything, the handler awaits
- * `rateLimit.rateLimitPassed`. A refusal outranks whatever else the handler has found wrong.
+ * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
+ * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and outranks whatever else the handler has found wrong.
  */
 export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
@@ -16,9 +17,8 @@ export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; 
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
     const decision = takeOrPass(state.caller.keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    // The handler awaits it and sees the refusal; this avoids an unhandled rejection when it does not.
-    rateLimitPassed.catch(() => {})
     state.rateLimit = { decision, rateLimitPassed }
+    state.deadline = { ...state.deadline, signal: oneCallUntil(rateLimitPassed, state.deadline.signal) }
   }
 
   const after: ApiMiddleware['after'] = async ({ event: { state } }) => {

@@ -42,6 +42,11 @@ export function startRequest({
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      // Of requests without CORS only: a page of an allowed origin may read the answer all the same.
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
       'x-request-id': state.requestId,
       vary: varied.filter(Boolean).join(', '),
       ...corsHeaders(event, corsAllowedOrigins),

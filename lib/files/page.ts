@@ -1,4 +1,0 @@
-export interface Page<Item> {
-  items: Item[]
-  hasMore: boolean
-}
