@@ -82,7 +82,7 @@ async function claimAndTake(
       progress.reservation = 'claimed'
       await claimDocument(reservation, deps, signal)
       // A twin that was here before may have ended well.
-      if (await findReplay(target, deps.documents, signal)) throw new ServiceError('promotion_in_progress')
+      if (await findReplay(target, request.caller, deps.documents, signal)) throw new ServiceError('promotion_in_progress')
     }
     return await takeBytes(reservation, progress, request, deps)
   } catch (error) {
