@@ -14,16 +14,15 @@ export function addRestoreCommands(command: Command, run: Run): void {
     .description('restore tables of a stage into new ones, and say how to use these')
     .addOption(new Option('--at <time>', AT).argParser(parsePastMoment).makeOptionMandatory())
     .addOption(
-      new Option(
-        '--table <name...>',
-        'which; without it workspaces, reservations and documents, which belong together',
-      ).choices(['workspaces', 'reservations', 'documents', 'keys']),
+      new Option('--table <which>', 'ledger: workspaces, reservations and documents, which belong together')
+        .choices(['ledger', 'keys'])
+        .default('ledger'),
     )
     .addHelpText(
       'after',
       '\nNothing that is in use is changed. May be repeated: a restore that was begun is waited for.',
     )
-    .action((options: { at: number; table?: Restorable[] }) => run((session) => restoreTables(options, session)))
+    .action((options: { at: number; table: 'ledger' | 'keys' }) => run((session) => restoreTables(options, session)))
   command
     .command('rehearse')
     .description('restore workspaces, reservations and documents beside those in use, audit them, remove them again')
@@ -35,13 +34,16 @@ export function addRestoreCommands(command: Command, run: Run): void {
     .action(({ at }: { at?: number }) => run((session) => rehearseRestore(at, session)))
 }
 
-async function restoreTables({ at, table }: { at: number; table?: Restorable[] }, session: Session): Promise<ExitCode> {
+async function restoreTables(
+  { at, table }: { at: number; table: 'ledger' | 'keys' },
+  session: Session,
+): Promise<ExitCode> {
   const { output, signal, target } = session
   const env = await checkedEnvironment(session)
   const { LEDGER, RESTORABLE, tableOf, targetOf } = await import('./restore/restorable.ts')
   const { momentOf, protectAs, restoreTable } = await import('./restore/restore-tables.ts')
   const client = await dynamoDb()
-  const wanted = table ?? LEDGER
+  const wanted: readonly Restorable[] = table === 'ledger' ? LEDGER : [table]
   const momentMs = await momentOf(
     wanted.map((which) => tableOf(which, env)),
     at,
