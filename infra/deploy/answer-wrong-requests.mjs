@@ -1,4 +1,4 @@
-import { nameOperations, unknownPathTemplate, WRONG_METHOD_BODY } from './gateway-texts.mjs'
+import { nameOperations, WRONG_METHOD_BODY } from './gateway-texts.mjs'
 import { notFound } from './mock-answers.mjs'
 
 const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
@@ -21,9 +21,11 @@ export function answerWrongRequests(template, origins) {
     method: HttpMethod,
     resource: pathOf(ResourceId.Ref),
   }))
+  const bodies = {}
   for (const [, { Properties }] of ofType('AWS::ApiGateway::GatewayResponse')) {
     const templates = Properties.ResponseTemplates
     templates['application/json'] = nameOperations(templates['application/json'], routes)
+    bodies[Properties.ResponseType] = templates['application/json']
   }
   for (const id of new Set(operations.map(({ ResourceId }) => ResourceId.Ref))) {
     const allowed = methods.filter(({ ResourceId }) => ResourceId.Ref === id).map(({ HttpMethod }) => HttpMethod)
@@ -36,10 +38,11 @@ export function answerWrongRequests(template, origins) {
     Properties: {
       RestApiId: { Ref: 'ApiGatewayRestApi' },
       ParentId: { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] },
-      // API Gateway prefers any other path to it.
+      // API Gateway prefers any other path to it. Without it, a request with a bearer key would be refused for its
+      // signature.
       PathPart: '{proxy+}',
     },
   }
-  const body = unknownPathTemplate(routes)
+  const body = bodies.MISSING_AUTHENTICATION_TOKEN
   template.Resources[`${UNKNOWN_PATH}Any`] = notFound({ resourceId: UNKNOWN_PATH, headers: {}, body, origins })
 }

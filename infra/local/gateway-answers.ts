@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { OWN_ANSWER_HEADERS, preflightHeaders } from '../deploy/cors-texts.mjs'
-import { nameOperations, unknownPathBody, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
+import { nameOperations, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
 import type { Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
 
@@ -53,20 +53,16 @@ export function createGatewayAnswers(
     },
 
     wrongMethod(methods: readonly string[]): GatewayAnswer {
-      const allowed = isForPages ? [...methods, 'OPTIONS'].toSorted() : methods
-      return notFound(WRONG_METHOD_BODY, { ...forPages, allow: allowed.join(', ') })
-    },
-
-    unknownPath(path: string): GatewayAnswer {
-      return notFound(unknownPathBody(path, routes), forPages)
+      const allow = (isForPages ? [...methods, 'OPTIONS'].toSorted() : methods).join(', ')
+      const requestId = randomUUID()
+      const own = { 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
+      return {
+        status: 404,
+        headers: { ...forPages, ...own, allow },
+        body: WRONG_METHOD_BODY.replace('$context.requestId', requestId),
+      }
     },
   }
-}
-
-function notFound(text: string, own: Readonly<Record<string, string>>): GatewayAnswer {
-  const requestId = randomUUID()
-  const headers = { ...own, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
-  return { status: 404, headers, body: text.replace('$context.requestId', requestId) }
 }
 
 /** API Gateway renames some response headers ("Important notes", REST APIs). */

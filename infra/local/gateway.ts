@@ -57,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // RFC 9112 §3.2: exactly one.
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
-    if (match.outcome === 'unknown_path') return answers.unknownPath(path)
+    if (match.outcome === 'unknown_path') return answers.ofType('MISSING_AUTHENTICATION_TOKEN')
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
       return preflight || answers.wrongMethod(match.allowed)
