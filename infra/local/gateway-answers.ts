@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OWN_ANSWER_HEADERS, preflightHeaders } from '../deploy/cors-texts.mjs'
 import { nameOperations, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
+import { REFUSAL } from './foreign-requests.ts'
 import type { Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
 
@@ -50,6 +51,14 @@ export function createGatewayAnswers(
         headers: { ...headers, ...(isAllowed && { 'access-control-allow-origin': origin }) },
         body: '',
       }
+    },
+
+    /** As a web ACL would refuse it, but for the words. */
+    foreign(): GatewayAnswer {
+      const { body, ...answer } = this.ofType('WAF_FILTERED')
+      const { error, ...others } = JSON.parse(body)
+      const metadata = { ...error.metadata, detail: REFUSAL }
+      return { ...answer, body: JSON.stringify({ error: { ...error, metadata }, ...others }) }
     },
 
     wrongMethod(methods: readonly string[]): GatewayAnswer {
