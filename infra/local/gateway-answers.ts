@@ -55,10 +55,8 @@ export function createGatewayAnswers(
 
     /** As a web ACL would refuse it, but for the words. */
     foreign(): GatewayAnswer {
-      const { body, ...answer } = this.ofType('WAF_FILTERED')
-      const { error, ...others } = JSON.parse(body)
-      const metadata = { ...error.metadata, detail: REFUSAL }
-      return { ...answer, body: JSON.stringify({ error: { ...error, metadata }, ...others }) }
+      const answer = this.ofType('WAF_FILTERED')
+      return { ...answer, body: answer.body.replace(/"detail":"[^"]*"/, `"detail":"${REFUSAL}"`) }
     },
 
     wrongMethod(methods: readonly string[]): GatewayAnswer {

@@ -97,15 +97,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
     serve(incoming, outgoing, answers.ofType(MALFORMED)),
   )
-  const refuse = async (socket: Duplex, answer: GatewayAnswer, isHead = false): Promise<void> => {
+  const refuse = async (socket: Duplex, answer: GatewayAnswer, hasBody = true): Promise<void> => {
     await answersBefore(socket)
     if (!socket.writable) return void socket.destroy()
     onRequest?.({ method: '-', path: '-', status: answer.status, durationMs: 0, reason: reasonIn(answer.body) })
-    socket.end(rawAnswer(answer, isHead))
+    socket.end(rawAnswer(answer, hasBody))
   }
   server.on('clientError', (error: ParseError, socket) => {
     if (error.code === 'ECONNRESET') return void socket.destroy()
-    return void refuse(socket, answers.ofType(MALFORMED), isOfHead(error, socket))
+    return void refuse(socket, answers.ofType(MALFORMED), !isHead(error))
   })
   server.on('connect', (_incoming, socket) => void refuse(socket, answers.ofType('MISSING_AUTHENTICATION_TOKEN')))
 
@@ -121,19 +121,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 const MALFORMED = 'BAD_REQUEST_PARAMETERS'
 
-interface ParseError extends NodeJS.ErrnoException {
-  rawPacket?: Buffer
-  bytesParsed?: number
-}
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }
 
 /** The responses that a connection still owes. */
 const owed = new WeakMap<Duplex, Set<ServerResponse>>()
-const latest = new WeakMap<Duplex, IncomingMessage>()
 
 function keepOrder(socket: Duplex, outgoing: ServerResponse): void {
   const responses = owed.get(socket) ?? new Set()
   owed.set(socket, responses.add(outgoing))
-  latest.set(socket, outgoing.req)
   outgoing.once('close', () => responses.delete(outgoing))
 }
 
@@ -143,10 +138,8 @@ async function answersBefore(socket: Duplex): Promise<void> {
   await Promise.all(before.map((outgoing) => outgoing.closed || once(outgoing, 'close')))
 }
 
-/** Whether HEAD broke off, in its body or before. Node.js makes no request of a header that it cannot read. */
-function isOfHead({ rawPacket, bytesParsed }: ParseError, socket: Duplex): boolean {
-  const incoming = latest.get(socket)
-  if (incoming?.complete === false) return incoming.method === 'HEAD'
+/** Node.js makes no request of what it cannot parse. */
+function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
   const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
   return (text.match(/^[A-Z-]+(?= (?:\/|http:))/gm)?.at(-1) ?? text.slice(0, 4)) === 'HEAD'
 }
@@ -199,10 +192,10 @@ function sendResult(result: APIGatewayProxyResult, outgoing: ServerResponse) {
 }
 
 /** For a connection without a response object of Node.js. */
-function rawAnswer({ status, headers, body }: GatewayAnswer, isHead: boolean): string {
+function rawAnswer({ status, headers, body }: GatewayAnswer, hasBody: boolean): string {
   const all = { ...headers, date: new Date().toUTCString(), connection: 'close', 'content-length': body.length }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${status} ${status === 404 ? 'Not Found' : 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`
+  return `HTTP/1.1 ${status} ${status === 404 ? 'Not Found' : 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${hasBody ? body : ''}`
 }
 
 function reasonIn(body: string): string | undefined {

@@ -42,8 +42,7 @@ export async function startS3(options: {
   // Before the router, which is last.
   const repairs = [
     tellTrouble(options.onTrouble),
-    refuseUnsigned,
-    refuseUnsupportedQueries,
+    refuseUnsupported,
     preciseCopySource(s3.store),
     uploadOperations(s3.store),
     pagedListings(s3.store),
@@ -91,15 +90,10 @@ function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
   }
 }
 
-/** s3rver lets anybody in who does not sign; it looks at these two alone. A preflight cannot be signed. */
-async function refuseUnsigned(ctx: Context, next: () => Promise<void>): Promise<void> {
+/** s3rver lets in who does not sign (which a preflight cannot do), and would answer the questions with a listing. */
+async function refuseUnsupported(ctx: Context, next: () => Promise<void>): Promise<void> {
   const isSigned = ctx.headers.authorization !== undefined || 'X-Amz-Algorithm' in ctx.query
   if (!isSigned && ctx.method !== 'OPTIONS') throw new S3Error('AccessDenied', 'Access Denied')
-  return next()
-}
-
-/** s3rver would answer these requests with a listing. */
-async function refuseUnsupportedQueries(ctx: Context, next: () => Promise<void>): Promise<void> {
   for (const question of ['versioning', 'policy', 'ownershipControls']) {
     if (question in ctx.query) throw new S3Error('NotImplemented', `There is no ${question} here.`)
   }
