@@ -1,4 +1,5 @@
 import { OWN_ANSWER_HEADERS, preflightHeaders } from './cors-texts.mjs'
+import { mockAnswer, quoted } from './mock-answers.mjs'
 
 /**
  * Lets pages of other origins use the API: the gateway answers preflights without a function, and its own answers may be
@@ -12,43 +13,14 @@ export function answerPreflights(template, origins) {
   const methods = ofType('AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
   for (const id of new Set(methods.map(({ ResourceId }) => ResourceId.Ref))) {
     const ofPath = methods.filter(({ ResourceId }) => ResourceId.Ref === id).map(({ HttpMethod }) => HttpMethod)
-    template.Resources[`${id}Preflight`] = preflight(id, ofPath.toSorted(), origins)
+    const headers = quoted(preflightHeaders(ofPath.toSorted()))
+    const answer = { resourceId: id, method: 'OPTIONS', status: '204', headers, body: allowOrigin(origins) }
+    template.Resources[`${id}Preflight`] = mockAnswer(answer)
   }
   for (const [, { Properties }] of ofType('AWS::ApiGateway::GatewayResponse')) {
     for (const [name, value] of Object.entries(OWN_ANSWER_HEADERS)) {
       Properties.ResponseParameters[`gatewayresponse.header.${name}`] = `'${value}'`
     }
-  }
-}
-
-function preflight(resourceId, methods, origins) {
-  const headers = preflightHeaders(methods)
-  const ofResponse = (toValue) =>
-    Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, toValue(value)]),
-    )
-  return {
-    Type: 'AWS::ApiGateway::Method',
-    Properties: {
-      RestApiId: { Ref: 'ApiGatewayRestApi' },
-      ResourceId: { Ref: resourceId },
-      HttpMethod: 'OPTIONS',
-      AuthorizationType: 'NONE',
-      ApiKeyRequired: false,
-      Integration: {
-        Type: 'MOCK',
-        PassthroughBehavior: 'NEVER',
-        RequestTemplates: { 'application/json': '{"statusCode":204}' },
-        IntegrationResponses: [
-          {
-            StatusCode: '204',
-            ResponseParameters: ofResponse((value) => `'${value}'`),
-            ResponseTemplates: { 'application/json': allowOrigin(origins) },
-          },
-        ],
-      },
-      MethodResponses: [{ StatusCode: '204', ResponseParameters: ofResponse(() => true) }],
-    },
   }
 }
 

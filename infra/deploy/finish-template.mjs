@@ -1,5 +1,5 @@
 import { answerPreflights } from './answer-preflights.mjs'
-import { answerWrongRequests } from './answer-wrong-requests.mjs'
+import { answerWrongRequests, pathOf } from './answer-wrong-requests.mjs'
 import { nameDeploymentByContent } from './content-ids.mjs'
 import { tidyDependencies } from './dependencies.mjs'
 
@@ -53,16 +53,12 @@ function takeFailedVersionsBack(ofType) {
 }
 
 /** Repeats the stage's throttling for each method, so that no method can use up what all share. */
-function throttleMethods({ Resources }, ofType) {
+function throttleMethods(template, ofType) {
   const [, { Properties }] = theOnly(ofType('AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
-  const pathOf = ({ Ref: id }) => {
-    const { ParentId, PathPart } = Resources[id].Properties
-    return `${ParentId.Ref ? pathOf(ParentId) : ''}/${PathPart}`
-  }
   for (const [, { Properties: method }] of ofType('AWS::ApiGateway::Method')) {
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
-    const ResourcePath = `/${pathOf(method.ResourceId).replaceAll('/', '~1')}`
+    const ResourcePath = `/${pathOf(template, method.ResourceId).replaceAll('/', '~1')}`
     Properties.MethodSettings.push({ ...ofAll, HttpMethod: method.HttpMethod, ResourcePath })
   }
 }

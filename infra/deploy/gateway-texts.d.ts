@@ -8,6 +8,4 @@ declare module '*cors-texts.mjs' {
 declare module '*gateway-texts.mjs' {
   export function nameOperations(text: string, routes: readonly { method: string; resource: string }[]): string
   export const WRONG_METHOD_BODY: string
-  export function unknownPathBody(path: string, routes: readonly { method: string; resource: string }[]): string
-  export function unknownPathTemplate(routes: readonly { method: string; resource: string }[]): string
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 
@@ -27,6 +27,8 @@ const RUNNING = 'running.json'
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock | Running> {
   await mkdir(directory, { recursive: true })
+  // Keys and files are the owner's alone.
+  await chmod(directory, 0o700)
   const lock = new ClassicLevel(join(directory, LOCK))
   try {
     await lock.open()

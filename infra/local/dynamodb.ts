@@ -3,6 +3,7 @@ import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
 import putItem from 'dynalite/validations/putItem.js'
 import updateItem from 'dynalite/validations/updateItem.js'
+import { refuseForeign } from './foreign-requests.ts'
 import { close, LOOPBACK, listen } from './listen.ts'
 
 export interface StandIn {
@@ -14,6 +15,7 @@ export interface StandIn {
 export async function startDynamoDb(options: { directory: string | undefined }): Promise<StandIn> {
   const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
   refuseTtlQuery(server)
+  refuseForeign(server)
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }

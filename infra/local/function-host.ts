@@ -23,6 +23,8 @@ export interface FunctionHostOptions {
   inspectPort?: number
 }
 
+/** Loaded into the function host before the framework. */
+const PRELOADED = ['exit-with-parent.mjs', 'refuse-foreign.mjs'].map((name) => new URL(name, import.meta.url).href)
 const START_TIMEOUT_MS = 60_000
 
 /** Serves the functions of serverless.yml with serverless-offline, in a process of its own that ends with this one. */
@@ -41,7 +43,7 @@ export async function startFunctionHost(options: FunctionHostOptions): Promise<F
     {
       cwd: options.root,
       env: { ...process.env, ...options.env },
-      execArgv: ['--import', new URL('exit-with-parent.mjs', import.meta.url).href, ...inspector(options.inspectPort)],
+      execArgv: [...PRELOADED.flatMap((url) => ['--import', url]), ...inspector(options.inspectPort)],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Not in the terminal's process group: Ctrl-C reaches the parent, and that stops the child.
       detached: true,

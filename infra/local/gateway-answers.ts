@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OWN_ANSWER_HEADERS, preflightHeaders } from '../deploy/cors-texts.mjs'
-import { nameOperations, unknownPathBody, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
+import { nameOperations, WRONG_METHOD_BODY } from '../deploy/gateway-texts.mjs'
+import { REFUSAL } from './foreign-requests.ts'
 import type { Route } from './routes.ts'
 import type { GatewayResponseDefinition } from './service-definition.ts'
 
@@ -52,21 +53,23 @@ export function createGatewayAnswers(
       }
     },
 
-    wrongMethod(methods: readonly string[]): GatewayAnswer {
-      const allowed = isForPages ? [...methods, 'OPTIONS'].toSorted() : methods
-      return notFound(WRONG_METHOD_BODY, { ...forPages, allow: allowed.join(', ') })
+    /** As a web ACL would refuse it, but for the words. */
+    foreign(): GatewayAnswer {
+      const answer = this.ofType('WAF_FILTERED')
+      return { ...answer, body: answer.body.replace(/"detail":"[^"]*"/, `"detail":"${REFUSAL}"`) }
     },
 
-    unknownPath(path: string): GatewayAnswer {
-      return notFound(unknownPathBody(path, routes), forPages)
+    wrongMethod(methods: readonly string[]): GatewayAnswer {
+      const allow = (isForPages ? [...methods, 'OPTIONS'].toSorted() : methods).join(', ')
+      const requestId = randomUUID()
+      const own = { 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
+      return {
+        status: 404,
+        headers: { ...forPages, ...own, allow },
+        body: WRONG_METHOD_BODY.replace('$context.requestId', requestId),
+      }
     },
   }
-}
-
-function notFound(text: string, own: Readonly<Record<string, string>>): GatewayAnswer {
-  const requestId = randomUUID()
-  const headers = { ...own, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
-  return { status: 404, headers, body: text.replace('$context.requestId', requestId) }
 }
 
 /** API Gateway renames some response headers ("Important notes", REST APIs). */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { isForeign } from './foreign-requests.ts'
 import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
 import { invokeFunction } from './invoke-function.ts'
 import { close, listen } from './listen.ts'
@@ -57,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // RFC 9112 §3.2: exactly one.
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
-    if (match.outcome === 'unknown_path') return answers.unknownPath(path)
+    if (match.outcome === 'unknown_path') return answers.ofType('MISSING_AUTHENTICATION_TOKEN')
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
       return preflight || answers.wrongMethod(match.allowed)
@@ -73,8 +74,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
     const startedAt = performance.now()
     keepOrder(incoming.socket, outgoing)
-    if (refusal === undefined && options.page?.(incoming, outgoing, splitTarget(incoming.url ?? '').path)) return
-    const answer = refusal ?? (await handle(incoming).catch(() => answers.ofType('INTEGRATION_FAILURE')))
+    const refused = refusal ?? (isForeign(incoming, options.corsAllowedOrigins) ? answers.foreign() : undefined)
+    if (refused === undefined && options.page?.(incoming, outgoing, splitTarget(incoming.url ?? '').path)) return
+    const answer = refused ?? (await handle(incoming).catch(() => answers.ofType('INTEGRATION_FAILURE')))
     if (answer === 'gone' || outgoing.destroyed) return
     const { status, body } = 'statusCode' in answer ? sendResult(answer, outgoing) : sendAnswer(answer, outgoing)
     onRequest?.({
@@ -95,15 +97,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
     serve(incoming, outgoing, answers.ofType(MALFORMED)),
   )
-  const refuse = async (socket: Duplex, answer: GatewayAnswer): Promise<void> => {
+  const refuse = async (socket: Duplex, answer: GatewayAnswer, hasBody = true): Promise<void> => {
     await answersBefore(socket)
     if (!socket.writable) return void socket.destroy()
     onRequest?.({ method: '-', path: '-', status: answer.status, durationMs: 0, reason: reasonIn(answer.body) })
-    socket.end(rawAnswer(answer))
+    socket.end(rawAnswer(answer, hasBody))
   }
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParseError, socket) => {
     if (error.code === 'ECONNRESET') return void socket.destroy()
-    return void refuse(socket, answers.ofType(MALFORMED))
+    return void refuse(socket, answers.ofType(MALFORMED), !isHead(error))
   })
   server.on('connect', (_incoming, socket) => void refuse(socket, answers.ofType('MISSING_AUTHENTICATION_TOKEN')))
 
@@ -119,6 +121,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 const MALFORMED = 'BAD_REQUEST_PARAMETERS'
 
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number }
+
 /** The responses that a connection still owes. */
 const owed = new WeakMap<Duplex, Set<ServerResponse>>()
 
@@ -132,6 +136,12 @@ function keepOrder(socket: Duplex, outgoing: ServerResponse): void {
 async function answersBefore(socket: Duplex): Promise<void> {
   const before = [...(owed.get(socket) ?? [])].filter(({ req }) => req.complete)
   await Promise.all(before.map((outgoing) => outgoing.closed || once(outgoing, 'close')))
+}
+
+/** Node.js makes no request of what it cannot parse. */
+function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
+  const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  return (text.match(/^[A-Z-]+(?= (?:\/|http:))/gm)?.at(-1) ?? text.slice(0, 4)) === 'HEAD'
 }
 
 /** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
@@ -182,10 +192,10 @@ function sendResult(result: APIGatewayProxyResult, outgoing: ServerResponse) {
 }
 
 /** For a connection without a response object of Node.js. */
-function rawAnswer({ status, headers, body }: GatewayAnswer): string {
+function rawAnswer({ status, headers, body }: GatewayAnswer, hasBody: boolean): string {
   const all = { ...headers, date: new Date().toUTCString(), connection: 'close', 'content-length': body.length }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${status} ${status === 404 ? 'Not Found' : 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+  return `HTTP/1.1 ${status} ${status === 404 ? 'Not Found' : 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${hasBody ? body : ''}`
 }
 
 function reasonIn(body: string): string | undefined {

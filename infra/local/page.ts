@@ -10,12 +10,6 @@ import type { Demo } from './seed.ts'
  */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
 
-/**
- * The page shows the demonstration's keys: only to requests for this machine, not to a site that resolves its own name
- * to our address.
- */
-const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/
-
 /** The API reference with the demonstration filled in. */
 export async function createPage(options: {
   root: string
@@ -40,7 +34,7 @@ export async function createPage(options: {
   files.set('demo.json', demoFile)
 
   return (incoming, outgoing, path) => {
-    if (!['GET', 'HEAD'].includes(incoming.method ?? '') || !OWN_HOST.test(incoming.headers.host ?? '')) return false
+    if (!['GET', 'HEAD'].includes(incoming.method ?? '')) return false
     // A page under another name would have another origin than the API, which allows no other.
     if (path === '/' && incoming.headers.host !== new URL(origin).host) {
       outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()

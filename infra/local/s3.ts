@@ -5,6 +5,7 @@ import account from '@20minutes/s3rver/lib/models/account.js'
 import S3Error from '@20minutes/s3rver/lib/models/error.js'
 import FilesystemStore from '@20minutes/s3rver/lib/stores/filesystem.js'
 import type { StandIn } from './dynamodb.ts'
+import { refuseForeign } from './foreign-requests.ts'
 import { close, LOOPBACK, listen } from './listen.ts'
 import { pagedListings } from './s3-listings.ts'
 import { ignoreMissing, joinParts, uploadOperations } from './s3-uploads.ts'
@@ -21,6 +22,8 @@ interface Credentials {
 export async function startS3(options: {
   directory: string
   credentials: Credentials
+  /** Origins whose pages may download: they are known when the gateway listens. */
+  pages?: readonly string[] | undefined
   /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
   onTrouble?(error: NodeJS.ErrnoException): void
 }): Promise<StandIn> {
@@ -39,13 +42,14 @@ export async function startS3(options: {
   // Before the router, which is last.
   const repairs = [
     tellTrouble(options.onTrouble),
-    refuseUnsupportedQueries,
+    refuseUnsupported,
     preciseCopySource(s3.store),
     uploadOperations(s3.store),
     pagedListings(s3.store),
   ]
   s3.middleware.splice(-1, 0, ...repairs)
   const server = createServer(s3.callback())
+  refuseForeign(server, options.pages)
   const port = await listen(server, 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
@@ -86,8 +90,10 @@ function tellTrouble(onTrouble?: (error: NodeJS.ErrnoException) => void) {
   }
 }
 
-/** s3rver would answer these requests with a listing. */
-async function refuseUnsupportedQueries(ctx: Context, next: () => Promise<void>): Promise<void> {
+/** s3rver lets in who does not sign (which a preflight cannot do), and would answer the questions with a listing. */
+async function refuseUnsupported(ctx: Context, next: () => Promise<void>): Promise<void> {
+  const isSigned = ctx.headers.authorization !== undefined || 'X-Amz-Algorithm' in ctx.query
+  if (!isSigned && ctx.method !== 'OPTIONS') throw new S3Error('AccessDenied', 'Access Denied')
   for (const question of ['versioning', 'policy', 'ownershipControls']) {
     if (question in ctx.query) throw new S3Error('NotImplemented', `There is no ${question} here.`)
   }

@@ -18,7 +18,7 @@ export interface LocalService {
   stop(): Promise<void>
 }
 
-interface LocalServiceOptions extends Omit<LocalStoresOptions, 'definition'> {
+interface LocalServiceOptions extends Omit<LocalStoresOptions, 'definition' | 'pages'> {
   /** Folder of serverless.yml and of the built dist/. */
   root: string
   /** 0: any free one. */
@@ -36,7 +36,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const definition = await readServiceDefinition(root, STAGE)
-  const stores = keep(await startLocalStores({ definition, directory, environment, onTrouble }))
+  const pages: string[] = []
+  const stores = keep(await startLocalStores({ definition, directory, environment, pages, onTrouble }))
   const host = keep(
     await startRestartableHost({
       root,
@@ -62,6 +63,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   )
   const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
   const origin = new URL(baseUrl).origin
+  pages.push(origin, ...stores.config.corsAllowedOrigins)
   // A server of the user's own keeps the rules that it has.
   if (!environment.AWS_ENDPOINT_URL_S3) {
     await letPageDownload(origin, { s3: stores.s3, bucket: stores.config.documentsBucket })

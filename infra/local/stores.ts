@@ -25,6 +25,8 @@ export interface LocalStoresOptions {
   /** Where the stand-ins keep their data. */
   directory: string
   environment: Readonly<Record<string, string | undefined>>
+  /** Origins whose pages may download from the embedded S3. */
+  pages?: readonly string[]
   /** Receives what the file system says when the embedded S3 cannot read or write. */
   onTrouble?: ((error: NodeJS.ErrnoException) => void) | undefined
 }
@@ -48,6 +50,7 @@ export async function startLocalStores(options: LocalStoresOptions): Promise<Loc
       await startS3({
         directory: join(directory, 's3'),
         credentials,
+        pages: options.pages,
         ...(options.onTrouble && { onTrouble: options.onTrouble }),
       }),
     ).endpoint

@@ -30,16 +30,15 @@ const corsHeadersOf = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('access-control')))
 
 describe('CORS at the local gateway', () => {
-  it('answers a preflight itself, and names the origin only if it may', async () => {
+  it('answers a preflight itself, and refuses that of any other origin', async () => {
     const ask = (origin: string) => fetch(promotion(), { method: 'OPTIONS', headers: { origin } })
     const [known, unknown] = [await ask(allowed), await ask(foreign)]
-    expect([known.status, unknown.status]).toEqual([204, 204])
+    expect([known.status, unknown.status]).toEqual([204, 403])
     expect(corsHeadersOf(known)).toMatchObject({
       'access-control-allow-origin': allowed,
       'access-control-allow-methods': 'POST',
     })
     expect(corsHeadersOf(known)).not.toHaveProperty('access-control-allow-credentials')
-    expect(corsHeadersOf(unknown)).not.toHaveProperty('access-control-allow-origin')
     expect(known.headers.get('vary')).toBe('Origin')
     const elsewhere = await fetch(new URL('/nothing', promotion()), { method: 'OPTIONS', headers: { origin: allowed } })
     expect(elsewhere.status).toBe(404)
@@ -53,10 +52,13 @@ describe('CORS at the local gateway', () => {
       'access-control-expose-headers': EXPOSED_HEADERS,
     })
     expect(answer.headers.get('vary')).toContain(', Origin')
-    expect(corsHeadersOf(await ask('POST', foreign))).toEqual({})
-    const wrongMethod = await ask('PUT', foreign)
+    const wrongMethod = await ask('PUT', allowed)
     expect(wrongMethod.headers.get('allow')).toBe('OPTIONS, POST')
-    expect(corsHeadersOf(wrongMethod)['access-control-allow-origin']).toBe('*')
+    const refused = await ask('POST', foreign)
+    expect(await refused.json()).toMatchObject({ error: { code: 403, metadata: { reason: 'request_blocked' } } })
+    for (const own of [wrongMethod, refused]) {
+      expect(corsHeadersOf(own)['access-control-allow-origin']).toBe('*')
+    }
   })
 })
 

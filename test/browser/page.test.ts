@@ -165,7 +165,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       Number(new URL(home()).port),
       'GET /demo.json HTTP/1.1\r\nHost: evil.example\r\n\r\n',
     )
-    expect(answer?.status).toBe(404)
+    expect(answer?.status).toBe(403)
     expect((await ask('x')).headers.get('access-control-allow-origin')).toBeNull()
   })
 

@@ -100,7 +100,7 @@ describe('any request', () => {
         const { method, version, headers, isAuthorized, lineEnd, isRepeated } = each
         const lines = [
           `${method} ${each.target.replace('PROMOTE', promotePath)} ${version}`,
-          'Host: x',
+          'Host: localhost',
           ...(isAuthorized ? [`Authorization: Bearer ${key()}`] : []),
           ...headers,
           '',

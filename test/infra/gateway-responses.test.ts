@@ -1,12 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { createGatewayAnswers } from '../../infra/local/gateway-answers.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, expectDocumented } from '../support/http/openapi.ts'
-import { operationsOf } from '../support/package/packaged-gateway.ts'
+import { operationsOf, pathOf } from '../support/package/packaged-gateway.ts'
 import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService, type Resource } from '../support/package/packages.ts'
 
 let dev: Packaged
+let withPages: Packaged
 beforeAll(async () => {
-  dev = await packagedService('dev')
+  ;[dev, withPages] = await Promise.all([packagedService('dev'), packagedService('existing')])
 }, PACKAGING_TIMEOUT_MS)
 
 describe('a method that a path does not have', () => {
@@ -37,6 +39,75 @@ describe('a method that a path does not have', () => {
     }
   })
 })
+
+describe('a path that the API does not have', () => {
+  const answerOf = (service: Packaged) =>
+    service.resource('ApiGatewayResourceUnknownPathAny').Properties.Integration.IntegrationResponses[0]
+
+  it('is answered by the gateway without a function, whatever its method and media type', () => {
+    const { PathPart, ParentId } = dev.resource('ApiGatewayResourceUnknownPath').Properties
+    expect([PathPart, ParentId]).toEqual(['{proxy+}', { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }])
+    const { HttpMethod, Integration } = dev.resource('ApiGatewayResourceUnknownPathAny').Properties
+    expect([HttpMethod, Integration.Type]).toEqual(['ANY', 'MOCK'])
+    const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']
+    expect(Object.keys(Integration.RequestTemplates)).toEqual(expect.arrayContaining(types))
+  })
+
+  it('gets one plain 404 that lists the operations: the gateway response, as the local gateway gives it', () => {
+    const { gatewayResponses, routes } = inject('definition')
+    const local = createGatewayAnswers(gatewayResponses, routes, []).ofType('MISSING_AUTHENTICATION_TOKEN')
+    for (const service of [dev, withPages]) {
+      const text = answerOf(service).ResponseTemplates['application/json']
+      const [ofGateway] = service
+        .ofType('AWS::ApiGateway::GatewayResponse')
+        .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
+      expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
+      const body = JSON.parse(text.replace('$context.requestId', local.headers['x-request-id']))
+      expect(body).toEqual(JSON.parse(local.body))
+      expectDocumented({ status: 404, headers: { 'x-request-id': 'x', 'cache-control': 'no-store' }, body })
+      expect(body.error.metadata).toEqual({
+        reason: 'route_not_found',
+        detail: `The API has no such operation. It has: ${operationsOf(service)
+          .map(({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, service)}`)
+          .toSorted()
+          .join(', ')}.`,
+      })
+    }
+  })
+})
+
+describe('templates', () => {
+  it('read nothing of the request and call nothing on it: no pattern that somebody could make expensive', () => {
+    const methods = [dev, withPages].flatMap((service) => service.ofType('AWS::ApiGateway::Method'))
+    const integrations = methods.map(({ Properties }) => ({ ...Properties.Integration, method: Properties.HttpMethod }))
+    const answers = integrations.flatMap(({ method, IntegrationResponses = [] }) =>
+      IntegrationResponses.map((answer: object) => ({ ...answer, method })),
+    )
+    for (const answer of answers) expect(answer).not.toHaveProperty('SelectionPattern')
+    const usedBy = (templates: Record<string, string>[]) =>
+      new Set(templates.flatMap((each = {}) => Object.values(each)).flatMap((text) => text.match(USED) ?? []))
+    const own = [dev, withPages].flatMap((service) => service.ofType('AWS::ApiGateway::GatewayResponse'))
+    const plain = answers.filter(({ method }) => method !== 'OPTIONS')
+    expect(usedBy(own.map(({ Properties }) => Properties.ResponseTemplates))).toEqual(new Set(['$context.requestId']))
+    expect(usedBy(plain.map(({ ResponseTemplates }) => ResponseTemplates))).toEqual(new Set(['$context.requestId']))
+    expect(usedBy(integrations.map(({ RequestTemplates }) => RequestTemplates))).toEqual(new Set())
+    const preflights = answers.filter(({ method }) => method === 'OPTIONS')
+    expect(usedBy(preflights.map(({ ResponseTemplates }) => ResponseTemplates)), 'compares one header').toEqual(
+      new Set([
+        '#set',
+        '#if',
+        '#end',
+        '$origin',
+        '$input.params("Origin")',
+        '$input.params("origin")',
+        '$context.responseOverride.header.Access-Control-Allow-Origin',
+      ]),
+    )
+  })
+})
+
+/** Directives, and variables with what is called on them. */
+const USED = /#\w+|\$!?\{?[\w-]+(?:\.[\w-]+)*(?:\([^)]*\))?/g
 
 describe('gateway responses', () => {
   /** API Gateway, "Gateway response types". */

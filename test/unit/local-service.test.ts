@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }))
 describe('the lock of a data directory', () => {
   it('is held by one at a time; the others are told by whom', async () => {
     const place = join(directory, 'with space')
+    await mkdir(place, { mode: 0o755 })
     const lock = (await lockDirectory(place)) as DirectoryLock
+    expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
     expect(await lockDirectory(place)).toEqual({ pid: 0 })
     await lock.announce({ pid: 7, base_url: 'http://x' })
     expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })

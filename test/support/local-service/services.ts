@@ -40,10 +40,10 @@ export async function sharedService(): Promise<TestService> {
   return visit(demo, directory, async () => {})
 }
 
-/** What npm start serves, on a free port and with data of its own. */
-export async function startService(): Promise<TestService> {
+/** What npm start serves, on a free port and with data of its own. @param log receives what the function host prints */
+export async function startService(log: (text: string) => void = () => {}): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-e2e-'))
-  const service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log: () => {} })
+  const service = await startLocalService({ root: ROOT, port: 0, directory, environment: {}, log })
   return visit(service.demo, directory, async () => {
     await service.stop()
     await rm(directory, { recursive: true, force: true })
