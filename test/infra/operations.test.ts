@@ -70,13 +70,6 @@ describe('the commands of the documentation', () => {
       expect(row('restore')).toContain(action)
   })
 
-  it('promise as many deployments to roll back to as are kept', async () => {
-    const { provider } = parse(await readFile(join(ROOT, 'serverless.yml'), 'utf8'))
-    const kept = provider.deploymentBucket.maxPreviousDeploymentArtifacts
-    expect(kept).toBeGreaterThan(0)
-    expect(operations).toContain(`which reaches the last ${kept} deployments`)
-  })
-
   it.each([
     ['nothing', '', 0],
     ['some', '3\t4\t5', 3 * API_FUNCTION_NAMES.length],
