@@ -64,13 +64,6 @@ describe('a deployment', () => {
     ])
   })
 
-  it.each(API_FUNCTIONS)(
-    'shifts the traffic of %s by its own preference, not by that of the deployment before',
-    (id) => {
-      expect(prod.resource(`${id}Alias`).DependsOn).toEqual([`${id}TrafficShift`])
-    },
-  )
-
   it.each(API_FUNCTIONS)('may shift the alias of %s, once it is allowed to', (id) => {
     expect(prod.resource(`${id}TrafficShift`).DependsOn).toEqual([`${id}ShiftPolicy`])
     const { RoleName, PolicyDocument } = prod.resource(`${id}ShiftPolicy`).Properties
