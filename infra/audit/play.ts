@@ -123,10 +123,8 @@ async function work(state: State, input: unknown, stage: Stage, history: History
       }
       const caught = ((state.Catch ?? []) as Rule[]).find((rule) => applies(rule, error))
       if (caught === undefined) throw error
-      return {
-        output: put(input, caught.ResultPath as string | undefined, failureOf(error)),
-        next: String(caught.Next),
-      }
+      const output = put(input, caught.ResultPath as string | undefined, failureOf(error))
+      return { output, next: String(caught.Next) }
     }
   }
 }
