@@ -6,7 +6,7 @@ import { CommandError } from './command-error.ts'
 import type { Target } from './connect.ts'
 
 /** A round that was begun here, with its shards as far as they came. */
-export type BegunRound = AuditRound & { shards: AuditShard[] }
+export type BegunRound = Omit<AuditRound, 'shards'> & { shards: AuditShard[] }
 
 /** Saves the progress of a command-line audit, one file per deployment. */
 export function createCheckpoint({ local, stage, directory }: Pick<Target, 'local' | 'stage' | 'directory'>) {

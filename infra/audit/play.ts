@@ -123,8 +123,8 @@ async function work(state: State, input: unknown, stage: Stage, history: History
       }
       const caught = ((state.Catch ?? []) as Rule[]).find((rule) => applies(rule, error))
       if (caught === undefined) throw error
-      const failure = { Error: nameOf(error), Cause: error instanceof Error ? error.message : String(error) }
-      return { output: put(input, caught.ResultPath as string | undefined, failure), next: String(caught.Next) }
+      const output = put(input, caught.ResultPath as string | undefined, failureOf(error))
+      return { output, next: String(caught.Next) }
     }
   }
 }
@@ -139,31 +139,35 @@ async function performTask(state: State, input: unknown, stage: Stage): Promise<
   }
 }
 
-/** Leaves out failed items, up to the tolerated share. */
+/**
+ * A failed item, up to the tolerated share, leaves its execution's data instead of an output (developer guide,
+ * "ResultWriter": of a failed child workflow, the result is as with the transformation NONE).
+ */
 async function mapItems(state: State, input: unknown, stage: Stage): Promise<unknown[]> {
   const { ProcessorConfig = {}, ...processor } = state.ItemProcessor
   if (ProcessorConfig.Mode !== 'DISTRIBUTED')
     throw stateMachineError('States.Runtime', 'only distributed maps are known')
   const items = at(state.ItemsPath ?? '$', input, stage.context) as unknown[]
   const left = [...items.entries()]
-  const outputs: { output?: unknown }[] = items.map(() => ({}))
+  const outputs: unknown[] = items.map(() => undefined)
   let failures = 0
   const workOff = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [index, item] = next
       try {
-        outputs[index] = { output: await play(processor as Definition, item, stage) }
+        outputs[index] = await play(processor as Definition, item, stage)
       } catch (error) {
         stage.signal.throwIfAborted()
         const tolerated = ((state.ToleratedFailurePercentage ?? 0) / 100) * items.length
         if (++failures > tolerated) {
           throw stateMachineError('States.ExceedToleratedFailureThreshold', `of ${items.length} items: ${error}`)
         }
+        outputs[index] = { Status: 'FAILED', Input: JSON.stringify(item), ...failureOf(error) }
       }
     }
   }
   await Promise.all(Array.from({ length: state.MaxConcurrency ?? items.length }, workOff))
-  return outputs.flatMap((done) => ('output' in done ? [done.output] : []))
+  return outputs
 }
 
 function choose({ Choices, Default }: State, input: unknown): string {
@@ -183,6 +187,11 @@ function refuseUnknown(name: string, state: State): void {
   if (unknown === undefined) return
   throw stateMachineError('States.Runtime', `${name}: ${fields ? `the field ${unknown}` : state.Type} is not known`)
 }
+
+const failureOf = (error: unknown) => ({
+  Error: nameOf(error),
+  Cause: error instanceof Error ? error.message : String(error),
+})
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : 'Error')
 

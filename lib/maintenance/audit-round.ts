@@ -23,8 +23,8 @@ export interface AuditRound {
   /** An earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end, without the shards that were lost. */
-  shards: Pick<AuditShard, 'counters' | 'isComplete'>[]
+  /** At the end: what each shard came to; of one whose execution failed, the engine's own account, with neither. */
+  shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
 export interface RoundReport extends AuditCounters {
@@ -136,7 +136,7 @@ function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, dep
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  // Zeros as well: they let an alarm end.
+  // Zeros as well, so that every kind has a line on a graph.
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
   deps.metrics.publish({
     AuditRoundsCompleted: shardsIncomplete === 0 ? 1 : 0,
@@ -149,7 +149,7 @@ function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, dep
 
 function sumOf(shards: AuditRound['shards']): AuditCounters {
   const sum = { ...NOTHING_AUDITED }
-  for (const { counters } of shards) {
+  for (const { counters = NOTHING_AUDITED } of shards) {
     for (const name of Object.keys(sum) as (keyof AuditCounters)[]) sum[name] += counters[name]
   }
   return sum

@@ -32,18 +32,22 @@ const expression = (name: string) =>
   alarm(name).Metrics.find(({ Expression }: { Expression?: string }) => Expression !== undefined)?.Expression
 
 describe('what callers notice', () => {
-  it('5xx: above a share of requests, once there are enough', () => {
+  it('5xx: above a share of requests, in any two of fifteen minutes', () => {
     expect(mathMetrics('ServerErrorRate')).toEqual({
       errors: { Namespace: 'AWS/ApiGateway', MetricName: '5XXError', Dimensions: GATEWAY },
       requests: { Namespace: 'AWS/ApiGateway', MetricName: 'Count', Dimensions: GATEWAY },
     })
-    expect(expression('ServerErrorRate')).toBe('IF(requests >= 10, 100 * errors / requests, 0)')
-    expect(alarm('ServerErrorRate').Threshold).toBe(THRESHOLDS.alarmServerErrorPercent)
+    expect(expression('ServerErrorRate')).toBe('100 * errors / requests')
+    expect(alarm('ServerErrorRate')).toMatchObject({
+      Threshold: THRESHOLDS.alarmServerErrorPercent,
+      EvaluationPeriods: 15,
+      DatapointsToAlarm: 2,
+    })
   })
 
   it('5xx: six times as many as the promised 0.1 %, for six hours', () => {
     expect(mathMetrics('ErrorBudget')).toEqual(mathMetrics('ServerErrorRate'))
-    expect(expression('ErrorBudget')).toBe('IF(requests >= 500, 100 * errors / requests, 0)')
+    expect(expression('ErrorBudget')).toBe('IF(errors >= 3, 100 * errors / requests, 0)')
     expect(alarm('ErrorBudget')).toMatchObject({ EvaluationPeriods: 1, Threshold: 0.6 })
     for (const { MetricStat } of alarm('ErrorBudget').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(21_600)
   })
@@ -57,15 +61,29 @@ describe('what callers notice', () => {
     })
   })
 
-  it('throttles: of each function and of the ledger', () => {
-    for (const id of API_FUNCTIONS) {
-      const slug = id.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
-      expect(alarm(`${id}Throttles`)).toMatchObject({ MetricName: 'Throttles', Dimensions: [functionNamed(slug)] })
-    }
-    expect(alarm('LedgerThrottles')).toMatchObject({
+  it('throttles: of all functions and of the ledger', () => {
+    const throttles = Object.values(mathMetrics('FunctionThrottles'))
+    const slugs = API_FUNCTIONS.map((id) => id.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase())
+    expect(throttles).toEqual(
+      slugs.map((slug) => ({
+        Namespace: 'AWS/Lambda',
+        MetricName: 'Throttles',
+        Dimensions: [functionNamed(slug)],
+      })),
+    )
+    expect(mathMetrics('LedgerThrottles').throttled).toMatchObject({
       MetricName: 'WriteThrottleEvents',
       Dimensions: [{ Name: 'TableName', Value: 'container-file-promotion-prod-workspaces' }],
     })
+  })
+
+  it('the concurrency of the account, before it is used up', () => {
+    expect(mathMetrics('Concurrency').used).toMatchObject({
+      Namespace: 'AWS/Usage',
+      Dimensions: expect.arrayContaining([{ Name: 'Resource', Value: 'ConcurrentExecutions' }]),
+    })
+    expect(expression('Concurrency')).toBe('100 * used / SERVICE_QUOTA(used)')
+    expect(alarm('Concurrency').Threshold).toBe(80)
   })
 
   it('failures of ours, and requests that nobody counts', () => {
@@ -83,9 +101,8 @@ describe('what is counted and kept', () => {
       runs: { Namespace: 'AWS/Lambda', MetricName: 'Invocations', Dimensions: dimensions },
       errors: { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: dimensions },
     })
-    expect(expression('ResolverFailing')).toBe('runs - errors')
     // Five runs for each group of shards: when 17 of 20 succeed, each group has had one that did.
-    expect(alarm('ResolverFailing')).toMatchObject({ ...NONE, Threshold: 17, EvaluationPeriods: 1 })
+    expect(alarm('ResolverFailing')).toMatchObject({ ComparisonOperator: 'LessThanThreshold', Threshold: 17 })
     for (const { MetricStat } of alarm('ResolverFailing').Metrics) if (MetricStat) expect(MetricStat.Period).toBe(300)
   })
 
@@ -97,11 +114,8 @@ describe('what is counted and kept', () => {
     })
     expect(existing.resource('AuditFailingAlarm').Properties).toMatchObject({ ...failing, EvaluationPeriods: 2 })
     expect(alarm('AuditLate')).toMatchObject({ MetricName: 'AuditRoundAge', Statistic: 'Maximum', Threshold: 100 })
-    expect(alarm('AuditIncomplete')).toMatchObject({
-      MetricName: 'AuditShardsIncomplete',
-      Statistic: 'Sum',
-      Threshold: 1,
-    })
+    expect(mathMetrics('AuditIncomplete').lost).toMatchObject({ MetricName: 'AuditShardsIncomplete' })
+    expect(alarm('AuditIncomplete').Threshold).toBe(1)
   })
 
   it('the audit: more than a hundredth of the workspaces was not added up, two days running', () => {
@@ -165,16 +179,12 @@ describe('what is counted and kept', () => {
   })
 
   it('drift, lost documents, and all other findings of the audit', () => {
-    expect(alarm('LostDocuments')).toMatchObject({
-      MetricName: 'AuditFindings',
-      Dimensions: [SERVICE, { Name: 'kind', Value: 'document_without_object' }],
-      Threshold: 1,
+    const found = (...dimensions: object[]) => ({
+      found: { Namespace: 'ContainerFilePromotion', MetricName: 'AuditFindings', Dimensions: [SERVICE, ...dimensions] },
     })
-    expect(alarm('Drift')).toMatchObject({
-      MetricName: 'AuditFindings',
-      Dimensions: [SERVICE, { Name: 'kind', Value: 'drift' }],
-      Threshold: 1,
-    })
-    expect(alarm('AuditFindings')).toMatchObject({ MetricName: 'AuditFindings', Dimensions: [SERVICE], Threshold: 1 })
+    expect(mathMetrics('LostDocuments')).toEqual(found({ Name: 'kind', Value: 'document_without_object' }))
+    expect(mathMetrics('Drift')).toEqual(found({ Name: 'kind', Value: 'drift' }))
+    expect(mathMetrics('AuditFindings')).toEqual(found())
+    for (const name of ['LostDocuments', 'Drift', 'AuditFindings']) expect(alarm(name).Threshold).toBe(1)
   })
 })

@@ -3,6 +3,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import * as cloudformation from '@aws-sdk/client-cloudformation'
+import * as dynamodb from '@aws-sdk/client-dynamodb'
+import * as lambda from '@aws-sdk/client-lambda'
+import * as s3 from '@aws-sdk/client-s3'
+import * as sns from '@aws-sdk/client-sns'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, runAdmin } from '../support/local-service/admin.ts'
@@ -56,6 +61,18 @@ describe('the commands of the documentation', () => {
     }
   })
 
+  it('of AWS are there', () => {
+    const clients = { cloudformation, dynamodb, lambda, s3api: s3, sns }
+    const pascal = (name: string) => name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())
+    const asked = commands(operations).flatMap((line) => {
+      const [, service = '', wait, name = ''] = /\baws ([a-z0-9]+) (wait )?([a-z-]+)/.exec(line) ?? []
+      const client = clients[service as keyof typeof clients]
+      return client ? [{ line, client, api: wait ? `waitUntil${pascal(name)}` : `${pascal(name)}Command` }] : []
+    })
+    expect(asked.length).toBeGreaterThan(10)
+    for (const { line, client, api } of asked) expect([line, api in client]).toEqual([line, true])
+  })
+
   it('begin a round of the audit by its state machine: its function alone does one slice', () => {
     const lines = commands(operations)
     expect(lines.filter((line) => line.startsWith('aws stepfunctions start-execution')).length).toBeGreaterThan(0)
@@ -68,13 +85,6 @@ describe('the commands of the documentation', () => {
     expect(row('doctor')).toContain('on the sandbox bucket `s3:ListBucket`')
     for (const action of ['RestoreTableToPointInTime', 'DescribeContinuousBackups', 'UpdateTimeToLive', 'DeleteTable'])
       expect(row('restore')).toContain(action)
-  })
-
-  it('promise as many deployments to roll back to as are kept', async () => {
-    const { provider } = parse(await readFile(join(ROOT, 'serverless.yml'), 'utf8'))
-    const kept = provider.deploymentBucket.maxPreviousDeploymentArtifacts
-    expect(kept).toBeGreaterThan(0)
-    expect(operations).toContain(`which reaches the last ${kept} deployments`)
   })
 
   it.each([

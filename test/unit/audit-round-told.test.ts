@@ -168,6 +168,21 @@ describe('what a round of the audit tells', () => {
     ])
   })
 
+  it('ends with a report although the engine has no output of a shard, only why its execution failed', async () => {
+    const { published, perform, shard } = await setUp()
+    const counters = { ...NOTHING_AUDITED, workspaces: 3 }
+    const failed = {
+      Status: 'FAILED',
+      Name: 'x',
+      Input: '{}',
+      Error: 'States.Timeout',
+      StopDate: '2026-11-21T10:00:00Z',
+    }
+    const round = { ...shard, totalShards: 2, shards: [{ counters, isComplete: true }, failed] }
+    expect(await perform({ task: 'end', round })).toMatchObject({ ...counters, shardsIncomplete: 1 })
+    expect(published.at(-1)).toMatchObject({ AuditRoundsCompleted: 0, AuditShardsIncomplete: 1 })
+  })
+
   it('is begun by its state machine only', async () => {
     const { perform } = await setUp()
     await expect(perform({ task: 'nonsense' })).rejects.toThrow('The audit knows no task {"task":"nonsense"}')

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { MAX_SHARDS } from '../../lib/config.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import {
   type AuditRound,
@@ -16,6 +17,9 @@ import {
   workspace,
 } from '../support/maintenance/audit-rounds.ts'
 import { createPorts } from '../support/ports.ts'
+
+/** Step Functions API Reference, TaskFailedEventDetails. */
+const MOST_OF_A_CAUSE = 32_768
 
 const named = (name: string, message = name) => Object.assign(new Error(message), { name })
 
@@ -196,5 +200,27 @@ describe('a workspace whose audit fails for ever', () => {
     expect(report.shardsIncomplete).toBe(1)
     expect(ids.length).toBeGreaterThan(3)
     expect(published).toContainEqual(expect.objectContaining({ AuditRoundsCompleted: 0, AuditShardsIncomplete: 1 }))
+  })
+
+  it('does not keep the round from its report, even when the execution of its shard fails', async () => {
+    const { deps, published } = await planted()
+    const { report } = await playRoundOf(deps, {
+      // No state: the next one has nothing to choose by, which no Catch catches.
+      invoke: async (task, perform) => ('state' in task && task.state.shard === 1 ? {} : perform(deps)),
+    })
+    expect(report.shardsIncomplete).toBe(1)
+    expect(published).toContainEqual(expect.objectContaining({ AuditRoundsCompleted: 0, AuditShardsIncomplete: 1 }))
+  })
+
+  it('leaves room for what all shards answer, when the most there can be are given up for the longest reasons', async () => {
+    const { ports } = await planted()
+    const deps = roundDependencies(ports, MAX_SHARDS)
+    const { report } = await playRoundOf(deps, {
+      async invoke(task, perform) {
+        if ('state' in task) throw named('Broken', 'x'.repeat(MOST_OF_A_CAUSE))
+        return perform(deps)
+      },
+    })
+    expect(report.shardsIncomplete).toBe(MAX_SHARDS)
   })
 })

@@ -89,14 +89,15 @@ describe('a state machine that is played', () => {
       },
     })
 
-    it('does its states with each item, and leaves out those that failed, if that is tolerated', async () => {
+    it('does its states with each item, and answers what is known of those that failed, if that is tolerated', async () => {
       const perform: Stage['perform'] = async (_, item) => {
         if (item === 2) throw named('Broken')
         return Number(item) * 10
       }
       const { stage } = stageOf([], { perform })
       const input = { items: [1, 2, 3] }
-      expect(await play(map({ ToleratedFailurePercentage: 100 }), input, stage)).toEqual({ items: [10, 30] })
+      const failed = { Status: 'FAILED', Input: '2', Error: 'Broken', Cause: 'it was Broken' }
+      expect(await play(map({ ToleratedFailurePercentage: 100 }), input, stage)).toEqual({ items: [10, failed, 30] })
       await expect(play(map(), input, stage)).rejects.toThrow('Broken')
     })
 

@@ -1,7 +1,8 @@
 """A mock AWS account: moto's server with what it lacks of CloudFormation.
 
 moto knows neither deletion policies nor rollbacks, deploys in an order of its own, and has no model of some resource types.
-What is added here follows the AWS documentation: "DeletionPolicy attribute", "Stack failure options", "AWS::Lambda::Version".
+What is added here follows the AWS documentation: "DeletionPolicy attribute", "Stack failure options", "AWS::Lambda::Version",
+"Monitoring deployments with CloudWatch alarms in CodeDeploy".
 
     python3 mock_account.py PORT FAILING
 
@@ -72,27 +73,70 @@ class Placeholder(CloudFormationModel):
         """Nothing holds it."""
 
 
-class Alias(Placeholder):
+class DeploymentGroup(Placeholder):
     __module__ = "moto.cloudformation"
+
+    by_id = {}
 
     def __init__(self, name, properties):
         super().__init__(name, properties)
-        self.function_name, self.alias = properties["FunctionName"], properties["Name"]
-
-    @classmethod
-    def apply(cls, properties, account_id, region_name):
-        backend = awslambda.lambda_backends[account_id][region_name]
-        name, function, version = properties["Name"], properties["FunctionName"], str(properties["FunctionVersion"])
-        try:
-            backend.update_alias(name, function, version, None, None)
-        except Exception:
-            backend.create_alias(name, function, version, "", None)
+        self.physical_resource_id = name
 
     @classmethod
     def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
-        alias = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name)
+        group = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name)
+        cls.by_id[group.physical_resource_id] = group.heed(cloudformation_json["Properties"]["AlarmConfiguration"])
+        return group
+
+    @classmethod
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        return original_resource.heed(cloudformation_json["Properties"]["AlarmConfiguration"])
+
+    def heed(self, configuration):
+        enabled = str(configuration["Enabled"]).lower() == "true"
+        self.alarms = [alarm["Name"] for alarm in configuration["Alarms"]] if enabled else []
+        return self
+
+    def alarms_on(self, region_name):
+        if not self.alarms:
+            return []
+        described = api_of("cloudwatch", region_name).describe_alarms(AlarmNames=self.alarms)["MetricAlarms"]
+        return [alarm["AlarmName"] for alarm in described if alarm["StateValue"] == "ALARM"]
+
+
+class Alias(Placeholder):
+    """Gets another version by CodeDeploy, which stops while an alarm of the group is on, and knows the version it starts from."""
+
+    __module__ = "moto.cloudformation"
+
+    is_taken_back = False
+
+    def __init__(self, name, properties):
+        super().__init__(name, properties)
+        self.function_name, self.alias, self.version = properties["FunctionName"], properties["Name"], str(properties["FunctionVersion"])
+
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        alias = cls(resource_name, cloudformation_json["Properties"])
         backend = awslambda.lambda_backends[account_id][region_name]
-        alias.physical_resource_id = backend.get_alias(alias.alias, alias.function_name).arn
+        alias.physical_resource_id = backend.create_alias(alias.alias, alias.function_name, alias.version, "", None).arn
+        return alias
+
+    @classmethod
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        alias, backend = original_resource, awslambda.lambda_backends[account_id][region_name]
+        version = str(cloudformation_json["Properties"]["FunctionVersion"])
+        if version == alias.version:
+            return alias
+        current = backend.get_alias(alias.alias, alias.function_name).function_version
+        if current != alias.version:
+            raise RuntimeError(f"the alias has version {current}, not the version {alias.version} that the deployment starts from")
+        group = cloudformation_json["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]["DeploymentGroupName"]
+        on = [] if cls.is_taken_back else DeploymentGroup.by_id[group].alarms_on(region_name)
+        if on:
+            raise RuntimeError(f"the deployment was stopped: alarms are on ({', '.join(on)})")
+        backend.update_alias(alias.alias, alias.function_name, version, None, None)
+        alias.version = version
         return alias
 
     def delete(self, account_id, region_name):
@@ -238,6 +282,7 @@ FakeBucket.get_permission = lambda self, action, resource: PermissionResult.NEUT
 
 
 OWN_MODELS = {
+    "AWS::CodeDeploy::DeploymentGroup": DeploymentGroup,
     "AWS::Lambda::Alias": Alias,
     "AWS::Lambda::Version": Version,
     "AWS::ApiGateway::Account": GatewayAccount,
@@ -285,7 +330,8 @@ def in_order(resources):
             return
         done.add(name)
         depends = resources[name].get("DependsOn", [])
-        for each in sorted(references(resources[name].get("Properties", {})) | set([depends] if isinstance(depends, str) else depends)):
+        referred = references([resources[name].get(part, {}) for part in ("Properties", "UpdatePolicy")])
+        for each in sorted(referred | set([depends] if isinstance(depends, str) else depends)):
             visit(each)
         order.append(name)
 
@@ -330,7 +376,9 @@ def update(self, template, parameters=None):
             elif new[name] != former["resources"][name] or references(new[name]) & set(added):
                 parsing.parse_and_update_resource(name, new[name], self, account_id=self._account_id, region_name=self._region_name)
     except Exception as error:
+        Alias.is_taken_back = True
         roll_back(self, former, new, added)
+        Alias.is_taken_back = False
         raise RolledBack(str(error)) from error
     for name, resource_json in former["resources"].items():
         if name not in new and resource_json.get("DeletionPolicy") not in KEPT:

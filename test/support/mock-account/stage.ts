@@ -73,6 +73,8 @@ export async function startStage() {
 
   let ownSettings: Record<string, string> = {}
   return {
+    /** Where `serverless` runs. */
+    project,
     failOn: account.failOn,
     admin,
     adminUnrecorded,
