@@ -8,7 +8,6 @@ import { describeFailure } from './describe-failure.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addDocumentsCommands } from './documents-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
-import { addLoadCommand } from './load-command.ts'
 import { createOutput } from './output.ts'
 import { parseStage } from './parse-values.ts'
 import { addRestoreCommands } from './restore-command.ts'
@@ -112,7 +111,6 @@ function addCommands(program: Command, run: Run, terminal: Terminal): void {
   addAuditCommand(program.command('audit'), run)
   addDoctorCommand(program.command('doctor'), run)
   addSmokeCommand(program.command('smoke'), run)
-  addLoadCommand(program.command('load'), run)
   addSwitchCommands(program, run)
   addRestoreCommands(program.command('restore').description('restore tables to a moment, and rehearse it'), run)
   addCompletionCommand(program, terminal)

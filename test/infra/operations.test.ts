@@ -51,7 +51,7 @@ describe('the commands of the documentation', () => {
       byCommand.set(path, new Set([...(byCommand.get(path) ?? []), ...options]))
     }
     expect([...byCommand.keys()]).toEqual(
-      expect.arrayContaining(['doctor', 'smoke', 'load', 'stop', 'resume', 'restore tables', 'keys rotate', 'audit']),
+      expect.arrayContaining(['doctor', 'smoke', 'stop', 'resume', 'restore tables', 'keys rotate', 'audit']),
     )
     for (const [path, options] of byCommand) {
       const help = await runAdmin([...path.split(' '), '--help'])
