@@ -19,6 +19,8 @@ export function readDocumentRow(attributes: Attributes): DocumentRow {
 function countedByTombstone(item: TombstoneItem): CountedBytes | undefined {
   const { attempt_id, size_bytes: sizeBytes, counted_from: countedFrom, closed_by, closed_in: closedIn } = item
   if (attempt_id === undefined || sizeBytes === undefined) return undefined
+  // 0.2.0 did not say how; its deletions had ended before this version began.
+  if (closed_by === undefined && item.expires_at !== undefined) return undefined
   const bytes = { attemptId: attempt_id as AttemptId, sizeBytes, countedFrom }
   if (closed_by === undefined || closedIn === undefined) return bytes
   return { ...bytes, closedBy: closed_by as ReleaseId, closedIn }
