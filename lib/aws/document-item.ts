@@ -77,7 +77,11 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
   const { attempt_id, expires_at } = item
   if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
-  const { object_key, size_bytes } = readItem<DocumentItem>(attributes, { object_key: 'string', size_bytes: 'number' }, KEYS)
+  const { object_key, size_bytes } = readItem<DocumentItem>(
+    attributes,
+    { object_key: 'string', size_bytes: 'number' },
+    KEYS,
+  )
   return {
     workspaceId: item.workspace_id as WorkspaceId,
     documentId: item.document_id as DocumentId,

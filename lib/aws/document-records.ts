@@ -1,4 +1,9 @@
-import { type DynamoDBClient, GetItemCommand, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
+import {
+  type DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { DocumentOfAttempt, DocumentRecords } from '../promotion/document-records.ts'
@@ -27,8 +32,7 @@ const IS_EXPIRED = 'expires_at <= :now'
 const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-const IS_RECORDABLE =
-  `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
 /** Its document was deleted, and its bytes are not given back yet. */
 const IS_UNFINISHED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))`
 const REMOVE_REMAINS = 'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, closed_by, closed_in'

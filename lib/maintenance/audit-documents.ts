@@ -75,7 +75,14 @@ export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudi
   if (!document || !('isDeleted' in document) || document.isFinished) return
   const overdueMs = note ? deps.now() - note.leaseExpiresAtMs : 0
   const { attemptId, sizeBytes } = document
-  const finding = { workspaceId, kind: 'expired_reservation', attemptId, purpose: 'deletion', sizeBytes, overdueMs } as const
+  const finding = {
+    workspaceId,
+    kind: 'expired_reservation',
+    attemptId,
+    purpose: 'deletion',
+    sizeBytes,
+    overdueMs,
+  } as const
   await reportFinding(finding, audit, () => deleteDocument({ workspaceId, documentId }, deps, signal))
 }
 

@@ -79,10 +79,10 @@ async function claimAndTake(
   const { signal } = request.deadline
   try {
     if (request.idempotencyKey !== undefined) {
-      progress.reservation = 'claimed'
-      await claimDocument(reservation, deps, signal)
+      await claimDocument(reservation, progress, deps, signal)
       // A twin that was here before may have ended well.
-      if (await findReplay(target, request.caller, deps.documents, signal)) throw new ServiceError('promotion_in_progress')
+      if (await findReplay(target, request.caller, deps.documents, signal))
+        throw new ServiceError('promotion_in_progress')
     }
     return await takeBytes(reservation, progress, request, deps)
   } catch (error) {

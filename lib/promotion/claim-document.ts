@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { lateCopyOf, settle, undo } from './end-attempt.ts'
+import { lateCopyOf, type Progress, settle, undo } from './end-attempt.ts'
 import type { ReleaseDependencies } from './release-bytes.ts'
 import type { OpenReservation, Reservation } from './reservations.ts'
 
@@ -9,14 +9,16 @@ const LONGEST_LIFE_MS = 40_000
 /**
  * Keeps twins (attempts at the same document) out before any bytes are taken. Takes back another attempt first, if it
  * is provably dead.
+ * @param progress updated as it goes
  * @throws ServiceError promotion_in_progress while another attempt at the same document may be alive
  */
 export async function claimDocument(
   reservation: Reservation,
+  progress: Progress,
   deps: ReleaseDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const other = await deps.reservations.claim(reservation, signal)
+  const other = await tryToClaim(reservation, undefined, progress, deps, signal)
   if (other === undefined) return
   if (!isDead(other, deps)) throw inProgress(other, deps)
   if (other.purpose === 'promotion') {
@@ -28,8 +30,22 @@ export async function claimDocument(
     await deps.reservations.note('late_copy', lateCopyOf(other, deps), signal)
   }
   // Without its claim it can no longer open a reservation.
-  const another = await deps.reservations.claim(reservation, signal, other)
+  const another = await tryToClaim(reservation, other, progress, deps, signal)
   if (another !== undefined) throw inProgress(another, deps)
+}
+
+async function tryToClaim(
+  reservation: Reservation,
+  dead: OpenReservation | undefined,
+  progress: Progress,
+  { reservations }: ReleaseDependencies,
+  signal: AbortSignal,
+): Promise<OpenReservation | undefined> {
+  // After an error, too: it may be there.
+  progress.reservation = 'claimed'
+  const other = await reservations.claim(reservation, signal, dead)
+  if (other !== undefined) progress.reservation = 'none'
+  return other
 }
 
 function isDead(other: OpenReservation, { leaseMs, now }: ReleaseDependencies): boolean {

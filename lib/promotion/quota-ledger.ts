@@ -42,10 +42,7 @@ export interface QuotaLedger {
   /** Announces that bytes, still counted, will be given back. Never repeat a failed try under the same id. */
   mark(release: Release, signal: AbortSignal): Promise<MarkedRelease | 'crowded'>
   /** Makes sure that the resolver looks at the workspace's reservations once the lease is over. */
-  schedule(
-    work: { workspaceId: WorkspaceId; leaseExpiresAtMs: number },
-    signal: AbortSignal,
-  ): Promise<void>
+  schedule(work: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }, signal: AbortSignal): Promise<void>
   /** Removes the marker, if it is there; the bytes stay counted. */
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
   /** Gives back the marker's bytes and removes it. @returns undefined when it had been done before */

@@ -60,11 +60,7 @@ export interface Reservations {
    * @param isClaimed succeeds only while the attempt has its claim; otherwise, only while nothing is there
    * @returns 'refused' when it is not open and never will be; 'throttled' when it is not
    */
-  open(
-    reservation: Reservation,
-    isClaimed: boolean,
-    signal: AbortSignal,
-  ): Promise<'opened' | 'refused' | 'throttled'>
+  open(reservation: Reservation, isClaimed: boolean, signal: AbortSignal): Promise<'opened' | 'refused' | 'throttled'>
   find(
     document: { workspaceId: WorkspaceId; documentId: DocumentId },
     signal: AbortSignal,
@@ -80,7 +76,11 @@ export interface Reservations {
   remove(reservation: Pick<Reservation, 'workspaceId' | 'documentId' | 'attemptId'>, signal: AbortSignal): Promise<void>
   /** Whoever looks at the workspace after its lease goes on with it. */
   note(note: Note, reservation: Reservation, signal: AbortSignal): Promise<void>
-  removeNote(note: Note, reservation: Pick<Reservation, 'workspaceId' | 'attemptId'>, signal: AbortSignal): Promise<void>
+  removeNote(
+    note: Note,
+    reservation: Pick<Reservation, 'workspaceId' | 'attemptId'>,
+    signal: AbortSignal,
+  ): Promise<void>
   /** All of a workspace's, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<OpenReservation>
 }
