@@ -5,12 +5,22 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb'
+import {
+  GetFunctionConcurrencyCommand,
+  LambdaClient,
+  ResourceNotFoundException as LambdaNotFound,
+} from '@aws-sdk/client-lambda'
+import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
+import { physicalNamePrefix, ROLE_NAME_LENGTH } from './physical-name.ts'
 import { resourcesOf, type StackResource } from './stack.ts'
 
 /** What is about to be deployed, as far as it depends on the account. */
 export interface Intention {
   stackName: string
   createsGatewayLogRole: boolean
+  auditShards: number
+  /** 0: none. */
+  reservedConcurrency: number
   /** Those that the template creates, with the parameter that could name an existing one instead. */
   newTables: readonly { parameter: string; name: string }[]
   /** Existing tables that the parameters name, with the indexes that the service reads. */
@@ -30,6 +40,10 @@ export async function examineAccount(intention: Intention): Promise<Findings> {
   const looks = [
     { action: 'apigateway:GET on /account', look: () => problemsInGatewayLogRole(intention) },
     {
+      action: 'lambda:GetAccountSettings and GetFunctionConcurrency',
+      look: () => problemsInConcurrency(intention, findings),
+    },
+    {
       action: 'cloudformation:ListStackResources and dynamodb:DescribeTable',
       look: async () => problemsInTables(intention, await resourcesOf(intention.stackName)),
     },
@@ -48,7 +62,8 @@ export async function examineAccount(intention: Intention): Promise<Findings> {
 /** API Gateway developer guide, "Set up CloudWatch logging": one role for all APIs of an account in a region. */
 async function problemsInGatewayLogRole({ stackName, createsGatewayLogRole }: Intention): Promise<string[]> {
   const { cloudwatchRoleArn: role } = await new APIGatewayClient({}).send(new GetAccountCommand({}))
-  if (role && createsGatewayLogRole && !role.includes(`/${stackName}-GatewayLogRole-`)) {
+  const ownRole = physicalNamePrefix({ stackName, logicalId: 'GatewayLogRole' }, ROLE_NAME_LENGTH)
+  if (role && createsGatewayLogRole && !role.includes(`/${ownRole}`)) {
     return [
       `createGatewayLogRole is true, but API Gateway has a role for logs in this account and region (${role}): leave it out, and that one is used`,
     ]
@@ -57,6 +72,35 @@ async function problemsInGatewayLogRole({ stackName, createsGatewayLogRole }: In
   return [
     'API Gateway has no role to write logs with in this account and region: add --param createGatewayLogRole=true, once for all stages',
   ]
+}
+
+/** Lambda developer guide, "Reserved concurrency": what no function has reserved may not fall below this. */
+const MIN_UNRESERVED = 100
+
+async function problemsInConcurrency(intention: Intention, { warnings }: Findings): Promise<string[]> {
+  const { stackName, auditShards, reservedConcurrency: wanted } = intention
+  const { limit, unreserved } = await concurrencyOfAccount()
+  const former = wanted > 0 ? await reservedBy(`${stackName}-promote-container-file`) : 0
+  const left = unreserved + former - wanted
+  // An account with a limit below 100 can reserve nothing.
+  if (wanted > 0 && left < Math.min(MIN_UNRESERVED, limit)) {
+    return [
+      `reservedConcurrency is ${wanted}, which leaves ${left} of the account's ${limit} concurrent executions unreserved, and Lambda keeps ${Math.min(MIN_UNRESERVED, limit)}: leave it out, or raise Lambda's quota "Concurrent executions"`,
+    ]
+  }
+  const advice = adviceOnShards(left, auditShards)
+  if (advice !== undefined) warnings.push(advice)
+  return []
+}
+
+async function reservedBy(FunctionName: string): Promise<number> {
+  try {
+    const command = new GetFunctionConcurrencyCommand({ FunctionName })
+    return (await new LambdaClient({}).send(command)).ReservedConcurrentExecutions ?? 0
+  } catch (error) {
+    if (error instanceof LambdaNotFound) return 0
+    throw error
+  }
 }
 
 async function problemsInTables(intention: Intention, resources: StackResource[]): Promise<string[]> {

@@ -4,8 +4,17 @@ import { GetBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jsonLines } from '../support/local-service/admin.ts'
-import { expectBackedUp, REGION, STACK, type Stage, startStage } from '../support/mock-account/stage.ts'
+import {
+  expectBackedUp,
+  type Identity,
+  REGION,
+  rightsOf,
+  STACK,
+  type Stage,
+  startStage,
+} from '../support/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/mock-account/start.ts'
+import { applies } from '../support/package/iam-policies.ts'
 
 const MINUTES_MS = 60_000
 
@@ -57,6 +66,16 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
   })
 
+  it('makes no role without the permissions boundary, by the rights of who deploys', async () => {
+    await stage.settings({ permissionsBoundaryArn: '' })
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([
+      false,
+      expect.stringContaining('not authorized to perform: iam:CreateRole'),
+    ])
+    expect((await stage.stack())?.StackStatus).toBe('UPDATE_COMPLETE')
+  })
+
   it('makes no second role for gateway logs, nor takes the first away', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     expect((await stage.deploy()).hasSucceeded).toBe(true)
@@ -102,7 +121,10 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   it('goes back to a former deployment', async () => {
     const { output } = await stage.framework('deploy', 'list')
     const [timestamp = ''] = [...output.matchAll(/Timestamp: (\d+)/g)].map(([, time]) => time)
+    const { Tags } = (await stage.stack()) ?? {}
     expect((await stage.framework('rollback', '--timestamp', timestamp)).hasSucceeded).toBe(true)
+    expect((await stage.stack())?.Tags).toEqual(Tags)
+    expect(Tags).toContainEqual({ Key: 'service', Value: 'container-file-promotion' })
     expect((await stage.environmentOfFunction()).LEASE_MS).toBe('120000')
   })
 
@@ -158,6 +180,7 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
   })
 
   it('rehearses a restore, and removes what it restored', async () => {
+    await stage.promoteInto('ws_kept')
     const before = await stage.tables()
     const result = await stage.admin('restore', 'rehearse', '--json')
     expect([result.code, result.stderr]).toEqual([0, ''])
@@ -186,5 +209,29 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
     expect((await stage.admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
     expect((await stage.admin('resume')).code).toBe(0)
+  })
+
+  /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
+  const UNSEEN: Record<Identity, RegExp> = {
+    deployer: /^OnlyWith(Domain|HostedZone|OwnTopics)|(GetFunctionConcurrency|GetTemplate)$/,
+    smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$/,
+    doctor: /^OnlyWithOwnKeys: /,
+    restore: /^never$/,
+  }
+
+  it.each(Object.keys(UNSEEN) as Identity[])('has used every right of docs/policies for the %s', (identity) => {
+    const used = stage.used.get(identity) ?? []
+    const unused = rightsOf(identity).flatMap((statement) =>
+      statement.actions
+        .filter((action) => !used.some((access) => applies({ ...statement, actions: [action] }, access)))
+        .map((action) => `${statement.Sid}: ${action}`),
+    )
+    expect(unused.filter((right) => !UNSEEN[identity].test(right))).toEqual([])
+  })
+
+  it('was refused nothing else', () => {
+    // Without it the framework takes it that there are no images to remove.
+    const foreseen = ['iam:CreateRole', 'ecr:DescribeRepositories']
+    expect(stage.refused.filter(({ action }) => !foreseen.includes(action))).toEqual([])
   })
 })
