@@ -22,8 +22,8 @@ export default class PromotionDeployment {
       const complaints = await runScript(script, input, environmentOf(provider(), options))
       if (complaints !== '') throw new serverless.classes.Error(complaints)
     }
-    // Only when CloudFormation is about to be called with them: what is packaged with tags has the framework change the stage
-    // by itself. CloudFormation passes them on to all resources that can have them, and takes away those that are left out.
+    // CloudFormation passes a stack's tags on to its resources, and takes away what a call leaves out. Not before packaging:
+    // with tags there, the framework would change the stage by itself.
     const tagStack = () => {
       const names = { service: service.service, stage: provider().getStage() }
       service.provider.stackTags = tagsOf(service.custom.settings, names)

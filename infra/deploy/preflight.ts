@@ -1,15 +1,7 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
-import {
-  DescribeTableCommand,
-  DynamoDBClient,
-  ResourceNotFoundException,
-  type TableDescription,
-} from '@aws-sdk/client-dynamodb'
-import {
-  GetFunctionConcurrencyCommand,
-  LambdaClient,
-  ResourceNotFoundException as LambdaNotFound,
-} from '@aws-sdk/client-lambda'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetFunctionConcurrencyCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda'
+import { describe } from '../admin/restore/restore-tables.ts'
 import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
 import { physicalNamePrefix, ROLE_NAME_LENGTH } from './physical-name.ts'
 import { resourcesOf, type StackResource } from './stack.ts'
@@ -74,22 +66,19 @@ async function problemsInGatewayLogRole({ stackName, createsGatewayLogRole }: In
   ]
 }
 
-/** Lambda developer guide, "Reserved concurrency": what no function has reserved may not fall below this. */
+/** Lambda developer guide, "Reserved concurrency": so much stays for functions without; an account with less can reserve none. */
 const MIN_UNRESERVED = 100
 
 async function problemsInConcurrency(intention: Intention, { warnings }: Findings): Promise<string[]> {
   const { stackName, auditShards, reservedConcurrency: wanted } = intention
   const { limit, unreserved } = await concurrencyOfAccount()
-  const former = wanted > 0 ? await reservedBy(`${stackName}-promote-container-file`) : 0
-  const left = unreserved + former - wanted
-  // An account with a limit below 100 can reserve nothing.
-  if (wanted > 0 && left < Math.min(MIN_UNRESERVED, limit)) {
+  const left = unreserved - wanted + (wanted > 0 ? await reservedBy(`${stackName}-promote-container-file`) : 0)
+  const least = Math.min(MIN_UNRESERVED, limit)
+  if (wanted === 0 || left >= least) warnings.push(...adviceOnShards(left, auditShards))
+  else
     return [
-      `reservedConcurrency is ${wanted}, which leaves ${left} of the account's ${limit} concurrent executions unreserved, and Lambda keeps ${Math.min(MIN_UNRESERVED, limit)}: leave it out, or raise Lambda's quota "Concurrent executions"`,
+      `reservedConcurrency is ${wanted}, which leaves ${left} of the account's ${limit} concurrent executions unreserved, and Lambda keeps ${least}: leave it out, or raise Lambda's quota "Concurrent executions"`,
     ]
-  }
-  const advice = adviceOnShards(left, auditShards)
-  if (advice !== undefined) warnings.push(advice)
   return []
 }
 
@@ -98,23 +87,26 @@ async function reservedBy(FunctionName: string): Promise<number> {
     const command = new GetFunctionConcurrencyCommand({ FunctionName })
     return (await new LambdaClient({}).send(command)).ReservedConcurrentExecutions ?? 0
   } catch (error) {
-    if (error instanceof LambdaNotFound) return 0
+    if (error instanceof ResourceNotFoundException) return 0
     throw error
   }
 }
 
+const TABLES_TIMEOUT_MS = 60_000
+
 async function problemsInTables(intention: Intention, resources: StackResource[]): Promise<string[]> {
   const client = new DynamoDBClient({})
+  const signal = AbortSignal.timeout(TABLES_TIMEOUT_MS)
   const isOfStack = (name: string) => resources.some(({ physicalId }) => physicalId === name)
   const problems: string[] = []
   for (const { parameter, name } of intention.newTables) {
-    if (isOfStack(name) || !(await describe(name, client))) continue
+    if (isOfStack(name) || !(await describe(name, client, signal))) continue
     problems.push(
       `table ${name} is there already, and not of this stack: keep using it with ${parameter}=${name}, or delete it`,
     )
   }
   for (const { parameter, name, indexes } of intention.existingTables) {
-    const table = await describe(name, client)
+    const table = await describe(name, client, signal)
     if (!table) {
       problems.push(`${parameter} is "${name}": there is no such table`)
       continue
@@ -125,15 +117,6 @@ async function problemsInTables(intention: Intention, resources: StackResource[]
     }
   }
   return problems
-}
-
-async function describe(TableName: string, client: DynamoDBClient): Promise<TableDescription | undefined> {
-  try {
-    return (await client.send(new DescribeTableCommand({ TableName }))).Table
-  } catch (error) {
-    if (error instanceof ResourceNotFoundException) return undefined
-    throw error
-  }
 }
 
 const isDenied = (error: unknown) => error instanceof Error && /^AccessDenied|^UnauthorizedOperation/.test(error.name)

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { physicalNamePrefix } from '../../infra/deploy/physical-name.ts'
-import { accessesOfFramework, accessesOfStack, nameOf } from '../support/package/cloudformation-accesses.ts'
+import { accessesOfStack } from '../support/package/cloudformation-accesses.ts'
+import { nameOf } from '../support/package/cloudformation-names.ts'
+import { accessesOfFramework } from '../support/package/framework-accesses.ts'
 import type { Access } from '../support/package/iam-accesses.ts'
 import { applies, isAllowed } from '../support/package/iam-policies.ts'
 import {
@@ -12,7 +14,7 @@ import {
 } from '../support/package/packages.ts'
 import { ACCOUNT, statementsOfPolicies } from '../support/package/policy-files.ts'
 
-const DEPLOYER = statementsOfPolicies(['deployer-1', 'deployer-2'])
+const DEPLOYER = statementsOfPolicies(['deployer', 'deployer-2'])
 const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/container-file-promotion-boundary`
 const STAGES = Array.from({ length: 24 }, (_, index) => 'abcdefghijklmnopqrstuvwx'.slice(0, index + 1))
 const PLACE = { stackName: 'container-file-promotion-prod', account: ACCOUNT, region: 'us-east-1' }

@@ -13,7 +13,7 @@ import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../su
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
-const MANAGED = ['boundary', 'deployer-1', 'deployer-2', 'smoke', 'doctor', 'restore']
+const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore']
 const ROOT = join(import.meta.dirname, '../..')
 
 describe('docs/policies', () => {

@@ -68,9 +68,9 @@ async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal
 
 function concurrencyCheck({ audit }: Config): Check {
   return setupCheck('concurrency of the account', 'lambda:GetAccountSettings', async (abortSignal) => {
-    const { limit, unreserved } = await concurrencyOfAccount(abortSignal)
-    const toDo = adviceOnShards(unreserved, audit.shards)
-    return toDo === undefined ? `${limit} functions at once, ${unreserved} of them unreserved` : advice(toDo)
+    const { limit, unreserved } = await concurrencyOfAccount({ abortSignal })
+    const [toDo] = adviceOnShards(unreserved, audit.shards)
+    return toDo ? advice(toDo) : `${limit} functions at once, ${unreserved} of them unreserved`
   })
 }
 

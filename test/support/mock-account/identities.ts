@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { accessesOfStack, type StackPlace } from '../package/cloudformation-accesses.ts'
+import { accessesOfStack } from '../package/cloudformation-accesses.ts'
+import type { StackPlace } from '../package/cloudformation-names.ts'
 import { type Access, accessesOf } from '../package/iam-accesses.ts'
 import type { Resource } from '../package/packages.ts'
 

@@ -30,11 +30,12 @@ import { createTranscript } from './transcript.ts'
 
 export const STACK = 'container-file-promotion-prod'
 export const REGION = 'eu-west-1'
+export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 const FUNCTION = `${STACK}-promote-container-file`
 
 /** Whose rights each command is run with: what docs/policies gives for it. Everything else an administrator does. */
 const POLICIES = {
-  deployer: ['deployer-1', 'deployer-2'],
+  deployer: ['deployer', 'deployer-2'],
   smoke: ['smoke'],
   doctor: ['doctor'],
   restore: ['restore'],
@@ -47,6 +48,7 @@ export const rightsOf = (identity: Identity): Statement[] =>
   statementsOfPolicies(POLICIES[identity], {
     ...PLACEHOLDERS,
     ACCOUNT: MOCK_ACCOUNT,
+    WEB_ACL_ARN: WEB_ACL,
     SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
   })

@@ -1,58 +1,11 @@
-import { physicalNamePrefix, ROLE_NAME_LENGTH } from '../../../infra/deploy/physical-name.ts'
+import { askingFor } from './cloudformation-asking.ts'
+import { type Named, nameOf, type StackPlace } from './cloudformation-names.ts'
+import { accessesOfGateway } from './gateway-accesses.ts'
 import type { Access } from './iam-accesses.ts'
 import { textOf } from './intrinsics.ts'
 import type { Resource } from './packages.ts'
 
-export interface StackPlace {
-  stackName: string
-  account: string
-  region: string
-  /** Characters that CloudFormation adds to the names that it makes: 12, or 13 by older resource types. */
-  randomLength?: number
-}
-
-interface Named extends StackPlace {
-  resources: Readonly<Record<string, Resource>>
-}
-
-/** What types have names of CloudFormation's making in this stack, and how long these may be. */
-const GENERATED: Record<string, number> = {
-  'AWS::CodeDeploy::Application': 100,
-  'AWS::CodeDeploy::DeploymentGroup': 100,
-  'AWS::Events::Rule': 64,
-  'AWS::IAM::Role': ROLE_NAME_LENGTH,
-  'AWS::S3::Bucket': 63,
-}
-const NAMES = [
-  'FunctionName',
-  'TableName',
-  'LogGroupName',
-  'AlarmName',
-  'DashboardName',
-  'TopicName',
-  'StateMachineName',
-  'BucketName',
-  'DomainName',
-]
-
-/** The name that a resource will have. */
-export function nameOf(id: string, stack: Named): string {
-  const { Type = '', Properties } = stack.resources[id] ?? {}
-  const given = NAMES.flatMap((name) => (Properties?.[name] === undefined ? [] : [Properties[name]]))[0]
-  if (given !== undefined) return textOf(given, { 'AWS::Region': stack.region })
-  const maxLength = GENERATED[Type]
-  if (maxLength === undefined) throw new Error(`how ${Type} is named is not known here`)
-  const { randomLength = 12 } = stack
-  const name =
-    physicalNamePrefix({ stackName: stack.stackName, logicalId: id }, maxLength, randomLength) +
-    'x'.repeat(randomLength)
-  return Type === 'AWS::S3::Bucket' ? name.toLowerCase() : name
-}
-
-/** Id of the one REST API, which API Gateway makes up. */
-export const REST_API = 'a1b2c3d4e5'
 const TAGGING = 'TagResource UntagResource'
-const VERBS = 'GET POST PUT PATCH DELETE'
 
 /** What CloudFormation asks for with the rights of whoever deploys: to create, read, change and delete every resource. */
 export function accessesOfStack(resources: Readonly<Record<string, Resource>>, place: StackPlace): Access[] {
@@ -60,78 +13,10 @@ export function accessesOfStack(resources: Readonly<Record<string, Resource>>, p
 }
 
 function accessesOfResource(id: string, stack: Named): Access[] {
-  const { resources, account, region } = stack
-  const { Type, Properties } = resources[id] as Resource
-  const arn = (service: string, rest: string) => `arn:aws:${service}:${region}:${account}:${rest}`
-  const on = (resource: string, service: string, actions: string, context: Access['context'] = {}): Access[] =>
-    actions.split(' ').map((action) => ({ action: `${service}:${action}`, resource, context }))
-  const name = () => nameOf(id, stack)
-  const gateway = (path: string) => `arn:aws:apigateway:${region}::${path}`
-  const inApi = () => on(gateway(`/restapis/${REST_API}/parts`), 'apigateway', VERBS)
-  const tags = () => on(gateway('/tags/arn'), 'apigateway', 'GET PUT DELETE')
-  const refOf = (value: { Ref?: string; 'Fn::GetAtt'?: [string, string] }) =>
-    value.Ref ?? value['Fn::GetAtt']?.[0] ?? ''
-  const roleArn = (role: string) =>
-    `arn:aws:iam::${account}:role${resources[role]?.Properties.Path ?? '/'}${nameOf(role, stack)}`
-  const boundaryOf = (role: string): Access['context'] => {
-    const boundary = resources[role]?.Properties.PermissionsBoundary
-    return boundary === undefined ? {} : { 'iam:PermissionsBoundary': boundary }
-  }
-  const pass = (value: object, service: string) =>
-    on(roleArn(refOf(value)), 'iam', 'PassRole', { 'iam:PassedToService': `${service}.amazonaws.com` })
-  const functionOf = (value: object) => {
-    const referred = refOf(value)
-    const { Type: itsType, Properties: its } = resources[referred] as Resource
-    return arn(
-      'lambda',
-      `function:${nameOf(itsType === 'AWS::Lambda::Alias' ? its.FunctionName.Ref : referred, stack)}`,
-    )
-  }
+  const asking = askingFor(id, stack)
+  const { resources, account } = stack
+  const { Type, Properties, on, arn, name, refOf, roleArn, boundaryOf, pass, functionOf } = asking
   switch (Type) {
-    case 'AWS::ApiGateway::Account':
-      return [
-        ...on(gateway('/account'), 'apigateway', 'GET PATCH'),
-        ...pass(Properties.CloudWatchRoleArn, 'apigateway'),
-      ]
-    case 'AWS::ApiGateway::RestApi':
-      return [
-        ...on(gateway('/restapis'), 'apigateway', 'POST'),
-        ...on(gateway(`/restapis/${REST_API}`), 'apigateway', 'GET PUT PATCH DELETE'),
-        ...tags(),
-      ]
-    case 'AWS::ApiGateway::Deployment':
-    case 'AWS::ApiGateway::GatewayResponse':
-    case 'AWS::ApiGateway::Method':
-    case 'AWS::ApiGateway::Resource':
-      return inApi()
-    case 'AWS::ApiGateway::Stage':
-      return [
-        ...inApi(),
-        ...tags(),
-        // For access logs.
-        ...on(
-          '*',
-          'logs',
-          'CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery ListLogDeliveries PutResourcePolicy UpdateLogDelivery',
-        ),
-      ]
-    case 'AWS::ApiGateway::DomainName':
-      return [
-        ...on(gateway('/domainnames'), 'apigateway', 'POST'),
-        ...on(gateway(`/domainnames/${name()}`), 'apigateway', 'GET PATCH DELETE'),
-        ...tags(),
-        // Once in an account.
-        ...on(
-          `arn:aws:iam::${account}:role/aws-service-role/ops.apigateway.amazonaws.com/AWSServiceRoleForAPIGateway`,
-          'iam',
-          'CreateServiceLinkedRole',
-          { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' },
-        ),
-      ]
-    case 'AWS::ApiGateway::BasePathMapping': {
-      const path = `/domainnames/${nameOf(refOf(Properties.DomainName), stack)}/basepathmappings`
-      return on(gateway(path), 'apigateway', VERBS)
-    }
     case 'AWS::CloudWatch::Alarm':
       return [
         ...on(
@@ -262,15 +147,6 @@ function accessesOfResource(id: string, stack: Named): Access[] {
         ),
         ...on('*', 'logs', 'DescribeLogGroups'),
       ]
-    case 'AWS::Route53::RecordSet':
-      return [
-        ...on(
-          `arn:aws:route53:::hostedzone/${Properties.HostedZoneId}`,
-          'route53',
-          'ChangeResourceRecordSets GetHostedZone ListResourceRecordSets',
-        ),
-        ...on('arn:aws:route53:::change/C123', 'route53', 'GetChange'),
-      ]
     case 'AWS::S3::Bucket':
     case 'AWS::S3::BucketPolicy': {
       const bucket = Type === 'AWS::S3::Bucket' ? name() : nameOf(refOf(Properties.Bucket), stack)
@@ -305,42 +181,7 @@ function accessesOfResource(id: string, stack: Named): Access[] {
         ),
         ...pass(Properties.RoleArn, 'states'),
       ]
-    case 'AWS::WAFv2::WebACLAssociation':
-      return [
-        ...on(Properties.WebACLArn, 'wafv2', 'AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource'),
-        ...on(gateway(`/restapis/${REST_API}/stages/prod`), 'wafv2', 'AssociateWebACL DisassociateWebACL'),
-        ...on(gateway(`/restapis/${REST_API}/stages/prod`), 'apigateway', 'SetWebACL'),
-      ]
     default:
-      throw new Error(`${Type} is new: say in test/support/package/cloudformation-accesses.ts what it takes`)
+      return accessesOfGateway(asking, stack)
   }
-}
-
-/** What the framework asks for itself, and what the plugin asks for before and after a deployment. */
-export function accessesOfFramework(resources: Readonly<Record<string, Resource>>, place: StackPlace): Access[] {
-  const { stackName, account, region } = place
-  const stack = `arn:aws:cloudformation:${region}:${account}:stack/${stackName}/0aaaaaaa-1111`
-  const bucket = `arn:aws:s3:::${nameOf('ServerlessDeploymentBucket', { ...place, resources })}`
-  const context = { 'aws:ResourceAccount': account }
-  const on = (resource: string, service: string, actions: string, its: Access['context'] = {}): Access[] =>
-    actions.split(' ').map((action) => ({ action: `${service}:${action}`, resource, context: its }))
-  return [
-    ...on(
-      stack,
-      'cloudformation',
-      'CreateChangeSet DeleteChangeSet DescribeChangeSet ExecuteChangeSet DeleteStack DescribeStacks DescribeStackEvents DescribeStackResource ListStackResources GetTemplate UpdateStack UpdateTerminationProtection',
-    ),
-    ...on('*', 'cloudformation', 'ValidateTemplate'),
-    ...on('*', 'lambda', 'GetAccountSettings'),
-    ...on('*', 'sts', 'GetCallerIdentity'),
-    ...on(`${bucket}/serverless/a.zip`, 's3', 'PutObject GetObject DeleteObject DeleteObjectVersion', context),
-    ...on(bucket, 's3', 'ListBucket ListBucketVersions', context),
-    ...on(`arn:aws:apigateway:${region}::/account`, 'apigateway', 'GET'),
-    ...on(
-      `arn:aws:lambda:${region}:${account}:function:${stackName}-promote-container-file`,
-      'lambda',
-      'GetFunctionConcurrency',
-    ),
-    ...on(`arn:aws:dynamodb:${region}:${account}:table/${stackName}-keys`, 'dynamodb', 'DescribeTable UpdateTable'),
-  ]
 }

@@ -77,7 +77,6 @@ const OF_SETUP: Record<string, string> = {
   policy: 'GetBucketPolicy',
   publicAccessBlock: 'GetBucketPublicAccessBlock',
   versioning: 'GetBucketVersioning',
-  versions: 'ListBucketVersions',
 }
 
 function bucketAccesses(method: string, bucket: string, query: URLSearchParams): Access[] {
