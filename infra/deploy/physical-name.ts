@@ -2,7 +2,7 @@
 export const ROLE_NAME_LENGTH = 64
 
 /**
- * How CloudFormation begins the name of a resource that the template does not name: STACK-LOGICALID-, before some twelve
+ * How CloudFormation begins the name of a resource that the template does not name: STACK-ID-, before some twelve
  * random characters. Where that is too long, both are cut, each to its fair share (IdentifierUtils of AWS's
  * cloudformation-cli-java-plugin; older resource types add thirteen characters). S3 has it in lower case.
  * @param maxLength of the whole name

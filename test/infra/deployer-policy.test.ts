@@ -48,7 +48,7 @@ const accessesOf = (stage: string, randomLength: number): Access[] => {
 
 describe('names that CloudFormation makes', () => {
   it.each([
-    // Seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
+    // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
     [
       'thisisareallylongservicenametotestthebucket',
       'serverlessdeploymentbucket',
@@ -77,6 +77,7 @@ describe('names that CloudFormation makes', () => {
       12,
       'ChineseboostAnalyticsStack-RainlyticsSummariesJobLogs1C6CB09C-',
     ],
+    // cspell:enable
   ])(
     'of %s and %s are cut to %i characters, as those that were seen',
     (stackName, logicalId, maxLength, random, name) => {

@@ -113,7 +113,7 @@ describe('roles', () => {
             ({ Action, Sid }) => [Action].flat().some((each) => each.startsWith('s3:')) && Sid !== 'ReadRevisions',
           )
           .map(({ Resource, Condition }) => [
-            /[Ss]andbox|boxes/.test(textOf(Resource)) ? 'sandboxes' : 'documents',
+            /sandbox|boxes/i.test(textOf(Resource)) ? 'sandboxes' : 'documents',
             Condition?.StringEquals?.['aws:ResourceAccount'],
           ]),
       )
