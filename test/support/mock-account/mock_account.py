@@ -406,6 +406,8 @@ def execute_change_set(self, change_set_name, stack_name=None):
     change_set = self.describe_change_set(change_set_name)
     try:
         execute_of_moto(self, change_set_name, stack_name)
+        # A stack has the tags of the last call, and no others.
+        self.stacks[change_set.stack_id].tags = change_set.tags
     except RolledBack as error:
         stack = self.stacks[change_set.stack_id]
         stack.status = "UPDATE_ROLLBACK_COMPLETE"

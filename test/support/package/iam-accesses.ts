@@ -87,12 +87,7 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
   if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]
-  if (method === 'POST' && query.has('delete')) {
-    return ['DeleteObject', 'DeleteObjectVersion'].map((action) => ({
-      action: `s3:${action}`,
-      resource: `${bucket}/*`,
-    }))
-  }
+  if (method === 'POST' && query.has('delete')) return [{ action: 's3:DeleteObject', resource: `${bucket}/*` }]
   const asked = Object.keys(OF_SETUP).find((name) => query.has(name))
   if (method === 'GET' && asked) return [{ action: `s3:${OF_SETUP[asked]}`, resource: bucket }]
   throw new Error(
