@@ -22,6 +22,12 @@ export default class PromotionDeployment {
       const complaints = await runScript(script, input, environmentOf(provider(), options))
       if (complaints !== '') throw new serverless.classes.Error(complaints)
     }
+    // CloudFormation passes a stack's tags on to its resources, and takes away what a call leaves out. Not before packaging:
+    // with tags there, the framework would change the stage by itself.
+    const tagStack = () => {
+      const names = { service: service.service, stage: provider().getStage() }
+      service.provider.stackTags = tagsOf(service.custom.settings, names)
+    }
     this.hooks = {
       'before:package:initialize': async () => {
         const stage = provider().getStage()
@@ -45,11 +51,10 @@ export default class PromotionDeployment {
         finishTemplate(template, readOrigins(service.custom.settings.corsAllowedOrigins ?? ''))
       },
       'before:deploy:deploy': async () => {
-        const names = { service: service.service, stage: provider().getStage() }
-        // CloudFormation passes a stack's tags on to all resources that can have them.
-        service.provider.stackTags = tagsOf(service.custom.settings, names)
+        tagStack()
         await run('before-deployment.ts', intentionOf(serverless))
       },
+      'before:rollback:rollback': tagStack,
       'after:deploy:deploy': () =>
         run('after-deployment.ts', {
           stackName: provider().naming.getStackName(),
@@ -66,6 +71,8 @@ function intentionOf(serverless) {
   return {
     stackName: serverless.getProvider('aws').naming.getStackName(),
     createsGatewayLogRole: String(custom.settings.createGatewayLogRole) === 'true',
+    auditShards: Number(custom.settings.auditShards),
+    reservedConcurrency: Number(custom.settings.reservedConcurrency || 0),
     newTables: tables
       .filter(({ existing }) => !existing)
       .map(({ parameter, ownName }) => ({ parameter, name: ownName })),

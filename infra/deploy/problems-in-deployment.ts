@@ -101,6 +101,10 @@ function problemsInCombination(settings: Settings, region: string): string[] {
     if (settings[name] && !customDomainName)
       problems.push(`customDomainName is missing: ${name} is for a custom domain only`)
   }
+  if (settings.disableExecuteApiEndpoint === 'true' && !customDomainName)
+    problems.push('customDomainName is missing: with disableExecuteApiEndpoint=true the API would have no address')
+  if (settings.sandboxAccountId && !settings.sandboxBucket)
+    problems.push('sandboxBucket is missing: sandboxAccountId is the account of a bucket that exists')
   for (const name of REGIONAL) {
     const value = settings[name]
     const [, , , itsRegion] = value?.split(':') ?? []

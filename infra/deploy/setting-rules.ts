@@ -48,6 +48,7 @@ const KINDS: Readonly<Record<string, SettingRule>> = {
   kmsKey: KMS_KEY,
   topic: TOPIC,
   email: EMAIL,
+  account: { pattern: /^\d{12}$/, allowed: 'the number of an AWS account (12 digits)' },
   hostName: {
     pattern: /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
     allowed: 'a host name in lower case, without https:// and path',

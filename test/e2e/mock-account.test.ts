@@ -1,11 +1,20 @@
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
-import { DeleteItemCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DeleteItemCommand, DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
 import { GetBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jsonLines } from '../support/local-service/admin.ts'
-import { expectBackedUp, REGION, STACK, type Stage, startStage } from '../support/mock-account/stage.ts'
+import {
+  expectBackedUp,
+  type Identity,
+  rightsOf,
+  STACK,
+  type Stage,
+  startStage,
+  WEB_ACL,
+} from '../support/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/mock-account/start.ts'
+import { applies } from '../support/package/iam-policies.ts'
 
 const MINUTES_MS = 60_000
 
@@ -57,6 +66,16 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
   })
 
+  it('makes no role without the permissions boundary, by the rights of who deploys', async () => {
+    await stage.settings({ permissionsBoundaryArn: '' })
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([
+      false,
+      expect.stringContaining('not authorized to perform: iam:CreateRole'),
+    ])
+    expect((await stage.stack())?.StackStatus).toBe('UPDATE_COMPLETE')
+  })
+
   it('makes no second role for gateway logs, nor takes the first away', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     expect((await stage.deploy()).hasSucceeded).toBe(true)
@@ -81,11 +100,12 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect(verdictOf(/^stack /)).toEqual(['ok'])
     expect(verdictOf(/^deletion protection of /)).toEqual(['ok', 'ok', 'ok', 'ok'])
     expect(verdictOf(/^TLS only to /)).toEqual(['ok', 'ok'])
+    expect(verdictOf(/^concurrency of /)).toEqual(['ok'])
   })
 
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards', async () => {
     const before = await stage.liveVersion()
-    const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${webAcl}`]
+    const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${WEB_ACL}`]
     await stage.failOn('WebAclAssociation')
     expect((await stage.deploy(...upgrade)).hasSucceeded).toBe(false)
     expect([(await stage.stack())?.StackStatus, await stage.liveVersion()]).toEqual([
@@ -97,12 +117,14 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect((await stage.environmentOfFunction()).LEASE_MS).toBe('90000')
     expect(Number(await stage.liveVersion())).toBeGreaterThan(Number(before))
   })
-  const webAcl = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 
   it('goes back to a former deployment', async () => {
     const { output } = await stage.framework('deploy', 'list')
     const [timestamp = ''] = [...output.matchAll(/Timestamp: (\d+)/g)].map(([, time]) => time)
+    const { Tags } = (await stage.stack()) ?? {}
     expect((await stage.framework('rollback', '--timestamp', timestamp)).hasSucceeded).toBe(true)
+    expect((await stage.stack())?.Tags).toEqual(Tags)
+    expect(Tags).toContainEqual({ Key: 'service', Value: 'container-file-promotion' })
     expect((await stage.environmentOfFunction()).LEASE_MS).toBe('120000')
   })
 
@@ -167,6 +189,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   it('comes back from a damaged table by tables that were restored', async () => {
     const documentId = await stage.promoteInto('ws_kept')
+    const protect = { TableName: `${STACK}-documents`, DeletionProtectionEnabled: true }
+    await new DynamoDBClient({}).send(new UpdateTableCommand(protect))
     const result = await stage.admin('restore', 'tables', '--at', new Date().toISOString(), '--json')
     expect([result.code, result.stderr]).toEqual([0, ''])
     const restored = jsonLines(result).map(({ parameter, target }) => [`${parameter}`, `${target}`] as const)
@@ -186,5 +210,30 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
     expect((await stage.admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
     expect((await stage.admin('resume')).code).toBe(0)
+  })
+
+  /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
+  const UNSEEN: Record<Identity, RegExp> = {
+    deployer: /^OnlyWith(Domain|HostedZone|OwnTopics)|(GetFunctionConcurrency|GetTemplate)$/,
+    smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$/,
+    doctor: /^OnlyWithOwnKeys: /,
+    // An object is looked at only where something seems wrong.
+    restore: /^AuditObjects: /,
+  }
+
+  it.each(Object.keys(UNSEEN) as Identity[])('has used every right of docs/policies for the %s', (identity) => {
+    const used = stage.used.get(identity) ?? []
+    const unused = rightsOf(identity).flatMap((statement) =>
+      statement.actions
+        .filter((action) => !used.some((access) => applies({ ...statement, actions: [action] }, access)))
+        .map((action) => `${statement.Sid}: ${action}`),
+    )
+    expect(unused.filter((right) => !UNSEEN[identity].test(right))).toEqual([])
+  })
+
+  it('was refused nothing else', () => {
+    // Without it the framework takes it that there are no images to remove.
+    const foreseen = ['iam:CreateRole', 'ecr:DescribeRepositories']
+    expect(stage.refused.filter(({ action }) => !foreseen.includes(action))).toEqual([])
   })
 })

@@ -1,156 +1,186 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PACKAGING_TIMEOUT_MS, packagedService, VARIANTS, type Variant } from '../support/package/packages.ts'
+import { physicalNamePrefix } from '../../infra/deploy/physical-name.ts'
+import { accessesOfStack } from '../support/package/cloudformation-accesses.ts'
+import { nameOf } from '../support/package/cloudformation-names.ts'
+import { accessesOfFramework } from '../support/package/framework-accesses.ts'
+import type { Access } from '../support/package/iam-accesses.ts'
+import { applies, isAllowed } from '../support/package/iam-policies.ts'
+import {
+  PACKAGING_TIMEOUT_MS,
+  packagedService,
+  type Resource,
+  VARIANTS,
+  type Variant,
+} from '../support/package/packages.ts'
+import { ACCOUNT, statementsOfPolicies } from '../support/package/policy-files.ts'
 
-interface Statement {
-  Sid: string
-  Action: string[]
-  Resource: string | string[]
-  Condition?: object
-}
+const DEPLOYER = statementsOfPolicies(['deployer', 'deployer-2'])
+const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/container-file-promotion-boundary`
+const STAGES = Array.from({ length: 24 }, (_, index) => 'abcdefghijklmnopqrstuvwx'.slice(0, index + 1))
+const PLACE = { stackName: 'container-file-promotion-prod', account: ACCOUNT, region: 'us-east-1' }
+const ROLE = `arn:aws:iam::${ACCOUNT}:role/container-file-promotion-prod-PromoteContainerFileRole-x`
 
-const { Statement }: { Statement: Statement[] } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../docs/policies/deployer.json'), 'utf8'),
-)
-const GRANTED = Statement.flatMap(({ Action }) => Action)
-const TAGGING = ['TagResource', 'UntagResource']
-const of = (service: string, text: string, more: string[] = []) =>
-  [...text.split(' '), ...more].map((name) => `${service}:${name}`)
-const API = of('apigateway', 'GET POST PUT PATCH DELETE')
-
-/** docs/operations.md#roll-back, of a deployment that still runs, or that could not be taken back. */
-const WAY_BACK = of('cloudformation', 'CancelUpdateStack ContinueUpdateRollback')
-
-/** What CloudFormation needs of who deploys, by resource type: to create, read, update and delete it. */
-const NEEDED: Record<string, string[]> = {
-  'AWS::ApiGateway::Account': [...API, ...of('iam', 'PassRole')],
-  'AWS::ApiGateway::BasePathMapping': API,
-  'AWS::ApiGateway::Deployment': API,
-  'AWS::ApiGateway::DomainName': API,
-  'AWS::ApiGateway::GatewayResponse': API,
-  'AWS::ApiGateway::Method': API,
-  'AWS::ApiGateway::Resource': API,
-  'AWS::ApiGateway::RestApi': API,
-  'AWS::ApiGateway::Stage': [
-    ...API,
-    ...of(
-      'logs',
-      'CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery ListLogDeliveries PutResourcePolicy UpdateLogDelivery',
-    ),
-  ],
-  'AWS::CloudWatch::Alarm': of('cloudwatch', 'PutMetricAlarm DeleteAlarms DescribeAlarms ListTagsForResource', TAGGING),
-  'AWS::CloudWatch::Dashboard': of('cloudwatch', 'PutDashboard DeleteDashboards GetDashboard'),
-  'AWS::CodeDeploy::Application': of(
-    'codedeploy',
-    'CreateApplication DeleteApplication GetApplication ListTagsForResource',
-    TAGGING,
-  ),
-  'AWS::CodeDeploy::DeploymentGroup': [
-    ...of('codedeploy', 'CreateDeploymentGroup DeleteDeploymentGroup GetDeploymentGroup UpdateDeploymentGroup'),
-    ...of('iam', 'PassRole'),
-  ],
-  'AWS::DynamoDB::Table': of(
-    'dynamodb',
-    'CreateTable DeleteTable DescribeTable UpdateTable DescribeContinuousBackups UpdateContinuousBackups DescribeTimeToLive UpdateTimeToLive ListTagsOfResource',
-    TAGGING,
-  ),
-  'AWS::Events::Rule': of(
-    'events',
-    'PutRule DeleteRule DescribeRule PutTargets RemoveTargets ListTargetsByRule ListTagsForResource',
-    TAGGING,
-  ),
-  'AWS::StepFunctions::StateMachine': [
-    ...of(
-      'states',
-      'CreateStateMachine DeleteStateMachine DescribeStateMachine UpdateStateMachine ListTagsForResource',
-      TAGGING,
-    ),
-    ...of('iam', 'PassRole'),
-  ],
-  'AWS::IAM::Role': of(
-    'iam',
-    'CreateRole DeleteRole GetRole PutRolePolicy DeleteRolePolicy GetRolePolicy ListRolePolicies ListAttachedRolePolicies AttachRolePolicy DetachRolePolicy UpdateAssumeRolePolicy PutRolePermissionsBoundary DeleteRolePermissionsBoundary TagRole UntagRole',
-  ),
-  'AWS::IAM::RolePolicy': of('iam', 'PutRolePolicy DeleteRolePolicy GetRolePolicy'),
-  // What CodeDeploy is asked for when the alias gets another version.
-  'AWS::Lambda::Alias': [
-    ...of('lambda', 'CreateAlias UpdateAlias DeleteAlias GetAlias'),
-    ...of(
-      'codedeploy',
-      'CreateDeployment GetDeployment GetDeploymentConfig StopDeployment RegisterApplicationRevision GetApplicationRevision',
-    ),
-  ],
-  'AWS::Lambda::EventInvokeConfig': of(
-    'lambda',
-    'PutFunctionEventInvokeConfig UpdateFunctionEventInvokeConfig DeleteFunctionEventInvokeConfig GetFunctionEventInvokeConfig',
-  ),
-  'AWS::Lambda::Function': [
-    ...of(
-      'lambda',
-      'CreateFunction DeleteFunction GetFunction GetFunctionConfiguration UpdateFunctionCode UpdateFunctionConfiguration PutFunctionConcurrency DeleteFunctionConcurrency ListTags',
-      TAGGING,
-    ),
-    ...of('iam', 'PassRole'),
-  ],
-  'AWS::Lambda::Permission': of('lambda', 'AddPermission RemovePermission GetPolicy'),
-  'AWS::Lambda::Version': of('lambda', 'PublishVersion ListVersionsByFunction DeleteFunction'),
-  'AWS::Logs::LogGroup': of(
-    'logs',
-    'CreateLogGroup DeleteLogGroup DescribeLogGroups PutRetentionPolicy DeleteRetentionPolicy AssociateKmsKey DisassociateKmsKey ListTagsForResource',
-    TAGGING,
-  ),
-  'AWS::Logs::QueryDefinition': of('logs', 'PutQueryDefinition DeleteQueryDefinition DescribeQueryDefinitions'),
-  'AWS::Route53::RecordSet': of('route53', 'ChangeResourceRecordSets GetChange GetHostedZone ListResourceRecordSets'),
-  'AWS::S3::Bucket': of(
-    's3',
-    'CreateBucket DeleteBucket ListBucket GetBucketLocation GetEncryptionConfiguration PutEncryptionConfiguration GetLifecycleConfiguration PutLifecycleConfiguration GetBucketOwnershipControls PutBucketOwnershipControls GetBucketPublicAccessBlock PutBucketPublicAccessBlock GetBucketTagging PutBucketTagging GetBucketVersioning PutBucketVersioning',
-  ),
-  'AWS::S3::BucketPolicy': of('s3', 'PutBucketPolicy GetBucketPolicy DeleteBucketPolicy'),
-  'AWS::SNS::Subscription': of('sns', 'Subscribe Unsubscribe GetSubscriptionAttributes ListSubscriptionsByTopic'),
-  'AWS::SNS::Topic': of(
-    'sns',
-    'CreateTopic DeleteTopic GetTopicAttributes SetTopicAttributes ListTagsForResource',
-    TAGGING,
-  ),
-  'AWS::WAFv2::WebACLAssociation': [
-    ...of('wafv2', 'AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource'),
-    ...of('apigateway', 'SetWebACL'),
-  ],
-}
-/** The framework itself, and what the plugin does before and after a deployment. */
-const FRAMEWORK = [
-  ...of(
-    'cloudformation',
-    'CreateChangeSet DeleteChangeSet DescribeChangeSet ExecuteChangeSet DeleteStack DescribeStacks DescribeStackEvents DescribeStackResource ListStackResources GetTemplate UpdateTerminationProtection ValidateTemplate',
-  ),
-  ...of('s3', 'PutObject GetObject DeleteObject DeleteObjectVersion ListBucket ListBucketVersions'),
-  ...of('sts', 'GetCallerIdentity'),
-]
-
-let types: Set<string>
+/** Each variant's resources, as a stage of any name would have them, with the boundary on every role. */
+let variants: Record<string, Resource>[]
 beforeAll(async () => {
   const services = await Promise.all((Object.keys(VARIANTS) as Variant[]).map(packagedService))
-  types = new Set(services.flatMap(({ resources }) => Object.values(resources).map(({ Type }) => Type)))
+  variants = services.map(({ resources }) => resources)
 }, PACKAGING_TIMEOUT_MS)
 
-describe('docs/policies/deployer.json', () => {
-  it('allows what each resource type of the packaged templates takes', () => {
-    for (const type of types) {
-      expect(NEEDED, 'a new type: say what it takes').toHaveProperty([type])
-      expect(GRANTED, type).toEqual(expect.arrayContaining(NEEDED[type] ?? []))
+function resourcesOf(stage: string): Record<string, Resource>[] {
+  return variants.map((resources) => {
+    const written = JSON.stringify(resources).replace(/(container-file-promotion-)(dev|prod|e2e)\b/g, `$1${stage}`)
+    const named: Record<string, Resource> = JSON.parse(written)
+    for (const { Type, Properties } of Object.values(named)) {
+      if (Type === 'AWS::IAM::Role') Properties.PermissionsBoundary = BOUNDARY
     }
-    expect(GRANTED).toEqual(expect.arrayContaining([...FRAMEWORK, ...WAY_BACK]))
+    return named
+  })
+}
+
+const accessesOf = (stage: string, randomLength: number): Access[] => {
+  const place = { ...PLACE, stackName: `container-file-promotion-${stage}`, randomLength }
+  return resourcesOf(stage).flatMap((resources) => [
+    ...accessesOfStack(resources, place),
+    ...accessesOfFramework(resources, place),
+  ])
+}
+
+describe('names that CloudFormation makes', () => {
+  it.each([
+    // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
+    [
+      'thisisareallylongservicenametotestthebucket',
+      'serverlessdeploymentbucket',
+      63,
+      13,
+      'thisisareallylongservice-serverlessdeploymentbuck-',
+    ],
+    [
+      'chineseboostanalyticsstack',
+      'rainlyticslogsbucket8df4aaaaaa',
+      63,
+      12,
+      'chineseboostanalyticsstac-rainlyticslogsbucket8df4-',
+    ],
+    [
+      'ChineseboostAnalyticsStack',
+      'RainlyticsSummariesJobFunctionRole',
+      64,
+      12,
+      'ChineseboostAnalyticsStac-RainlyticsSummariesJobFun-',
+    ],
+    [
+      'ChineseboostAnalyticsStack',
+      'RainlyticsSummariesJobLogs1C6CB09C',
+      512,
+      12,
+      'ChineseboostAnalyticsStack-RainlyticsSummariesJobLogs1C6CB09C-',
+    ],
+    // cspell:enable
+  ])(
+    'of %s and %s are cut to %i characters, as those that were seen',
+    (stackName, logicalId, maxLength, random, name) => {
+      expect(physicalNamePrefix({ stackName, logicalId }, maxLength, random)).toBe(name)
+    },
+  )
+
+  it.each(STAGES)('have their length, and differ, in the stage %s', (stage) => {
+    const place = { ...PLACE, stackName: `container-file-promotion-${stage}` }
+    for (const resources of resourcesOf(stage)) {
+      const roles = Object.keys(resources).filter((id) => resources[id]?.Type === 'AWS::IAM::Role')
+      const names = roles.map((id) => nameOf(id, { ...place, resources }))
+      expect(new Set(names).size).toBe(roles.length)
+      for (const name of names) expect(name.length).toBeLessThanOrEqual(64)
+    }
+  })
+})
+
+describe('the rights to deploy', () => {
+  it.each(STAGES)('are enough for every resource of the stage %s', (stage) => {
+    for (const randomLength of [12, 13]) {
+      const refused = accessesOf(stage, randomLength).filter((access) => !isAllowed(DEPLOYER, access))
+      expect(refused).toEqual([])
+    }
   })
 
-  it('allows nothing else', () => {
-    const needed = new Set([...FRAMEWORK, ...WAY_BACK, ...[...types].flatMap((type) => NEEDED[type] ?? [])])
-    expect(GRANTED.filter((action) => !needed.has(action))).toEqual([])
+  it('allow no action that no resource needs', () => {
+    const accesses = accessesOf('prod', 12)
+    const unused = DEPLOYER.flatMap((statement) =>
+      statement.actions
+        .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
+        .map((action) => `${statement.Sid}: ${action}`),
+    )
+    expect(unused).toEqual([])
   })
 
-  it('names what belongs to the service, where AWS lets it be named', () => {
-    const anywhere = Statement.filter(({ Resource }) => [Resource].flat().includes('*')).map(({ Sid }) => Sid)
-    expect(anywhere).toEqual(['TemplateCheck', 'AccessLogs', 'AlarmsAreAskedForWithoutAName', 'WhoAmI'])
-    for (const { Action } of Statement) for (const action of Action) expect(action).not.toContain('*')
+  it.each(['CreateRole', 'PutRolePolicy', 'PutRolePermissionsBoundary'])(
+    'make or change no role without the boundary, by iam:%s',
+    (name) => {
+      const by = (context: Access['context'] = {}) =>
+        isAllowed(DEPLOYER, { action: `iam:${name}`, resource: ROLE, context })
+      expect(by()).toBe(false)
+      expect(by({ 'iam:PermissionsBoundary': 'arn:aws:iam::aws:policy/AdministratorAccess' })).toBe(false)
+      expect(by({ 'iam:PermissionsBoundary': BOUNDARY })).toBe(true)
+    },
+  )
+
+  const bounded = { 'iam:PermissionsBoundary': BOUNDARY }
+  it.each<[string, Access]>([
+    ['taking the boundary off', { action: 'iam:DeleteRolePermissionsBoundary', resource: ROLE, context: bounded }],
+    ['changing the boundary', { action: 'iam:CreatePolicyVersion', resource: BOUNDARY }],
+    [
+      'a role of another name',
+      { action: 'iam:CreateRole', resource: ROLE.replace('role/', 'role/x-'), context: bounded },
+    ],
+    ['trusting others in a role without our tag', { action: 'iam:UpdateAssumeRolePolicy', resource: ROLE }],
+    [
+      'any other managed policy',
+      {
+        action: 'iam:AttachRolePolicy',
+        resource: ROLE,
+        context: { ...bounded, 'iam:PolicyARN': 'arn:aws:iam::aws:policy/AdministratorAccess' },
+      },
+    ],
+    [
+      'passing a role to any other service',
+      { action: 'iam:PassRole', resource: ROLE, context: { 'iam:PassedToService': 'ec2.amazonaws.com' } },
+    ],
+    [
+      'the role of any other service',
+      {
+        action: 'iam:CreateServiceLinkedRole',
+        resource: `arn:aws:iam::${ACCOUNT}:role/aws-service-role/ops.apigateway.amazonaws.com/x`,
+        context: { 'iam:AWSServiceName': 'ecs.amazonaws.com' },
+      },
+    ],
+    [
+      'what is in documents',
+      {
+        action: 's3:GetObject',
+        resource: 'arn:aws:s3:::container-file-promotion-prod-documentsbucket-x/documents/a',
+        context: { 'aws:ResourceAccount': ACCOUNT },
+      },
+    ],
+    [
+      'what is in tables',
+      {
+        action: 'dynamodb:GetItem',
+        resource: `arn:aws:dynamodb:us-east-1:${ACCOUNT}:table/container-file-promotion-prod-keys`,
+      },
+    ],
+    ['another API', { action: 'apigateway:DELETE', resource: 'arn:aws:apigateway:us-east-1::/restapis/z9y8x7w6v5' }],
+    [
+      'another hosted zone',
+      { action: 'route53:ChangeResourceRecordSets', resource: 'arn:aws:route53:::hostedzone/Z9' },
+    ],
+  ])('refuse %s', (_what, access) => {
+    expect(isAllowed(DEPLOYER, access)).toBe(false)
+  })
+
+  it('name what belongs to the service, where AWS lets it be named', () => {
+    const anywhere = DEPLOYER.filter(({ resources }) => resources.includes('*')).map(({ Sid }) => Sid)
+    expect(anywhere).toEqual(['WithoutAResource', 'AccessLogs', 'AlarmsAreAskedForWithoutAName'])
+    for (const { actions } of DEPLOYER) for (const action of actions) expect(action).not.toContain('*')
   })
 })

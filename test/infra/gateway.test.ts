@@ -132,6 +132,11 @@ describe('the stage', () => {
 })
 
 describe('the custom domain', () => {
+  it('is the only address where that is asked for', () => {
+    const endpoint = (service: Packaged) => service.resource('ApiGatewayRestApi').Properties.DisableExecuteApiEndpoint
+    expect([endpoint(dev), endpoint(existing)]).toEqual([undefined, true])
+  })
+
   it('is there only when it is given', () => {
     expect(dev.idsOfType('AWS::ApiGateway::DomainName')).toEqual([])
     expect(dev.idsOfType('AWS::Route53::RecordSet')).toEqual([])

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,12 +80,11 @@ describe('the commands of the documentation', () => {
     expect(lines.filter((line) => line.startsWith('aws lambda invoke'))).toEqual([])
   })
 
-  it('ask for the rights that they take, doctor for the listing of sandboxes, too', async () => {
+  it.each(['smoke', 'doctor', 'restore'])('ask for the rights of a policy file: %s', async (name) => {
     const [, rights = ''] = (await readFile(join(ROOT, 'docs/administration.md'), 'utf8')).split('\n## Rights\n')
-    const row = (name: string) => rights.split('\n').find((line) => line.startsWith(`| ${name}`))
-    expect(row('doctor')).toContain('on the sandbox bucket `s3:ListBucket`')
-    for (const action of ['RestoreTableToPointInTime', 'DescribeContinuousBackups', 'UpdateTimeToLive', 'DeleteTable'])
-      expect(row('restore')).toContain(action)
+    const row = rights.split('\n').find((line) => line.startsWith(`| ${name}`))
+    expect(row).toContain(`[policies/${name}.json](policies/${name}.json)`)
+    expect(existsSync(join(ROOT, `docs/policies/${name}.json`))).toBe(true)
   })
 
   it.each([

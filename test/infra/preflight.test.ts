@@ -7,6 +7,8 @@ import { examineAccount, type Intention } from '../../infra/deploy/preflight.ts'
 const INTENTION: Intention = {
   stackName: 'container-file-promotion-prod',
   createsGatewayLogRole: false,
+  auditShards: 8,
+  reservedConcurrency: 0,
   newTables: [{ parameter: 'keysTable', name: 'prod-keys' }],
   existingTables: [{ parameter: 'documentsTable', name: 'kept', indexes: ['documents-by-creation'] }],
 }
@@ -15,7 +17,7 @@ const MISSING_STACK =
   '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id x does not exist</Message></Error></ErrorResponse>'
 
 /** What the account has; undefined: these credentials may not ask. */
-let account: { role?: string; tables?: object[] }
+let account: { role?: string; tables?: object[]; limit?: number; unreserved?: number; reserved?: number }
 let server: Server
 
 beforeAll(async () => {
@@ -23,6 +25,15 @@ beforeAll(async () => {
     const isDynamoDb = asked.headers['x-amz-target'] !== undefined
     const say = (status: number, body: object | string, type = 'application/json') =>
       answered.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body))
+    if (asked.url?.endsWith('/account-settings')) {
+      const { limit: ConcurrentExecutions = 1000, unreserved: UnreservedConcurrentExecutions = 1000 } = account
+      return say(200, { AccountLimit: { ConcurrentExecutions, UnreservedConcurrentExecutions } })
+    }
+    if (asked.url?.endsWith('/concurrency')) {
+      if (account.reserved !== undefined) return say(200, { ReservedConcurrentExecutions: account.reserved })
+      answered.setHeader('x-amzn-errortype', 'ResourceNotFoundException')
+      return say(404, { Message: 'Function not found' })
+    }
     if (!isDynamoDb && asked.method === 'GET') return say(200, { cloudwatchRoleArn: account.role })
     if (!isDynamoDb) return say(400, MISSING_STACK, 'text/xml')
     if (account.tables === undefined) return say(400, { __type: 'AccessDeniedException', message: 'no' })
@@ -62,6 +73,39 @@ describe('before a deployment, the account', () => {
 
   it('has one already, and another is asked for', async () => {
     expect(await problems({ createsGatewayLogRole: true })).toEqual([expect.stringContaining('leave it out')])
+  })
+
+  it('has the one that this stack has made, whatever CloudFormation has cut of its name', async () => {
+    for (const letters of [1, 11, 12, 24]) {
+      const stage = 's'.repeat(letters)
+      const stackName = `container-file-promotion-${stage}`
+      const name = `${stackName.slice(0, 36)}-GatewayLogRole-AbC123dEf456`
+      account = { role: `arn:aws:iam::111122223333:role/team/${name}`, tables: [KEPT] }
+      expect(await problems({ createsGatewayLogRole: true, stackName }), stage).toEqual([])
+    }
+  })
+
+  it('runs too few functions at once for the reservation, counting the one that there is', async () => {
+    account = { ...account, limit: 1000, unreserved: 140 }
+    expect(await problems({ reservedConcurrency: 40 })).toEqual([])
+    expect(await problems({ reservedConcurrency: 41 })).toEqual([
+      expect.stringMatching(/^reservedConcurrency is 41, which leaves 99 of the account's 1000 .* Lambda keeps 100/),
+    ])
+    account.reserved = 30
+    expect(await problems({ reservedConcurrency: 70 })).toEqual([])
+    account = { ...account, limit: 10, unreserved: 10, reserved: 0 }
+    expect(await problems({ reservedConcurrency: 1, auditShards: 1 })).toEqual([
+      expect.stringContaining('leaves 9 of the account'),
+    ])
+  })
+
+  it('runs too few at once for the audit and the resolver: a warning, with what to set', async () => {
+    account = { ...account, limit: 10, unreserved: 10 }
+    expect(await examineAccount(INTENTION)).toEqual({
+      problems: [],
+      warnings: [expect.stringMatching(/^10 functions may run at once .* or set auditShards=1$/)],
+    })
+    expect((await examineAccount({ ...INTENTION, auditShards: 1 })).warnings).toEqual([])
   })
 
   it('has a table that would be made', async () => {

@@ -6,7 +6,7 @@ interface Statement {
   Sid: string | undefined
   Action: string | string[]
   Resource: unknown
-  Condition?: { StringLike: { 's3:prefix': unknown } }
+  Condition?: { StringLike?: { 's3:prefix': unknown }; StringEquals?: Record<string, unknown> }
 }
 
 let dev: Packaged
@@ -91,7 +91,7 @@ describe('roles', () => {
     const prefixes = Object.keys(ACTIONS).flatMap((role) =>
       statementsOf(dev, role)
         .filter(({ Action }) => Action === 's3:ListBucket')
-        .map(({ Sid, Condition }) => [Sid, textOf(Condition?.StringLike['s3:prefix'])]),
+        .map(({ Sid, Condition }) => [Sid, textOf(Condition?.StringLike?.['s3:prefix'])]),
     )
     expect(prefixes).toEqual([
       ['TellMissingSandboxFiles', 'sandboxes/*/*/*'],
@@ -100,6 +100,51 @@ describe('roles', () => {
       ['ListSandboxes', 'sandboxes/*/*/*'],
       ['ListObjects', 'documents/*'],
     ])
+  })
+
+  const OWN_ACCOUNT = { Ref: 'AWS::AccountId' }
+
+  it('reach buckets of the account that they are meant to be in only, whoever takes a name that was given up', () => {
+    const accountsOf = (service: Packaged) =>
+      Object.keys(ACTIONS).flatMap((role) =>
+        statementsOf(service, role)
+          // CodeDeploy's revisions may be anywhere.
+          .filter(
+            ({ Action, Sid }) => [Action].flat().some((each) => each.startsWith('s3:')) && Sid !== 'ReadRevisions',
+          )
+          .map(({ Resource, Condition }) => [
+            /sandbox|boxes/i.test(textOf(Resource)) ? 'sandboxes' : 'documents',
+            Condition?.StringEquals?.['aws:ResourceAccount'],
+          ]),
+      )
+    expect(accountsOf(dev).length).toBeGreaterThan(15)
+    for (const [, account] of accountsOf(dev)) expect(account).toEqual(OWN_ACCOUNT)
+    for (const [which, account] of accountsOf(existing)) {
+      expect(account).toEqual(which === 'sandboxes' ? EXISTING.sandboxAccountId : OWN_ACCOUNT)
+    }
+  })
+
+  it('are assumed for this account only', () => {
+    for (const id of dev.idsOfType('AWS::IAM::Role')) {
+      const [{ Condition }] = dev.resource(id).Properties.AssumeRolePolicyDocument.Statement
+      // API Gateway is not documented to name an account.
+      const expected = id === 'GatewayLogRole' ? undefined : { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } }
+      expect(Condition, id).toEqual(expected)
+    }
+  })
+
+  it('and the topics, take alarms of this account only', () => {
+    const policies = dev.ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => Properties)
+    expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
+    for (const { PolicyDocument } of policies) {
+      expect(PolicyDocument.Statement).toMatchObject([
+        {
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Action: 'sns:Publish',
+          Condition: { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } },
+        },
+      ])
+    }
   })
 
   /** The changes that a role allows, except to the caller's rate limit. */

@@ -107,6 +107,9 @@ describe('the parameters', () => {
     ['certificateArn is missing: customDomainName needs', { customDomainName: 'files.example.com' }],
     ['customDomainName is missing: certificateArn is for', { certificateArn: EXISTING.certificateArn }],
     ['customDomainName is missing: hostedZoneId is for', { hostedZoneId: 'Z1' }],
+    ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
+    ['sandboxAccountId is "12": allowed is the number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
+    ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
     ['hostedZoneId is "example.com": allowed is', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
     ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
     [

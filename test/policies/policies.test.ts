@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { RecordedAccess } from '../support/aws-call-recorder.ts'
 import { FUNCTION_NAMES, type FunctionName, logicalIdOf } from '../support/package/functions.ts'
+import type { Access } from '../support/package/iam-accesses.ts'
 import { applies, isAllowed, type Statement } from '../support/package/iam-policies.ts'
 import { readStatements } from '../support/package/iam-template.ts'
 import { type Packaged, packagedService } from '../support/package/packages.ts'
@@ -35,10 +36,16 @@ async function readRecordings(): Promise<RecordedAccess[]> {
   )
 }
 
+/** Both buckets are the account's own. */
+const inOwnBuckets = <Asked extends Access>(access: Asked): Asked => ({
+  ...access,
+  context: { 'aws:ResourceAccount': '<AWS::AccountId>', ...access.context },
+})
+
 const statementsOf = (id: FunctionName): Statement[] => readStatements(service, `${logicalIdOf(id)}Role`)
 
 const allowed = (id: FunctionName, action: string, resource: string, context = {}) =>
-  isAllowed(statementsOf(id), { action, resource, context })
+  isAllowed(statementsOf(id), inOwnBuckets({ action, resource, context }))
 
 describe.each(FUNCTION_NAMES)('the policy of %s, against every call it made in this test run', (id) => {
   it('allows each of them', () => {
@@ -86,6 +93,14 @@ describe.each(FUNCTION_NAMES)('the policy of %s, against every call it made in t
     expect(allowed(id, action, resource)).toBe(false)
   })
 
+  it('reaches no bucket of another account, even by the right name', () => {
+    const theirs = { 'aws:ResourceAccount': '999999999999' }
+    for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
+      expect(allowed(id, action, 'local-documents/documents/ws_1/file_1/a', theirs), action).toBe(false)
+      expect(allowed(id, action, 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt', theirs), action).toBe(false)
+    }
+  })
+
   it('lists no bucket outside its prefix', () => {
     for (const bucket of ['local-sandboxes', 'local-documents']) {
       for (const prefix of ['', 'other/', 'sandboxes-2/', 'documents-2/']) {
@@ -116,5 +131,5 @@ describe('the functions that no request reaches', () => {
 function recordedAccesses(id: FunctionName): RecordedAccess[] {
   const accesses = recorded.filter(({ functionId, resource }) => functionId === id && !MADE_UP.test(resource))
   if (accesses.length === 0) throw new Error(`no call of ${id} was recorded: run the whole suite, with npm test`)
-  return accesses
+  return accesses.map(inOwnBuckets)
 }

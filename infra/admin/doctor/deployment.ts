@@ -3,6 +3,7 @@ import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwa
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import type { Config } from '../../../lib/config.ts'
+import { adviceOnShards, concurrencyOfAccount } from '../../deploy/concurrency.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
 /** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
@@ -12,6 +13,7 @@ export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Chec
     stackCheck(config.serviceName),
     ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),
     receiversCheck(config.serviceName),
+    concurrencyCheck(config),
     functionRightsCheck(),
   ]
 }
@@ -62,6 +64,14 @@ async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal
     abortSignal,
   })
   return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
+}
+
+function concurrencyCheck({ audit }: Config): Check {
+  return setupCheck('concurrency of the account', 'lambda:GetAccountSettings', async (abortSignal) => {
+    const { limit, unreserved } = await concurrencyOfAccount({ abortSignal })
+    const [toDo] = adviceOnShards(unreserved, audit.shards)
+    return toDo ? advice(toDo) : `${limit} functions at once, ${unreserved} of them unreserved`
+  })
 }
 
 /** Reading what a role may do needs the permission to simulate it: so it is tested instead. */

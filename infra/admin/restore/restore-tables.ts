@@ -117,7 +117,8 @@ export async function protectAs(
   await client.send(command, { abortSignal })
 }
 
-async function describe(
+/** @returns undefined: there is no such table */
+export async function describe(
   TableName: string,
   client: DynamoDBClient,
   abortSignal: AbortSignal,

@@ -11,12 +11,15 @@ FAILING is a file: resources whose logical ids it lists, one a line, cannot be c
 
 import json
 import re
+import secrets
 import sys
 import time
 
 import boto3
 from moto.apigateway.models import Method, apigateway_backends
 from moto.awslambda import models as awslambda
+from moto.awslambda import urls as awslambda_urls
+from moto.awslambda.responses import LambdaResponse
 from moto.cloudformation import models as cloudformation
 from moto.cloudformation import parsing, responses
 from moto.cloudformation.exceptions import ValidationError
@@ -302,6 +305,35 @@ def resource_class_from_type(resource_type):
 parsing.resource_class_from_type = resource_class_from_type
 
 
+# Names that CloudFormation makes: cut, stack name and logical id to their fair shares, before twelve random characters
+# (IdentifierUtils of cloudformation-cli-java-plugin)
+
+MAX_LENGTHS = {"AWS::S3::Bucket": 63, "AWS::IAM::Role": 64, "AWS::Events::Rule": 64}
+
+
+def generate_resource_name(resource_type, stack_name, logical_id):
+    random = "".join(secrets.choice("abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(12))
+    free = MAX_LENGTHS.get(resource_type, 100) - len(random) - 2
+    of_stack = min(len(stack_name), max(free - free // 2, free - len(logical_id)))
+    name = f"{stack_name[:of_stack]}-{logical_id[:free - of_stack]}-{random}"
+    return name.lower() if resource_type == "AWS::S3::Bucket" else name
+
+
+parsing.generate_resource_name = generate_resource_name
+
+
+# Limits of the account, which moto's Lambda does not tell
+
+
+def get_account_settings(self):
+    limit = {"ConcurrentExecutions": 1000, "UnreservedConcurrentExecutions": 1000}
+    return 200, {}, json.dumps({"AccountLimit": limit, "AccountUsage": {}})
+
+
+LambdaResponse.get_account_settings = get_account_settings
+awslambda_urls.url_paths[r"{0}/(?P<api_version>[^/]+)/account-settings/?$"] = LambdaResponse.dispatch
+
+
 # Deployments: in the order of references, with deletion policies, rolled back when a resource fails
 
 
@@ -422,6 +454,8 @@ def execute_change_set(self, change_set_name, stack_name=None):
     change_set = self.describe_change_set(change_set_name)
     try:
         execute_of_moto(self, change_set_name, stack_name)
+        # A stack has the tags of the last call, and no others.
+        self.stacks[change_set.stack_id].tags = change_set.tags
     except RolledBack as error:
         stack = self.stacks[change_set.stack_id]
         stack.status = "UPDATE_ROLLBACK_COMPLETE"
@@ -430,6 +464,17 @@ def execute_change_set(self, change_set_name, stack_name=None):
 
 
 cloudformation.CloudFormationBackend.execute_change_set = execute_change_set
+
+delete_change_set_of_moto = cloudformation.CloudFormationBackend.delete_change_set
+
+
+def delete_change_set(self, change_set_name):
+    """One that is not there is deleted, too."""
+    if any(change_set_name in (id, change_set.change_set_name) for id, change_set in self.change_sets.items()):
+        delete_change_set_of_moto(self, change_set_name)
+
+
+cloudformation.CloudFormationBackend.delete_change_set = delete_change_set
 
 
 # DynamoDB answers UPDATED_NEW with the attributes that the expression sets; moto only with those that have another value now

@@ -19,14 +19,39 @@ import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-
 import { expect, vi } from 'vitest'
 import { type FilePath, formatFileId } from '../../../lib/ids.ts'
 import { type AdminResult, jsonLines, runAdminProcess } from '../local-service/admin.ts'
+import type { Statement } from '../package/iam-policies.ts'
 import { copyProject, serverless } from '../package/packages.ts'
+import { PLACEHOLDERS, statementsOfPolicies } from '../package/policy-files.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
+import { startGate } from './gate.ts'
+import { MOCK_ACCOUNT } from './identities.ts'
 import { startMockAccount } from './start.ts'
 import { createTranscript } from './transcript.ts'
 
 export const STACK = 'container-file-promotion-prod'
 export const REGION = 'eu-west-1'
+export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 const FUNCTION = `${STACK}-promote-container-file`
+
+/** Whose rights each command is run with: what docs/policies gives for it. Everything else an administrator does. */
+const POLICIES = {
+  deployer: ['deployer', 'deployer-2'],
+  smoke: ['smoke'],
+  doctor: ['doctor'],
+  restore: ['restore'],
+} as const
+export type Identity = keyof typeof POLICIES
+const isIdentity = (word: string | undefined): word is Identity => word !== undefined && word in POLICIES
+
+/** The rights of an identity in the mock account, whose API has any id. */
+export const rightsOf = (identity: Identity): Statement[] =>
+  statementsOfPolicies(POLICIES[identity], {
+    ...PLACEHOLDERS,
+    ACCOUNT: MOCK_ACCOUNT,
+    WEB_ACL_ARN: WEB_ACL,
+    SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
+    DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
+  })
 
 export type Stage = Awaited<ReturnType<typeof startStage>>
 
@@ -40,12 +65,19 @@ export async function startStage() {
   await copyProject(project, ['infra', 'lib', 'dist'])
   await mkdir(join(project, 'settings'))
   const account = await startMockAccount(directory, REGION)
+  const identities = Object.keys(POLICIES).map((identity) => [identity, rightsOf(identity as Identity)])
+  const gate = await startGate(account.endpoint, Object.fromEntries(identities))
+  account.environment.AWS_ENDPOINT_URL = gate.endpoint
+  const as = (identity: string | undefined): Record<string, string> => ({
+    ...account.environment,
+    ...(isIdentity(identity) ? { AWS_ACCESS_KEY_ID: identity } : {}),
+  })
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
   const transcript = createTranscript()
 
   /** The command line, without a word in the transcript: what it prints may be a token. */
-  const adminUnrecorded = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], account.environment)
+  const adminUnrecorded = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], as(args[0]))
 
   async function admin(...args: string[]): Promise<AdminResult> {
     const result = await adminUnrecorded(...args)
@@ -56,7 +88,7 @@ export async function startStage() {
 
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
-    const { AWS_REGION: _, ...environment } = account.environment
+    const { AWS_REGION: _, ...environment } = as('deployer')
     // The settings alone say where.
     const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const words = [...args, '--stage', 'prod']
@@ -76,6 +108,9 @@ export async function startStage() {
     /** Where `serverless` runs. */
     project,
     failOn: account.failOn,
+    /** By identity: what it was allowed to do, and did. */
+    used: gate.used,
+    refused: gate.refused,
     admin,
     adminUnrecorded,
     framework,
@@ -84,7 +119,13 @@ export async function startStage() {
 
     /** Writes the settings of the stage. @param more than every stage here has */
     settings(more: Record<string, string> = {}): Promise<void> {
-      ownSettings = { region: REGION, alarmEmail: 'ops@example.com', createGatewayLogRole: 'true', ...more }
+      ownSettings = {
+        region: REGION,
+        alarmEmail: 'ops@example.com',
+        createGatewayLogRole: 'true',
+        permissionsBoundaryArn: `arn:aws:iam::${MOCK_ACCOUNT}:policy/container-file-promotion-boundary`,
+        ...more,
+      }
       const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
       transcript.note('cat settings/prod.yml', text.join(''))
       return writeFile(join(project, 'settings/prod.yml'), text.join(''))
@@ -139,6 +180,7 @@ export async function startStage() {
     async stop(): Promise<void> {
       vi.unstubAllEnvs()
       await Promise.all(apis.map((api) => api.stop()))
+      await gate.stop()
       account.stop()
       await transcript.write(process.env.TRANSCRIPT, [project, directory])
       await rm(directory, { recursive: true, force: true })

@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface MockAccount {
@@ -15,22 +17,31 @@ export interface MockAccount {
 
 const SCRIPT = join(import.meta.dirname, 'mock_account.py')
 
-/** Python, and moto's server in it (pip install 'moto[server]'). */
-export function isMotoInstalled(): boolean {
+/** Where a Python may be: the PATH, and the versions of pyenv, whichever of them is in use. */
+function pythons(): string[] {
+  const { PATH = '', PYENV_ROOT = join(homedir(), '.pyenv') } = process.env
+  const folders = [...PATH.split(delimiter), ...globSync(join(PYENV_ROOT, 'versions/*/bin'))]
+  return [...new Set(folders.map((folder) => join(folder, 'python3')))].filter((file) => existsSync(file))
+}
+
+/** One with moto's server in it (pip install 'moto[server]'). */
+const PYTHON = pythons().find((python) => {
   try {
-    execFileSync('python3', ['-c', 'import moto.server, moto.cloudformation, flask'], { stdio: 'ignore' })
+    execFileSync(python, ['-c', 'import moto.server, moto.cloudformation, flask'], { stdio: 'ignore' })
     return true
   } catch {
     return false
   }
-}
+})
+
+export const isMotoInstalled = () => PYTHON !== undefined
 
 /** An AWS account of its own, in memory. @param directory for a file of its own */
 export async function startMockAccount(directory: string, region: string): Promise<MockAccount> {
   const failing = join(directory, 'failing')
   await writeFile(failing, '')
   const port = await freePort()
-  const server = spawn('python3', [SCRIPT, String(port), failing], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const server = spawn(`${PYTHON}`, [SCRIPT, String(port), failing], { stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
   server.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(-4000)

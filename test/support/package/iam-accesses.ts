@@ -6,7 +6,7 @@ export interface Access {
   /** As in an ARN, without partition, region and account: `table/NAME`, `table/NAME/index/NAME`, `BUCKET`, `BUCKET/KEY`. */
   resource: string
   /** Condition keys and their values. */
-  context?: Record<string, string>
+  context?: Record<string, string | string[]>
 }
 
 /**
@@ -52,7 +52,10 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
       break
     case 'PUT': {
       const source = headers['x-amz-copy-source']
-      if (typeof source !== 'string') break
+      if (typeof source !== 'string') {
+        if ([...searchParams.keys()].some((name) => !/^(x-id|uploadId|partNumber)$/.test(name))) break
+        return [on('PutObject')]
+      }
       if ('x-amz-tagging' in headers) throw new Error('a copy with tags needs s3:PutObjectTagging, too')
       return [on('PutObject'), { action: 's3:GetObject', resource: decodeURIComponent(source) }]
     }
@@ -65,6 +68,17 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
   throw new Error(`no permission is known for ${method} ${url}: add it to test/support/package/iam-accesses.ts`)
 }
 
+/** How a bucket is set up, by the parameter that asks for it. */
+const OF_SETUP: Record<string, string> = {
+  encryption: 'GetEncryptionConfiguration',
+  lifecycle: 'GetLifecycleConfiguration',
+  location: 'GetBucketLocation',
+  ownershipControls: 'GetBucketOwnershipControls',
+  policy: 'GetBucketPolicy',
+  publicAccessBlock: 'GetBucketPublicAccessBlock',
+  versioning: 'GetBucketVersioning',
+}
+
 function bucketAccesses(method: string, bucket: string, query: URLSearchParams): Access[] {
   const context = { 's3:prefix': query.get('prefix') ?? '' }
   if (method === 'GET' && query.has('uploads')) {
@@ -72,6 +86,10 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   }
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
+  if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]
+  if (method === 'POST' && query.has('delete')) return [{ action: 's3:DeleteObject', resource: `${bucket}/*` }]
+  const asked = Object.keys(OF_SETUP).find((name) => query.has(name))
+  if (method === 'GET' && asked) return [{ action: `s3:${OF_SETUP[asked]}`, resource: bucket }]
   throw new Error(
     `no permission is known for ${method} on the bucket ${bucket}: add it to test/support/package/iam-accesses.ts`,
   )

@@ -1,12 +1,14 @@
 import type { Access } from './iam-accesses.ts'
 
+type Values = string | string[]
+
 export interface Statement {
   Sid: string
   Effect: 'Allow' | 'Deny'
   actions: string[]
-  /** As Access.resource, with wildcards; null for statements on all resources. */
+  /** As Access.resource, with wildcards. */
   resources: string[]
-  condition: Record<string, Record<string, string | string[]>>
+  condition: Record<string, Record<string, Values>>
 }
 
 /** Whether IAM would allow the access: some statement allows it, none denies it (IAM user guide, evaluation logic). */
@@ -23,11 +25,22 @@ export function applies({ actions, resources, condition }: Statement, access: Ac
   )
 }
 
-function holds(operator: string, keys: Record<string, string | string[]>, context: Record<string, string>): boolean {
-  if (operator !== 'StringLike') throw new Error(`the condition operator ${operator} is not known here`)
+const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {
+  StringEquals: (wanted, value) => wanted === value,
+  StringLike: isLike,
+  ArnLike: isLike,
+}
+
+/** IAM user guide, "Condition operators": of a key with many values, ForAllValues wants each to match, and holds without any. */
+function holds(operator: string, keys: Record<string, Values>, context: Record<string, Values>): boolean {
+  const [name = '', ofAll] = operator.split(':').toReversed()
+  const matches = OPERATORS[name]
+  if (matches === undefined || (ofAll !== undefined && ofAll !== 'ForAllValues'))
+    throw new Error(`the condition operator ${operator} is not known here`)
   return Object.entries(keys).every(([key, patterns]) => {
-    const value = context[key]
-    return value !== undefined && [patterns].flat().some((pattern) => isLike(pattern, value))
+    const values = context[key] === undefined ? [] : [context[key]].flat()
+    if (ofAll === undefined && values.length !== 1) return false
+    return values.every((value) => [patterns].flat().some((pattern) => matches(pattern, value)))
   })
 }
 

@@ -14,6 +14,7 @@ const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1
 
 export const EXISTING = {
   sandboxBucket: 'platform-boxes',
+  sandboxAccountId: '444455556666',
   sandboxKeyTemplate: 'tenants/{workspace_id}/boxes/{container_id}/fs/{path}',
   sandboxKmsKeyArn: arn('kms', `key/${KEY_ID}`),
   documentsBucket: 'platform-documents',
@@ -22,6 +23,7 @@ export const EXISTING = {
   customDomainName: 'files.example.com',
   certificateArn: arn('acm', `certificate/${KEY_ID}`),
   hostedZoneId: 'Z0123456789ABC',
+  disableExecuteApiEndpoint: 'true',
   webAclArn: arn('wafv2', `regional/webacl/main/${KEY_ID}`),
   alarmTopicArn: arn('sns', 'ops'),
   ticketTopicArn: arn('sns', 'tickets'),

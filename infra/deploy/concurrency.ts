@@ -1,0 +1,20 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+
+/** The resolver's schedules in serverless.yml. */
+const RESOLVER_RUNS = 4
+
+/** How many functions may run at once in this account and region, and how many of these no function has reserved. */
+export async function concurrencyOfAccount(options: { abortSignal?: AbortSignal } = {}) {
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}), options)
+  const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
+  return { limit, unreserved }
+}
+
+/** @returns what to do where audit and resolver take more than half of what may run at once */
+export function adviceOnShards(unreserved: number, auditShards: number): string[] {
+  if (auditShards + RESOLVER_RUNS <= unreserved / 2) return []
+  const fitting = Math.max(1, Math.floor(unreserved / 2) - RESOLVER_RUNS)
+  return [
+    `${unreserved} functions may run at once in this account and region, and a round of the audit (${auditShards} shards) and the resolver (${RESOLVER_RUNS} runs) take most of that from the requests: raise Lambda's quota "Concurrent executions", or set auditShards=${fitting}`,
+  ]
+}
