@@ -23,6 +23,7 @@ interface Attempt {
 /**
  * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
  * fails, undoes everything before it throws.
+ * @returns `isReplayed`, without usage, when an earlier request has made the document
  */
 export async function attemptPromotion(
   target: NewPromotion,
@@ -42,7 +43,10 @@ export async function attemptPromotion(
 
   const typing = typeOf(file, path, request, deps)
   const progress: Progress = { isTaken: false, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
-  const { usage, countedFrom } = await claimAndTake(target, wanted, progress, request, deps)
+  const taken = await claimAndTake(target, wanted, progress, request, deps)
+  if ('documentId' in taken) return { document: taken, isReplayed: true, usage: undefined }
+
+  const { usage, countedFrom } = taken
 
   const reservation = { ...wanted, countedFrom }
   const document: WorkspaceDocument = {
@@ -68,21 +72,26 @@ export async function attemptPromotion(
   return { document, isReplayed: false, usage }
 }
 
-/** Twins meet before they take bytes, so that none takes the room of another promotion. */
+/**
+ * Twins meet before they take bytes, so that none takes the room of another promotion.
+ * @returns the document that an earlier one has made, instead
+ */
 async function claimAndTake(
   target: NewPromotion,
   reservation: Reservation,
   progress: Progress,
   request: PromotionRequest,
   deps: PromotionDependencies,
-): Promise<TakenBytes> {
+): Promise<TakenBytes | WorkspaceDocument> {
   const { signal } = request.deadline
   try {
     if (request.idempotencyKey !== undefined) {
       await claimDocument(reservation, progress, deps, signal)
-      // A twin that was here before may have ended well.
-      if (await findReplay(target, request.caller, deps.documents, signal))
-        throw new ServiceError('promotion_in_progress')
+      const replay = await findReplay(target, request.caller, deps.documents, signal)
+      if (replay) {
+        await undoOrLeave(reservation, progress, request, deps)
+        return replay
+      }
     }
     return await takeBytes(reservation, progress, request, deps)
   } catch (error) {

@@ -64,7 +64,8 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     const file = await telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
     requirePromotableSize(file, deps.maxFileBytes)
     await rateLimitPassed
-    return await attemptPromotion(target, file, request, deps)
+    const promotion = await attemptPromotion(target, file, request, deps)
+    return promotion.isReplayed ? await answerReplay(promotion.document, request, deps) : promotion
   } catch (error) {
     if (idempotencyKey === undefined || !mayHaveReplay(error)) throw error
     return answerBesideTwin(error, target, request, deps)
