@@ -11,7 +11,7 @@ import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../ids.ts'
 import type { Note, OpenReservation, Reservation, ReservationPurpose, Reservations } from '../promotion/reservations.ts'
 import { conditionally, conditionHeld, unlessThrottled } from './conditional-write.ts'
 import { listPages } from './list-pages.ts'
-import { OPENING, type SendOptions, send } from './send.ts'
+import { OPENING, send } from './send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
@@ -50,16 +50,13 @@ export function createReservations({
       const command = new PutItemCommand({
         TableName,
         Item: marshall(toItem(reservation, 'claim')),
-        // Its own, too: the answer to an earlier try may have been lost.
-        ConditionExpression: `${IS_FREE_ROW} OR (attempt_id IN (:attempt_id, :dead) AND ${IS_CLAIM})`,
-        ExpressionAttributeValues: marshall({
-          ':attempt_id': reservation.attemptId,
-          ':dead': dead?.attemptId ?? reservation.attemptId,
-          ':claim': 'claim',
+        ConditionExpression: dead ? `${IS_FREE_ROW} OR (${IS_OWN_ROW} AND ${IS_CLAIM})` : IS_FREE_ROW,
+        ...(dead && {
+          ExpressionAttributeValues: marshall({ ':attempt_id': dead.attemptId, ':claim': 'claim' }),
         }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
-      const write = await conditionally(send(client, command, { name: 'reservations.claim', signal }))
+      const write = await conditionally(send(client, command, { name: 'reservations.claim', signal, ...OPENING }))
       return write.held ? undefined : toReservation(write.item ?? {})
     },
 
@@ -119,16 +116,30 @@ export function createReservations({
       return existing?.attemptId === attemptId ? existing.closedBy : undefined
     },
 
-    remove: (reservation, signal) =>
-      remove(reservation, reservation.documentId, { name: 'reservations.remove', signal }),
+    async remove({ workspaceId, documentId, attemptId }, signal) {
+      const command = new DeleteItemCommand({
+        TableName,
+        Key: keyOf(workspaceId, documentId),
+        ConditionExpression: IS_OWN_ROW,
+        ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
+      })
+      await conditionHeld(send(client, command, { name: 'reservations.remove', signal, ...CLOSING }))
+    },
 
     async note(note, reservation, signal) {
       const Item = marshall(toItem(reservation, note))
       await send(client, new PutItemCommand({ TableName, Item }), { name: 'reservations.note', signal, ...CLOSING })
     },
 
-    removeNote: (note, reservation, signal) =>
-      remove(reservation, noteIdOf(note, reservation), { name: 'reservations.removeNote', signal }),
+    async removeNote(note, reservation, signal) {
+      const command = new DeleteItemCommand({
+        TableName,
+        Key: keyOf(reservation.workspaceId, noteIdOf(note, reservation)),
+        ConditionExpression: 'lease_expires_at = :lease',
+        ExpressionAttributeValues: marshall({ ':lease': reservation.leaseExpiresAtMs }),
+      })
+      await conditionHeld(send(client, command, { name: 'reservations.removeNote', signal, ...CLOSING }))
+    },
 
     async *list(workspaceId, signal, onUnreadable) {
       const query = {
@@ -142,20 +153,6 @@ export function createReservations({
       )
       for await (const items of pages) yield* readItems(items, toReservation, onUnreadable)
     },
-  }
-
-  async function remove(
-    { workspaceId, attemptId }: Pick<Reservation, 'workspaceId' | 'attemptId'>,
-    id: string,
-    options: SendOptions,
-  ): Promise<void> {
-    const command = new DeleteItemCommand({
-      TableName,
-      Key: keyOf(workspaceId, id),
-      ConditionExpression: IS_OWN_ROW,
-      ExpressionAttributeValues: marshall({ ':attempt_id': attemptId }),
-    })
-    await conditionHeld(send(client, command, { ...options, ...CLOSING }))
   }
 }
 

@@ -98,10 +98,11 @@ async function undoUnopened(
   signal: AbortSignal,
 ): Promise<void> {
   const { ledger, objects, reservations } = deps
-  if (copy !== 'none') await reservations.note('late_copy', lateCopyOf(reservation, deps), signal)
+  const lateCopy = lateCopyOf(reservation, deps)
+  if (copy !== 'none') await reservations.note('late_copy', lateCopy, signal)
   if (isTaken) await ledger.release(reservation, signal)
   if (claim === 'claimed') await reservations.remove(reservation, signal)
   if (copy === 'none') return
   await objects.discard(reservation.objectKey, signal)
-  if (copy === 'answered') await reservations.removeNote('late_copy', reservation, signal)
+  if (copy === 'answered') await reservations.removeNote('late_copy', lateCopy, signal)
 }

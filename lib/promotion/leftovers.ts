@@ -6,8 +6,6 @@ import { completeRelease } from './release-bytes.ts'
 import type { MarkedRelease, OpenReservation, Reservation } from './reservations.ts'
 import type { ResolverDependencies } from './resolve-workspace.ts'
 
-const LONGEST_DELETION_MS = 15 * 60 * 1000
-
 export type Resolution = 'settled' | 'released'
 
 /**
@@ -67,10 +65,10 @@ async function resolveUnopened(
 ): Promise<Resolution> {
   const isClaimed = 'purpose' in attempt
   const lateCopy = lateCopyOf(attempt, deps)
-  // A document can be there all the same: the ledger may have been restored from a backup.
-  const isRecorded = !isClaimed && (await deps.documents.fence(attempt, signal)) === 'recorded'
+  // The document may be there all the same: the process may live, or the ledger be restored from a backup.
+  const isRecorded = (await deps.documents.fence(attempt, signal)) === 'recorded'
   // The claim tells the key of the object, so the note comes before it goes.
-  if (isClaimed) await deps.reservations.note('late_copy', lateCopy, signal)
+  if (isClaimed && !isRecorded) await deps.reservations.note('late_copy', lateCopy, signal)
   const isOpen = isRecorded || (await deps.reservations.forestall(lateCopy, isClaimed, signal)) === 'open'
   if (isOpen) {
     await deps.ledger.unmark(taking, signal)
@@ -102,14 +100,18 @@ async function discardUnlessRecorded(
   await objects.discard(attempt.objectKey, signal)
 }
 
-/** A deletion that failed long ago and was never carried out: whoever asked for it was told so, and may have changed plans. */
-async function isForgotten(
-  { workspaceId, documentId, leaseExpiresAtMs }: OpenReservation,
-  { documents, now }: ResolverDependencies,
+/** One that failed before the document was retired is not carried out later: who asked for it was told so. */
+async function resolveDeletion(
+  deletion: OpenReservation,
+  deps: ResolverDependencies,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (now() - leaseExpiresAtMs < LONGEST_DELETION_MS) return false
-  return (await documents.find(workspaceId, documentId, signal)) !== undefined
+): Promise<Resolution> {
+  const { workspaceId, documentId } = deletion
+  if ((await deps.documents.find(workspaceId, documentId, signal)) !== undefined) {
+    await deps.reservations.removeNote('deletion', deletion, signal)
+    return 'settled'
+  }
+  return (await completeDeletion(deletion, deps, signal)) === undefined ? 'settled' : 'released'
 }
 
 /** A reservation, claim or note that nobody has removed. */
@@ -127,10 +129,7 @@ export function reservationLeftover(reservation: OpenReservation, deps: Resolver
         // It is gone, so they were.
         await deps.reservations.remove(reservation, signal)
       } else if (purpose === 'deletion') {
-        if (!(await isForgotten(reservation, deps, signal))) {
-          return (await completeDeletion(reservation, deps, signal)) === undefined ? 'settled' : 'released'
-        }
-        await deps.reservations.removeNote(purpose, reservation, signal)
+        return resolveDeletion(reservation, deps, signal)
       } else if (purpose === 'claim') {
         await deps.reservations.forestall(reservation, true, signal)
       } else {

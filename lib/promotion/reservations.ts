@@ -50,7 +50,7 @@ export interface OpenReservation extends Reservation {
 /** One item per attempt, which holds the bytes once the marker is gone from the ledger; and notes beside them. */
 export interface Reservations {
   /**
-   * Attempts at the same document meet here, before they take any bytes.
+   * Opens: sent once. Attempts at the same document meet here, before they take any bytes.
    * @param dead a claim to be replaced: its attempt can then never open its reservation
    * @returns the reservation or claim that is in the way; undefined when the claim is this attempt's
    */
@@ -76,11 +76,8 @@ export interface Reservations {
   remove(reservation: Pick<Reservation, 'workspaceId' | 'documentId' | 'attemptId'>, signal: AbortSignal): Promise<void>
   /** Whoever looks at the workspace after its lease goes on with it. */
   note(note: Note, reservation: Reservation, signal: AbortSignal): Promise<void>
-  removeNote(
-    note: Note,
-    reservation: Pick<Reservation, 'workspaceId' | 'attemptId'>,
-    signal: AbortSignal,
-  ): Promise<void>
+  /** Unless it was left anew, with another lease. */
+  removeNote(note: Note, reservation: Reservation, signal: AbortSignal): Promise<void>
   /** All of a workspace's, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<OpenReservation>
 }

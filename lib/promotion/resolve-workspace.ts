@@ -76,15 +76,16 @@ export async function resolveWorkspace(
   if (ledger === undefined) return { ...report, isClaimedElsewhere: true }
   // Leases begun here end with the claim, so that the next run may finish the work.
   const ownDeps = { ...deps, leaseMs: Math.max(0, claimUntilMs - deps.now()) }
-  const isBeingReleased = ({ attemptId, purpose }: OpenReservation) =>
-    purpose === 'promotion' && ledger.releases.some((release) => release.attemptId === attemptId)
+  // What is given back by a release in the ledger is left to that release, and a claim to its taking.
+  const isPartOfMarker = ({ attemptId, purpose }: OpenReservation) =>
+    (purpose === 'promotion' && ledger.releases.some((release) => release.attemptId === attemptId)) ||
+    (purpose === 'claim' && ledger.takings.some((taking) => taking.attemptId === attemptId))
   // First what has a marker, one kind at a time: once its marker is gone, a reservation can be taken back like any other.
   const phases = [
     ledger.takings.filter(isOver).map((taking) => takingLeftover(taking, ownDeps)),
     ledger.releases.filter(isOver).map((release) => releaseLeftover(release, ownDeps)),
-    // What a release in the ledger gives back is left to that release.
     reservations
-      .filter((reservation) => isOver(reservation) && !isBeingReleased(reservation))
+      .filter((reservation) => isOver(reservation) && !isPartOfMarker(reservation))
       .map((reservation) => reservationLeftover(reservation, ownDeps)),
   ]
   for (const phase of phases) {

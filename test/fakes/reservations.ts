@@ -35,7 +35,7 @@ export function createFakeReservations(): FakeReservations {
     items,
     async claim(reservation, _signal, dead) {
       const other = items.get(keyOf(reservation))
-      const isReplaced = other?.purpose === 'claim' && [reservation.attemptId, dead?.attemptId].includes(other.attemptId)
+      const isReplaced = other?.purpose === 'claim' && other.attemptId === dead?.attemptId
       if (other && !isReplaced) return other
       items.set(keyOf(reservation), item(reservation, 'claim'))
       return undefined
@@ -70,7 +70,8 @@ export function createFakeReservations(): FakeReservations {
       items.set(noteKeyOf(note, reservation), item(reservation, note))
     },
     async removeNote(note, reservation) {
-      items.delete(noteKeyOf(note, reservation))
+      const key = noteKeyOf(note, reservation)
+      if (items.get(key)?.leaseExpiresAtMs === reservation.leaseExpiresAtMs) items.delete(key)
     },
     async *list(workspaceId) {
       yield* [...items.values()].filter((reservation) => reservation.workspaceId === workspaceId)

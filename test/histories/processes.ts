@@ -6,7 +6,7 @@ import type { Stores } from './stores.ts'
 
 const FUNCTION_TIMEOUT_MS = 28_000
 const READS = /find|read|list|usage|has|due/i
-const OPENS = /take|ledger\.mark$|\.open$|record|copy|setQuota/
+const OPENS = /take|ledger\.mark$|\.open$|reservations\.claim|record|copy|setQuota/
 
 /** The processes at work on the stores, and what they have sent that has not arrived yet. */
 export class Processes {
