@@ -14,6 +14,13 @@ function withDocument(world: World): void {
   world.used = 1
 }
 
+/** The table of the workspaces was restored alone, from a moment when attempt 1 was under way. */
+function withOldMarker(world: World): void {
+  withDocument(world)
+  entry(world.attempts, 1).isTaking = true
+  world.isDue = true
+}
+
 function withDrift(drift: number): (world: World) => void {
   return (world) => {
     withDocument(world)
@@ -38,20 +45,30 @@ const ROOM_FOR_TWO = { quota: 2, maxTakings: 2 }
  * audit begin again and again.
  */
 export const SCENARIOS = {
+  alone: {
+    name: 'a plain promotion, a resolver',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [plain(1), resolver] },
+    faults: 3,
+  },
   plain: {
     name: 'a plain promotion, two resolvers',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [plain(1), resolver, resolver] },
     faults: 2,
   },
+  keyed: {
+    name: 'a promotion with an Idempotency-Key, a resolver',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [promotion(1), resolver] },
+    faults: 3,
+  },
   twins: {
     name: 'two promotions with one Idempotency-Key',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [promotion(1), promotion(2), resolver] },
-    faults: 2,
+    faults: 1,
   },
   crowd: {
     name: 'a plain promotion and one with a key, room for one taking',
     setup: { quota: 1, maxTakings: 1, placeOf: APART, roles: [plain(1), promotion(2), resolver] },
-    faults: 2,
+    faults: 1,
   },
   deletions: {
     name: 'two deletions of a document',
@@ -70,6 +87,32 @@ export const SCENARIOS = {
     setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [promotion(2), resolver] },
     faults: 2,
     begin: withOldTombstone,
+  },
+  restored: {
+    name: 'the marker of a document’s taking is back, from a backup; its deletion',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [deletion, resolver, resolver] },
+    faults: 2,
+    begin: withOldMarker,
+  },
+  wrongPlain: {
+    name: 'leases that are wrong: a plain promotion',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [plain(1), resolver], areLeasesWrong: true },
+    faults: 3,
+  },
+  wrongKeyed: {
+    name: 'leases that are wrong: a promotion with an Idempotency-Key',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [promotion(1), resolver], areLeasesWrong: true },
+    faults: 2,
+  },
+  wrongTwins: {
+    name: 'leases that are wrong: two promotions with one Idempotency-Key',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [promotion(1), promotion(2), resolver], areLeasesWrong: true },
+    faults: 0,
+  },
+  wrongDeletion: {
+    name: 'leases that are wrong: a plain promotion and its deletion',
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [plain(1), deletion, resolver], areLeasesWrong: true },
+    faults: 1,
   },
   audit: {
     name: 'a promotion, its deletion, an audit',
@@ -90,7 +133,7 @@ export const SCENARIOS = {
   negativeDrift: {
     name: 'a promotion, an audit, too few bytes counted',
     setup: { ...ROOM_FOR_TWO, placeOf: APART, roles: [promotion(2), audit, resolver] },
-    faults: 2,
+    faults: 1,
     begin: withDrift(-1),
   },
 } as const satisfies Record<string, Scenario>
