@@ -1,5 +1,5 @@
 import { promotionOf } from './promotion.ts'
-import { type Call, CLAIM, DOCUMENT, entry, isUnfinished, NOTHING, PROMOTION, placeOf, TOMBSTONE, type World } from './world.ts'
+import { type Call, CLAIM, DOCUMENT, entry, isUnfinished, NOTED, NOTHING, PROMOTION, placeOf, TOMBSTONE, type World } from './world.ts'
 
 export type Predicate = (world: World, call: Call) => boolean
 
@@ -40,6 +40,9 @@ export const PREDICATES = {
   IS_CLAIM: (world, call) => rowOf(world, call).purpose === CLAIM,
 
   IS_OPEN: (world, call) => rowOf(world, call).closedBy === 0,
+  /** One that was noted again has a new lease. */
+  IS_SAME_NOTE: (world, { attempt }) =>
+    entry(world.attempts, attempt).deletion !== NOTED || world.setup.areLeasesWrong === true,
 
   // A document
   IS_FREE: (world, call) => documentOf(world, call).kind === NOTHING,

@@ -2,6 +2,7 @@ import { clearWork, NO_CUT } from './empty-world.ts'
 import { FATES, type Fate } from './fates.ts'
 import { afterCopy, LANES } from './promotion.ts'
 import type { Model, ModelStep } from './protocol.ts'
+import { isReader } from './resolver.ts'
 import type { Choice } from './steps.ts'
 import { type Call, entry, MAX_LATE, MAX_RELEASES, PENDING, WAITING, type World } from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
@@ -143,12 +144,6 @@ export function createProcessMoves(model: Model) {
         if (isReader(world, index)) entry(world.processes, index).hasChanged = true
     }
     return applied
-  }
-
-  /** Whether it will care that the counter has changed since it read it. */
-  function isReader(world: World, index: number): boolean {
-    const { step, about } = entry(world.processes, index)
-    return step !== WAITING && about === 0 && entry(world.setup.roles, index).kind === 'resolver'
   }
 
   function kill(world: World, index: number): void {

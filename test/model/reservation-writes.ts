@@ -30,7 +30,7 @@ export function reservationWrites() {
   return {
     /** About the dead attempt whose claim it replaces, if there is one. */
     claim: {
-      sent: 'repeatedly',
+      sent: 'once',
       where: [['IS_FREE_ROW'], ['IS_OWN_OR_DEAD', 'IS_CLAIM']],
       effect: (world, call) => {
         const { attempt } = promotionOf(world, call.sender)
@@ -91,5 +91,7 @@ export function reservationWrites() {
     removeLateCopy: note('lateCopy', NO_NOTE),
     noteDeletion: note('deletion', NOTED),
     removeDeletion: note('deletion', NO_NOTE),
+    /** Asks for the lease that was read. */
+    forgetDeletion: { ...note('deletion', NO_NOTE), where: [['IS_SAME_NOTE']] },
   } satisfies Record<string, Write>
 }

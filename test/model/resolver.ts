@@ -1,5 +1,5 @@
 import { promotionOf } from './promotion.ts'
-import { type Choice, completeDeletion, completeRelease, fence, hasEnded, type Steps, settle, undo } from './steps.ts'
+import { type Choice, completeDeletion, completeRelease, fence, hasEnded, type Next, type Steps, settle, undo } from './steps.ts'
 import {
   attemptIds,
   CLAIM,
@@ -14,6 +14,7 @@ import {
   type Process,
   placeOf,
   type Row,
+  WAITING,
   type World,
 } from './world.ts'
 
@@ -24,6 +25,12 @@ const SOMETHING = 1
 export function isLeaseOver(world: World, attempt: number): boolean {
   const index = world.setup.roles.findIndex((role) => role.kind === 'promotion' && role.attempt === attempt)
   return index === -1 || entry(world.processes, index).isLeaseOver
+}
+
+/** Whether it will care that the workspace has changed since it read the counter. */
+export function isReader(world: World, index: number): boolean {
+  const { step, about } = entry(world.processes, index)
+  return step !== WAITING && about === 0 && entry(world.setup.roles, index).kind === 'resolver'
 }
 
 const seemsOver = (world: World, isOver: boolean): boolean => isOver || world.setup.areLeasesWrong === true
@@ -42,6 +49,17 @@ const hasKey = (world: World, attempt: number): boolean =>
 
 const isBeingReleased = (world: World, about: number): boolean => world.releases.some(({ attempt }) => attempt === about)
 
+/** Claims the workspace before it resolves anything: nobody who has read the ledger before may now say that nothing is due. */
+const claims =
+  (next: string): Next =>
+  (world, own) => {
+    if (!world.isDue) return 'waiting'
+    world.processes.forEach((process, index) => {
+      if (process !== own && isReader(world, index)) process.hasChanged = true
+    })
+    return next
+  }
+
 /**
  * One leftover for each choice: a resolver that deals with several in turn does no more than several that deal with one
  * each.
@@ -54,7 +72,7 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
     if (about === 0) continue
     isEmpty = false
     if (!isRowOver(world, row)) continue
-    if (purpose === FORESTALLED) choices.push({ label: `sees ${about} forestalled`, next: 'forestalled.fence', about })
+    if (purpose === FORESTALLED) choices.push({ label: `sees ${about} forestalled`, next: claims('forestalled.fence'), about })
     else if (purpose === CLAIM) choices.push({ label: `sees claim ${about}`, next: 'resolver.confirmClaim', about })
     else if (closedBy === 0) choices.push({ label: `sees row ${about}`, next: 'resolver.confirmRow', about })
     else choices.push({ label: `sees row ${about}, closed`, next: 'resolver.confirmClosed', about })
@@ -63,13 +81,13 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
     const { lateCopy, deletion } = entry(world.attempts, about)
     if (lateCopy !== NO_NOTE || deletion !== NO_NOTE) isEmpty = false
     if (isNoteOver(world, lateCopy))
-      choices.push({ label: `sees a note of late copy ${about}`, next: 'lateCopy.fence', about })
+      choices.push({ label: `sees a note of late copy ${about}`, next: claims('lateCopy.fence'), about })
     if (!isNoteOver(world, deletion)) continue
     const { kind, attempt } = placeOf(world, about).document
     const isForgotten = seemsOver(world, deletion === NOTE_OLD) && kind === DOCUMENT && attempt === about
-    if (isForgotten) choices.push({ label: `sees a note of old deletion ${about}`, next: 'resolver.forget', about })
+    if (isForgotten) choices.push({ label: `sees a note of old deletion ${about}`, next: claims('resolver.forget'), about })
     if (!isForgotten || world.setup.areLeasesWrong)
-      choices.push({ label: `sees a note of deletion ${about}`, next: 'resolveDeletion.retire', about })
+      choices.push({ label: `sees a note of deletion ${about}`, next: claims('resolveDeletion.retire'), about })
   }
   if (isEmpty) return [{ label: 'sees nothing', next: 'resolver.reschedule' }]
   const goOn = { label: 'goes on', next: 'resolver.counter' }
@@ -82,11 +100,11 @@ function readCounter(world: World): Choice[] {
   for (const about of attemptIds(world)) {
     const isOver = seemsOver(world, isLeaseOver(world, about))
     if (entry(world.attempts, about).isTaking && isOver)
-      choices.push({ label: `sees taking ${about}`, next: 'resolver.findRow', about })
+      choices.push({ label: `sees taking ${about}`, next: claims('resolver.findRow'), about })
   }
   world.releases.forEach(({ attempt: about, isDeletion, isLeaseOver: isOver }, release) => {
     if (about === 0 || !seemsOver(world, isOver)) return
-    const next = isDeletion ? 'releaseDeleted.close' : 'releaseUndone.close'
+    const next = claims(isDeletion ? 'releaseDeleted.close' : 'releaseUndone.close')
     choices.push({ label: `sees release ${release} of ${about}`, next, about, release })
   })
   return choices.length > 0 ? choices : [{ label: 'sees nothing that is overdue', next: 'waiting' }]
@@ -96,7 +114,7 @@ function readCounter(world: World): Choice[] {
 const confirmed = (next: string) => ({
   read: (world: World, { about }: Process): Choice[] => {
     if (isBeingReleased(world, about)) return [{ label: 'finds a release of it', next: 'waiting' }]
-    return [{ label: 'finds no release of it', next }]
+    return [{ label: 'finds no release of it', next: claims(next) }]
   },
 })
 
@@ -121,9 +139,8 @@ export function resolverSteps(): Steps {
     'resolver.findRow': {
       read: (world, { about }) => {
         const { attempt, purpose } = placeOf(world, about).row
-        const isThere = attempt === about && purpose !== FORESTALLED
-        if (isThere && purpose === PROMOTION) return [{ label: 'finds its row', next: 'taking.unmark' }]
-        if (isThere) return [{ label: 'finds its claim', next: 'taking.note' }]
+        if (attempt === about && purpose === PROMOTION) return [{ label: 'finds its row', next: 'taking.unmark' }]
+        if (attempt === about && purpose === CLAIM) return [{ label: 'finds its claim', next: 'claimed.fence' }]
         return [{ label: 'finds no row', next: hasKey(world, about) ? 'resolver.release' : 'taking.fence' }]
       },
     },
@@ -133,9 +150,9 @@ export function resolverSteps(): Steps {
       write: 'forestall',
       on: { forestalled: 'taking.release', open: 'taking.unmark', failed },
     },
-    /** Where this fails, the claim is the next thing that the same run looks at. */
-    'taking.note': { write: 'noteLateCopy', on: { done: 'taking.removeClaim', failed: 'resolver.removeClaim' } },
-    'taking.removeClaim': {
+    ...fence('claimed', { fenced: 'claimed.note', recorded: 'taking.unmark', failed }),
+    'claimed.note': { write: 'noteLateCopy', on: { done: 'claimed.removeClaim', failed } },
+    'claimed.removeClaim': {
       write: 'removeClaim',
       on: { forestalled: 'taking.release', open: 'taking.unmark', failed },
     },
@@ -152,11 +169,11 @@ export function resolverSteps(): Steps {
     'resolver.confirmClosed': confirmed('resolver.removeClosed'),
     /** The marker is written before the closing, and goes with the bytes: if it is gone, they were given back. */
     'resolver.removeClosed': { write: 'remove', on: ends },
-    /** Takings come first. */
+    /** With a taking, it tells the key of the object: it is left to what resolves that. */
     'resolver.confirmClaim': {
       read: (world, { about }) => {
-        if (entry(world.attempts, about).isTaking) return [{ label: 'finds its taking', next: 'resolver.findRow' }]
-        return [{ label: 'finds no taking', next: 'resolver.removeClaim' }]
+        if (entry(world.attempts, about).isTaking) return [{ label: 'finds its taking', next: end }]
+        return [{ label: 'finds no taking', next: claims('resolver.removeClaim') }]
       },
     },
     'resolver.removeClaim': { write: 'removeClaim', on: { forestalled: end, open: end, failed } },
@@ -168,6 +185,6 @@ export function resolverSteps(): Steps {
     'lateCopy.discard': { write: 'discard', on: { done: 'lateCopy.removeNote', failed } },
     'lateCopy.removeNote': { write: 'removeLateCopy', on: ends },
     ...completeDeletion('resolveDeletion', end, failed),
-    'resolver.forget': { write: 'removeDeletion', on: ends },
+    'resolver.forget': { write: 'forgetDeletion', on: ends },
   }
 }

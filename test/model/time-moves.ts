@@ -53,7 +53,7 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
     return !isAnyAtWork(
       world,
       ({ about }, index) => about === attempt && kindOf(world, index) !== 'promotion',
-      ({ sender, attempt: about }) => about === attempt && kindOf(world, sender) !== 'promotion' && deletion === NOTED,
+      ({ sender, attempt: about }) => about === attempt && kindOf(world, sender) !== 'promotion',
     )
   }
 
@@ -78,8 +78,10 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
   }
 
   function mayExpire(world: World, place: number): boolean {
-    const { isFinished, contemporaries } = entry(world.places, place).document
-    return isFinished && contemporaries === 0 && !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
+    const { isFinished, contemporaries, attempt } = entry(world.places, place).document
+    // A marker from a backup stays for minutes.
+    const isMarked = entry(world.attempts, attempt).isTaking
+    return isFinished && !isMarked && contemporaries === 0 && !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
   }
 
   function list(world: World, moves: object[]): void {
