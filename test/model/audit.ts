@@ -12,7 +12,6 @@ import {
   PROMOTION,
   type Process,
   placeOf,
-  REPORTED,
   SCANNING,
   type World,
 } from './world.ts'
@@ -161,11 +160,6 @@ export function auditSteps(): Steps {
         return finds(isUnfinished(document) && document.attempt === about, 'deletion', 'audit.report', end)
       },
     },
-    'audit.report': {
-      read: ({ cut }) => {
-        cut.phase = REPORTED
-        return []
-      },
-    },
+    'audit.report': { read: () => [] },
   }
 }

@@ -79,30 +79,30 @@ export const SCENARIOS = {
   again: {
     name: 'a deletion, and a promotion with the same key',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [deletion, promotion(2), resolver] },
-    faults: 1,
+    faults: 2,
     begin: withDocument,
   },
   tombstone: {
     name: 'a promotion, a tombstone of its twin that may expire',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(2), roles: [promotion(2), resolver] },
-    faults: 2,
+    faults: 3,
     begin: withOldTombstone,
   },
   restored: {
     name: 'the marker of a document’s taking is back, from a backup; its deletion',
-    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [deletion, resolver, resolver] },
+    setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [deletion, resolver] },
     faults: 2,
     begin: withOldMarker,
   },
   wrongPlain: {
     name: 'leases that are wrong: a plain promotion',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [plain(1), resolver], areLeasesWrong: true },
-    faults: 3,
+    faults: 2,
   },
   wrongKeyed: {
     name: 'leases that are wrong: a promotion with an Idempotency-Key',
     setup: { ...ROOM_FOR_TWO, placeOf: twins(1), roles: [promotion(1), resolver], areLeasesWrong: true },
-    faults: 2,
+    faults: 1,
   },
   wrongTwins: {
     name: 'leases that are wrong: two promotions with one Idempotency-Key',

@@ -37,14 +37,14 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
     if (process.isLeaseOver || process.step === WAITING || kindOf(world, index) !== 'promotion') return false
     const isAtWork =
       !hasEnded(process) || world.late.some(({ sender, write: sent }) => sender === index && sent !== COPY)
-    return !isAtWork || model.doLeasesEndEarly
+    return !isAtWork
   }
 
   function mayReleaseEnd(world: World, release: number): boolean {
     const marker = entry(world.releases, release)
     if (marker.attempt === 0 || marker.isLeaseOver) return false
     const isOf = (other: { release: number }) => other.release === release
-    return !isAnyAtWork(world, isOf, isOf) || model.doLeasesEndEarly
+    return !isAnyAtWork(world, isOf, isOf)
   }
 
   function mayDeletionEnd(world: World, attempt: number): boolean {

@@ -48,7 +48,7 @@ export type Role =
  */
 export interface Cut {
   /** NO_CUT.phase: nobody adds up. */
-  phase: 0 | typeof LISTING | typeof SCANNING | typeof REPORTED
+  phase: 0 | typeof LISTING | typeof SCANNING
   used: number
   /** What was counted. The model remembers it, and no audit knows it. */
   held: number
@@ -66,8 +66,6 @@ export interface Cut {
 
 export const LISTING = 1
 export const SCANNING = 2
-/** It has called something lost or left over. */
-export const REPORTED = 3
 
 export interface Attempt {
   /** The marker of its taking is in the counter. */
