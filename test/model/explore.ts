@@ -1,6 +1,13 @@
 import { createCodec } from './codec.ts'
 import { emptyWorld } from './empty-world.ts'
-import { brokenOf, INVARIANTS, INVARIANTS_ALONE, INVARIANTS_AT_LAST, INVARIANTS_AT_REST, type InvariantName } from './invariants.ts'
+import {
+  brokenOf,
+  INVARIANTS,
+  INVARIANTS_ALONE,
+  INVARIANTS_AT_LAST,
+  INVARIANTS_AT_REST,
+  type InvariantName,
+} from './invariants.ts'
 import { createMoves } from './moves.ts'
 import { createModel, type Protocol } from './protocol.ts'
 import { StateStore } from './state-store.ts'

@@ -12,9 +12,9 @@ export interface Fate {
   outcome: 'answered' | 'refused' | 'failed' | 'sentAgain' | 'killed'
 }
 
-const OPENS = ['once', 'afresh', 'afterErrors'] as const
+const OPENS = ['once', 'afresh'] as const
 const ALL = [...OPENS, 'repeatedly'] as const
-const SENT_AGAIN = ['afresh', 'afterErrors', 'repeatedly'] as const
+const SENT_AGAIN = ['afresh', 'repeatedly'] as const
 
 /** The first is no fault. Another call that was throttled for good counts as lost: nobody builds on knowing better. */
 export const FATES: readonly Fate[] = [

@@ -85,7 +85,8 @@ export const INVARIANTS_AT_REST = {
   'at rest: the resolver has come to its end': (world) => !world.isDue,
   'at rest: no marker': (world) =>
     !world.attempts.some(({ isTaking }) => isTaking) && !world.releases.some(({ attempt }) => attempt !== 0),
-  'at rest: no reservation': (world) => world.places.every(({ row: { attempt, purpose } }) => attempt === 0 || purpose !== PROMOTION),
+  'at rest: no reservation': (world) =>
+    world.places.every(({ row: { attempt, purpose } }) => attempt === 0 || purpose !== PROMOTION),
   // The audit finds these: with wrong leases, they may be there.
   'at rest: a deletion is finished': (world) =>
     world.places.every(({ document }) => !isUnfinished(document)) || world.setup.areLeasesWrong === true,
@@ -107,7 +108,9 @@ export type InvariantName = keyof typeof INVARIANTS | keyof typeof INVARIANTS_AT
 /** Of one plain promotion and one resolver: nobody else undoes it meanwhile. */
 export const INVARIANTS_ALONE = {
   'the resolver undoes nothing that is undone': (world, { steps }) =>
-    world.processes.every(({ step, about }) => entry(steps, step).name !== 'resolveRow.mark' || holdsBytes(world, about)),
+    world.processes.every(
+      ({ step, about }) => entry(steps, step).name !== 'resolveRow.mark' || holdsBytes(world, about),
+    ),
 } as const satisfies Record<string, Invariant>
 
 export function brokenOf(

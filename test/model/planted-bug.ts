@@ -5,17 +5,15 @@ import type { Choice, Next, ReadStep, WriteStep } from './steps.ts'
 import type { Process, World } from './world.ts'
 import type { Write, WriteName } from './writes.ts'
 
-/** One thing done otherwise than the protocol says. */
-export interface PlantedBug {
-  /** What is done. */
-  name: string
-  plant(protocol: Protocol): void
-  /** Where the exploration finds it. */
+/** Does one thing otherwise than the protocol says. */
+export type Plant = (protocol: Protocol) => void
+
+/** Bugs by what is done, that the exploration of one scenario finds. */
+export interface PlantedBugs {
   scenario: Scenario
-  /** As many as it takes, where that is fewer than the scenario has. */
-  faults?: number
-  /** What it breaks first. */
+  /** What they break first. */
   breaks: InvariantName
+  bugs: Readonly<Record<string, Plant>>
 }
 
 export const BYTES = 'used bytes = those held, each once'
@@ -28,14 +26,14 @@ export const UNFINISHED = 'at rest: a deletion is finished'
 
 /** Changes a write: its condition, how often it is sent, or what it does. */
 export const rewrite =
-  (name: WriteName, change: Partial<Write>): PlantedBug['plant'] =>
+  (name: WriteName, change: Partial<Write>): Plant =>
   ({ writes }) => {
     Object.assign(writes[name], change)
   }
 
 /** Makes other steps follow the answers to writes. */
 export const redirect =
-  (answers: Record<string, Record<string, Next>>): PlantedBug['plant'] =>
+  (answers: Record<string, Record<string, Next>>): Plant =>
   ({ steps }) => {
     for (const [name, on] of Object.entries(answers)) {
       const step = steps[name] as WriteStep
@@ -45,11 +43,11 @@ export const redirect =
 
 /** Makes a read lead to other conclusions. @param change given those of the protocol */
 export const misread =
-  (name: string, change: (choices: Choice[], world: World, process: Process) => Choice[]): PlantedBug['plant'] =>
+  (name: string, change: (choices: Choice[], world: World, process: Process) => Choice[]): Plant =>
   ({ steps }) => {
     const { read } = steps[name] as ReadStep
     steps[name] = { read: (world, process, index) => change(read(world, process, index), world, process) }
   }
 
 /** Makes a read always lead to one step. */
-export const skip = (name: string, next: string): PlantedBug['plant'] => misread(name, () => [{ label: 'does not look', next }])
+export const skip = (name: string, next: string): Plant => misread(name, () => [{ label: 'does not look', next }])

@@ -1,5 +1,17 @@
 import { promotionOf } from './promotion.ts'
-import { type Call, CLAIM, DOCUMENT, entry, isUnfinished, NOTED, NOTHING, PROMOTION, placeOf, TOMBSTONE, type World } from './world.ts'
+import {
+  type Call,
+  CLAIM,
+  DOCUMENT,
+  entry,
+  isUnfinished,
+  NOTED,
+  NOTHING,
+  PROMOTION,
+  placeOf,
+  TOMBSTONE,
+  type World,
+} from './world.ts'
 
 export type Predicate = (world: World, call: Call) => boolean
 

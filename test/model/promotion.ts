@@ -45,7 +45,7 @@ const copyEnds = (next: string) => ({
 })
 
 const discardCopy = (world: World, process: Process): string =>
-  (process.copy === PENDING ? answer(world, process) : 'unopened.discard')
+  process.copy === PENDING ? answer(world, process) : 'unopened.discard'
 
 const own =
   (next: string): Next =>
@@ -65,7 +65,10 @@ const meet: Next = (world, process, index) => {
 
 const meeting = (takeOver: string) => ({
   read: (world: World, { about }: Process) => {
-    const choices = [{ label: 'gives way to its twin', next: own('promotion.giveWay') }] as { label: string; next: Next }[]
+    const choices = [{ label: 'gives way to its twin', next: own('promotion.giveWay') }] as {
+      label: string
+      next: Next
+    }[]
     const isDead = world.processes.some((other, at) => promotionOf(world, at).attempt === about && hasEnded(other))
     if (isDead || world.setup.areLeasesWrong) choices.push({ label: `takes ${about} for dead`, next: takeOver })
     return choices
@@ -173,13 +176,7 @@ export const LANES = [
   {
     step: 'lane.copy',
     field: 'copy',
-    during: [
-      'promotion.open',
-      'promotion.openClaimed',
-      'promotion.copying',
-      'promotion.inDoubt',
-      'promotion.unopened',
-    ],
+    during: ['promotion.open', 'promotion.openClaimed', 'promotion.copying', 'promotion.inDoubt', 'promotion.unopened'],
   },
   {
     step: 'lane.unmark',

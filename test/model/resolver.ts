@@ -1,5 +1,15 @@
 import { promotionOf } from './promotion.ts'
-import { type Choice, completeDeletion, completeRelease, fence, hasEnded, type Next, type Steps, settle, undo } from './steps.ts'
+import {
+  type Choice,
+  completeDeletion,
+  completeRelease,
+  fence,
+  hasEnded,
+  type Next,
+  type Steps,
+  settle,
+  undo,
+} from './steps.ts'
 import {
   attemptIds,
   CLAIM,
@@ -47,7 +57,8 @@ function isRowOver(world: World, row: Row): boolean {
 const hasKey = (world: World, attempt: number): boolean =>
   world.processes.some((_, index) => promotionOf(world, index).attempt === attempt && promotionOf(world, index).hasKey)
 
-const isBeingReleased = (world: World, about: number): boolean => world.releases.some(({ attempt }) => attempt === about)
+const isBeingReleased = (world: World, about: number): boolean =>
+  world.releases.some(({ attempt }) => attempt === about)
 
 /** Claims the workspace before it resolves anything: nobody who has read the ledger before may now say that nothing is due. */
 const claims =
@@ -72,7 +83,8 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
     if (about === 0) continue
     isEmpty = false
     if (!isRowOver(world, row)) continue
-    if (purpose === FORESTALLED) choices.push({ label: `sees ${about} forestalled`, next: claims('forestalled.fence'), about })
+    if (purpose === FORESTALLED)
+      choices.push({ label: `sees ${about} forestalled`, next: claims('forestalled.fence'), about })
     else if (purpose === CLAIM) choices.push({ label: `sees claim ${about}`, next: 'resolver.confirmClaim', about })
     else if (closedBy === 0) choices.push({ label: `sees row ${about}`, next: 'resolver.confirmRow', about })
     else choices.push({ label: `sees row ${about}, closed`, next: 'resolver.confirmClosed', about })
@@ -85,7 +97,8 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
     if (!isNoteOver(world, deletion)) continue
     const { kind, attempt } = placeOf(world, about).document
     const isForgotten = seemsOver(world, deletion === NOTE_OLD) && kind === DOCUMENT && attempt === about
-    if (isForgotten) choices.push({ label: `sees a note of old deletion ${about}`, next: claims('resolver.forget'), about })
+    if (isForgotten)
+      choices.push({ label: `sees a note of old deletion ${about}`, next: claims('resolver.forget'), about })
     if (!isForgotten || world.setup.areLeasesWrong)
       choices.push({ label: `sees a note of deletion ${about}`, next: claims('resolveDeletion.retire'), about })
   }
@@ -126,7 +139,8 @@ export function resolverSteps(): Steps {
   return {
     'resolver.start': {
       read: (world, process) => {
-        const isMarked = world.attempts.some(({ isTaking }) => isTaking) || world.releases.some(({ attempt }) => attempt)
+        const isMarked =
+          world.attempts.some(({ isTaking }) => isTaking) || world.releases.some(({ attempt }) => attempt)
         Object.assign(process, { hasChanged: false, seenAttempts: isMarked ? SOMETHING : 0 })
         return [{ label: 'reads the counter', next: 'resolver.rows' }]
       },

@@ -3,7 +3,19 @@ import { nameOf } from './process-moves.ts'
 import type { Model } from './protocol.ts'
 import { isLeaseOver } from './resolver.ts'
 import { hasEnded } from './steps.ts'
-import { type Call, entry, FORESTALLED, NO_NOTE, NOTE_OLD, NOTE_OVER, NOTED, type Process, type Role, WAITING, type World } from './world.ts'
+import {
+  type Call,
+  entry,
+  FORESTALLED,
+  NO_NOTE,
+  NOTE_OLD,
+  NOTE_OVER,
+  NOTED,
+  type Process,
+  type Role,
+  WAITING,
+  type World,
+} from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 export interface TimeMove {
@@ -81,7 +93,12 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
     const { isFinished, contemporaries, attempt } = entry(world.places, place).document
     // A marker from a backup stays for minutes.
     const isMarked = entry(world.attempts, attempt).isTaking
-    return isFinished && !isMarked && contemporaries === 0 && !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
+    return (
+      isFinished &&
+      !isMarked &&
+      contemporaries === 0 &&
+      !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
+    )
   }
 
   function list(world: World, moves: object[]): void {
