@@ -18,7 +18,7 @@ export interface ProcessMove {
 
 const KILLED = -1
 /** Somebody builds on knowing that these were certainly not applied. */
-const REFUSABLE: ReadonlySet<string> = new Set(['copy', 'open', 'openClaimed'])
+const MAY_BE_REFUSED: ReadonlySet<string> = new Set(['copy', 'open', 'openClaimed'])
 const COPY = WRITE_NAMES.indexOf('copy')
 
 export function createProcessMoves(model: Model) {
@@ -36,7 +36,7 @@ export function createProcessMoves(model: Model) {
   }))
   const fatesOf = model.writes.map(({ sent, name }) =>
     FATES.flatMap((fate, choice) =>
-      fate.sent.includes(sent) || (fate.outcome === 'refused' && REFUSABLE.has(name)) ? [choice] : [],
+      fate.sent.includes(sent) || (fate.outcome === 'refused' && MAY_BE_REFUSED.has(name)) ? [choice] : [],
     ),
   )
 
