@@ -1,17 +1,18 @@
 import { addedUp, TOO_FEW, TOO_MANY } from './counter-writes.ts'
 import { NO_CUT } from './empty-world.ts'
 import { holdsBytes } from './invariants.ts'
-import type { Choice, Steps } from './steps.ts'
+import type { Choice, Next, Steps } from './steps.ts'
 import {
   attemptIds,
   DOCUMENT,
   entry,
+  isUnfinished,
   LISTING,
-  NO_WATCH,
+  NO_NOTE,
+  PROMOTION,
   type Process,
   placeOf,
   SCANNING,
-  TOMBSTONE,
   type World,
 } from './world.ts'
 
@@ -22,22 +23,31 @@ function cutLedger(world: World, process: Process): void {
   Object.assign(process, { seenAttempts: 0, seenReleases: 0, memo: 0 })
   Object.assign(world.cut, NO_CUT, { phase: LISTING, used: world.used })
   for (const id of attemptIds(world)) {
-    const { isTaking, isBack } = entry(world.attempts, id)
-    if (isTaking) process.seenAttempts |= 1 << id
-    if (isBack) world.cut.gone |= 1 << id
+    if (entry(world.attempts, id).isTaking) process.seenAttempts |= 1 << id
     if (holdsBytes(world, id)) world.cut.held |= 1 << id
   }
-  world.releases.forEach(({ attempt, isEmpty }, release) => {
-    if (attempt === 0) return
-    process.seenReleases |= 1 << release
-    if (isEmpty) world.cut.emptied |= 1 << attempt
+  world.releases.forEach(({ attempt }, release) => {
+    if (attempt !== 0) process.seenReleases |= 1 << release
   })
 }
 
-function lookAfterObject({ cut }: World): string {
-  Object.assign(cut, NO_CUT)
-  return 'audit.findMarker'
+/** Looks at one document or object again, instead of adding up. */
+const lookAgain =
+  (next: string): Next =>
+  ({ cut }, process) => {
+    Object.assign(cut, NO_CUT)
+    process.seenReleases = 0
+    return next
+  }
+
+const isDocument = (world: World, about: number): boolean => {
+  const { kind, attempt } = placeOf(world, about).document
+  return kind === DOCUMENT && attempt === about
 }
+
+const finds = (isThere: boolean, what: string, ifThere: string, ifNot: string): Choice[] => [
+  { label: `finds ${isThere ? 'a' : 'no'} ${what}`, next: isThere ? ifThere : ifNot },
+]
 
 /** Rows are read one after the other, each as it is then. */
 function nextPlace(world: World, process: Process, again: string, then: string): string {
@@ -54,9 +64,13 @@ export function auditSteps(): Steps {
         cutLedger(world, process)
         const choices: Choice[] = [{ label: 'reads the counter', next: 'audit.rows' }]
         for (const about of attemptIds(world)) {
+          const isThere = isDocument(world, about)
+          if (isThere) choices.push({ label: `sees ${about}, no object`, next: lookAgain('audit.findObject'), about })
+          else if (entry(world.attempts, about).hasObject)
+            choices.push({ label: `sees object ${about}, no document`, next: lookAgain('audit.findMarker'), about })
           const { document } = placeOf(world, about)
-          const isLoose = entry(world.attempts, about).hasObject && document.attempt !== about
-          if (isLoose) choices.push({ label: `sees object ${about} without a document`, next: lookAfterObject, about })
+          if (isUnfinished(document) && document.attempt === about)
+            choices.push({ label: `sees a deletion of ${about}`, next: lookAgain('audit.findNote'), about })
         }
         return choices
       },
@@ -64,7 +78,7 @@ export function auditSteps(): Steps {
     'audit.rows': {
       read: (world, process) => {
         const { row } = entry(world.places, process.memo)
-        const isThere = row.attempt !== 0 && !row.isFence && !has(world.cut.later, row.attempt)
+        const isThere = row.attempt !== 0 && row.purpose === PROMOTION && !has(world.cut.later, row.attempt)
         const isKept = row.closedBy === 0 || has(process.seenReleases, row.closedBy)
         if (isThere && isKept) process.seenAttempts |= 1 << row.attempt
         else if (isThere) world.cut.doubts |= 1 << row.closedBy
@@ -80,7 +94,6 @@ export function auditSteps(): Steps {
         })
         cut.doubts = 0
         cut.phase = SCANNING
-        process.seenReleases = 0
         return [{ label: 'reads the counter again', next: 'audit.documents' }]
       },
     },
@@ -89,14 +102,10 @@ export function auditSteps(): Steps {
         const { cut } = world
         const place = process.memo
         const { document } = entry(world.places, place)
-        const isCounted = (attempt: number) => attempt !== 0 && !has(cut.later, attempt)
-        const isRetired = document.kind === TOMBSTONE && document.retiredBy !== 0 && !document.isFinished
-        const isThere = document.kind === DOCUMENT || (isRetired && !has(cut.emptied, document.attempt))
-        if (isThere && isCounted(document.attempt)) process.seenAttempts |= 1 << document.attempt
-        for (const attempt of attemptIds(world)) {
-          const isFormer = entry(world.attempts, attempt).isFormer && entry(world.setup.placeOf, attempt) === place
-          if (isFormer && isCounted(attempt) && !has(cut.gone, attempt)) process.seenAttempts |= 1 << attempt
-        }
+        const { attempt, closedBy } = document
+        const isLater = closedBy === 0 || has(cut.laterReleases, closedBy)
+        const wasGivenBack = !isLater && !has(process.seenReleases, closedBy)
+        if (attempt !== 0 && !has(cut.later, attempt) && !wasGivenBack) process.seenAttempts |= 1 << attempt
         const next = nextPlace(world, process, 'audit.documents', 'audit.compare')
         cut.isWrong = next === 'audit.compare' && process.seenAttempts !== cut.held
         return [{ label: `reads document ${place}`, next }]
@@ -112,27 +121,45 @@ export function auditSteps(): Steps {
     },
     'audit.correct': { write: 'correct', on: { done: end, failed: end } },
 
+    /** It goes only after the document. */
+    'audit.findObject': {
+      read: (world, { about }) => finds(entry(world.attempts, about).hasObject, 'object', end, 'audit.findLost'),
+    },
+    'audit.findLost': { read: (world, { about }) => finds(isDocument(world, about), 'document', 'audit.report', end) },
+
     // In the order in which an attempt goes from one to the next.
     'audit.findMarker': {
-      read: (world, { about }) => {
-        const isMarked =
-          entry(world.attempts, about).isTaking || world.releases.some(({ attempt }) => attempt === about)
-        return [{ label: `finds ${isMarked ? 'a' : 'no'} marker`, next: isMarked ? end : 'audit.findRow' }]
-      },
+      read: (world, { about }) => finds(entry(world.attempts, about).isTaking, 'taking', end, 'audit.findRow'),
     },
     'audit.findRow': {
       read: (world, { about }) => {
-        const isThere = placeOf(world, about).row.attempt === about || entry(world.attempts, about).watch !== NO_WATCH
-        return [{ label: `finds ${isThere ? 'a' : 'no'} row`, next: isThere ? end : 'audit.findDocument' }]
+        const { lateCopy, deletion } = entry(world.attempts, about)
+        const isThere = placeOf(world, about).row.attempt === about || lateCopy !== NO_NOTE || deletion !== NO_NOTE
+        return finds(isThere, 'row', end, 'audit.findDocument')
       },
     },
     'audit.findDocument': {
       read: (world, { about }) => {
         const { document } = placeOf(world, about)
-        const isThere = document.kind === DOCUMENT && document.attempt === about
-        return [{ label: `finds ${isThere ? 'the' : 'no'} document`, next: isThere ? end : 'audit.discard' }]
+        const isThere = document.attempt === about && (document.kind === DOCUMENT || isUnfinished(document))
+        return finds(isThere, 'document', end, 'audit.findLoose')
       },
     },
-    'audit.discard': { write: 'discard', on: { done: end, failed: end } },
+    'audit.findLoose': {
+      read: (world, { about }) => finds(entry(world.attempts, about).hasObject, 'object', 'audit.report', end),
+    },
+
+    /** It goes only after the bytes. */
+    'audit.findNote': {
+      read: (world, { about }) =>
+        finds(entry(world.attempts, about).deletion !== NO_NOTE, 'note', end, 'audit.findTombstone'),
+    },
+    'audit.findTombstone': {
+      read: (world, { about }) => {
+        const { document } = placeOf(world, about)
+        return finds(isUnfinished(document) && document.attempt === about, 'deletion', 'audit.report', end)
+      },
+    },
+    'audit.report': { read: () => [] },
   }
 }

@@ -1,5 +1,15 @@
 import { createSymmetry } from './symmetry.ts'
-import { type Answer, type Cut, entry, type Kind, MAX_LATE, MAX_RELEASES, type Watch, type World } from './world.ts'
+import {
+  type Answer,
+  type Cut,
+  entry,
+  type Kind,
+  MAX_LATE,
+  MAX_RELEASES,
+  type Note,
+  type Purpose,
+  type World,
+} from './world.ts'
 
 /**
  * Worlds as bytes: equal ones have equal bytes, whatever their release ids are called and in whichever order calls wait; and
@@ -33,20 +43,20 @@ export function createCodec(shape: World): Codec {
     into[at++] = world.drift + 8
     into[at++] = world.faults
     for (let id = 1; id <= attempts; id++) {
-      const { isTaking, hasObject, wasRecorded, wasRetired, watch, isBack, isFormer } = entry(world.attempts, id)
-      const done = bit(wasRecorded, 4) | bit(wasRetired, 8) | bit(isBack, 64) | bit(isFormer, 128)
-      into[at++] = bit(isTaking, 1) | bit(hasObject, 2) | done | (watch << 4)
+      const { isTaking, hasObject, wasRecorded, wasRetired, lateCopy, deletion } = entry(world.attempts, id)
+      const done = bit(wasRecorded, 4) | bit(wasRetired, 8)
+      into[at++] = bit(isTaking, 1) | bit(hasObject, 2) | done | (lateCopy << 4) | (deletion << 6)
     }
     for (let id = 1; id <= MAX_RELEASES; id++) {
-      const { attempt, isDeletion, isLeaseOver, isEmpty } = entry(world.releases, id)
+      const { attempt, isDeletion, isLeaseOver } = entry(world.releases, id)
       if (attempt === 0) continue
-      into[at + nameOf(id) - 1] = attempt | bit(isDeletion, 16) | bit(isLeaseOver, 32) | bit(isEmpty, 64)
+      into[at + nameOf(id) - 1] = attempt | bit(isDeletion, 16) | bit(isLeaseOver, 32)
     }
     at += MAX_RELEASES
     for (let place = 0; place < places; place++) {
       const { row, document } = entry(world.places, place)
-      into[at++] = row.attempt | bit(row.isFence, 16)
-      into[at++] = nameOf(row.closedBy) | (nameOf(document.retiredBy) << 4)
+      into[at++] = row.attempt | (row.purpose << 4) | bit(row.isLeaseOver, 64)
+      into[at++] = nameOf(row.closedBy) | (nameOf(document.closedBy) << 4)
       into[at++] = document.kind | (document.attempt << 2) | bit(document.isFinished, 32)
       into[at++] = document.fencedThrough
       into[at++] = positioned(document.contemporaries)
@@ -84,8 +94,8 @@ export function createCodec(shape: World): Codec {
     let at = from
     into[at++] = cut.phase | bit(cut.isUndone, 4) | bit(cut.isWrong, 8) | bit(isCorrected, 16)
     into[at++] = (cut.used + 8) | (cut.held << 4)
-    into[at++] = cut.later | (cut.gone << 4)
-    into[at++] = cut.emptied
+    into[at++] = cut.later
+    into[at++] = renamed(cut.laterReleases)
     into[at++] = renamed(cut.doubts)
   }
 
@@ -100,10 +110,8 @@ export function createCodec(shape: World): Codec {
     const counted = entry(from, at++)
     cut.used = (counted & 15) - 8
     cut.held = counted >> 4
-    const known = entry(from, at++)
-    cut.later = known & 15
-    cut.gone = known >> 4
-    cut.emptied = entry(from, at++)
+    cut.later = entry(from, at++)
+    cut.laterReleases = entry(from, at++)
     cut.doubts = entry(from, at++)
   }
 
@@ -122,9 +130,8 @@ export function createCodec(shape: World): Codec {
       attempt.hasObject = (bits & 2) !== 0
       attempt.wasRecorded = (bits & 4) !== 0
       attempt.wasRetired = (bits & 8) !== 0
-      attempt.isBack = (bits & 64) !== 0
-      attempt.isFormer = (bits & 128) !== 0
-      attempt.watch = (bits >> 4) as Watch
+      attempt.lateCopy = ((bits >> 4) & 3) as Note
+      attempt.deletion = (bits >> 6) as Note
     }
     for (let id = 1; id <= MAX_RELEASES; id++) {
       const release = entry(world.releases, id)
@@ -132,16 +139,16 @@ export function createCodec(shape: World): Codec {
       release.attempt = bits & 15
       release.isDeletion = (bits & 16) !== 0
       release.isLeaseOver = (bits & 32) !== 0
-      release.isEmpty = (bits & 64) !== 0
     }
     for (let place = 0; place < places; place++) {
       const { row, document } = entry(world.places, place)
       const head = entry(from, at++)
       row.attempt = head & 15
-      row.isFence = (head & 16) !== 0
+      row.purpose = ((head >> 4) & 3) as Purpose
+      row.isLeaseOver = (head & 64) !== 0
       const releases = entry(from, at++)
       row.closedBy = releases & 15
-      document.retiredBy = releases >> 4
+      document.closedBy = releases >> 4
       const bits = entry(from, at++)
       document.kind = (bits & 3) as Kind
       document.attempt = (bits >> 2) & 7

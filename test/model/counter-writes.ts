@@ -7,6 +7,19 @@ function removeMarker(world: World, { attempt, release }: Call): void {
   else Object.assign(entry(world.releases, release), NO_RELEASE)
 }
 
+const mark = (isDeletion: boolean): Write => ({
+  sent: 'afresh',
+  isOfCounter: true,
+  where: [['IS_NEW_MARKER', 'IS_NOT_CROWDED']],
+  effect: (world, { attempt, release }) => {
+    Object.assign(entry(world.releases, release), { attempt, isDeletion })
+    world.isDue = true
+    if (world.cut.phase !== 0) world.cut.laterReleases |= 1 << release
+  },
+  applied: 'done',
+  refused: 'done',
+})
+
 function countBits(mask: number): number {
   let count = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++
@@ -36,13 +49,13 @@ export function counterWrites() {
       applied: 'done',
       refused: 'refused',
     },
-    mark: {
-      sent: 'afresh',
+    mark: mark(false),
+    markDeletion: mark(true),
+    schedule: {
+      sent: 'repeatedly',
       isOfCounter: true,
-      where: [['IS_NEW_MARKER', 'IS_NOT_CROWDED']],
-      effect: (world, { attempt, release, sender }) => {
-        const isDeletion = entry(world.setup.roles, sender).kind === 'deletion'
-        Object.assign(entry(world.releases, release), { attempt, isDeletion })
+      where: [[]],
+      effect: (world) => {
         world.isDue = true
       },
       applied: 'done',
@@ -61,12 +74,9 @@ export function counterWrites() {
       isOfCounter: true,
       where: [['IS_MARKED']],
       effect: (world, call) => {
-        const marker = entry(world.releases, call.release)
-        if (!marker.isEmpty) world.used--
-        if (world.isAudited) entry(world.attempts, call.release === 0 ? call.attempt : marker.attempt).isBack = true
-        if (world.cut.phase === LISTING && call.release !== 0 && !marker.isDeletion) world.cut.isUndone = true
-        if (marker.isDeletion) marker.isEmpty = true
-        else removeMarker(world, call)
+        world.used--
+        if (world.cut.phase === LISTING && call.release !== 0) world.cut.isUndone = true
+        removeMarker(world, call)
       },
       applied: 'done',
       refused: 'done',

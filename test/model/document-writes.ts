@@ -1,3 +1,4 @@
+import { PREDICATES } from './predicates.ts'
 import { type Call, DOCUMENT, entry, placeOf, TOMBSTONE, WAITING, type World } from './world.ts'
 import type { Write } from './writes.ts'
 
@@ -27,19 +28,19 @@ export function documentWrites() {
   return {
     record: {
       sent: 'once',
-      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_EXPIRED'], ['IS_TOMBSTONE', 'WAS_NO_DOCUMENT', 'IS_NOT_FENCED']],
       effect: (world, call) => {
         const { attempt } = call
-        const document = { kind: DOCUMENT, attempt, retiredBy: 0, isFinished: false, contemporaries: 0 }
+        const document = { kind: DOCUMENT, attempt, closedBy: 0, isFinished: false, contemporaries: 0 }
         Object.assign(documentOf(world, call), document)
         attemptOf(world, call).wasRecorded = true
       },
       applied: 'done',
-      refused: (world, call) => (documentOf(world, call).kind === DOCUMENT ? 'taken' : 'fenced'),
+      refused: 'refused',
     },
     fence: {
       sent: 'repeatedly',
-      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_FINISHED', 'IS_NOT_FENCED', 'IS_NEWER']],
+      where: [['IS_FREE'], ['IS_TOMBSTONE', 'IS_EXPIRED'], ['IS_TOMBSTONE', 'WAS_NO_DOCUMENT', 'IS_NOT_FENCED']],
       effect: (world, call) => {
         Object.assign(documentOf(world, call), { kind: TOMBSTONE, fencedThrough: call.attempt })
         keepForADay(world, call)
@@ -55,28 +56,34 @@ export function documentWrites() {
         documentOf(world, call).fencedThrough = call.attempt
       },
       applied: 'fenced',
-      refused: (world, call) => {
-        if (documentOf(world, call).kind === 0) return 'failed'
-        return documentOf(world, call).attempt === call.attempt ? 'recorded' : 'fenced'
-      },
+      refused: (world, call) => (documentOf(world, call).attempt === call.attempt ? 'recorded' : 'fenced'),
     },
     retire: {
       sent: 'repeatedly',
-      where: [['IS_ATTEMPTS_DOCUMENT'], ['IS_RETIRED_BY']],
+      where: [['IS_ATTEMPTS_DOCUMENT'], ['IS_UNFINISHED']],
       effect: (world, call) => {
-        Object.assign(documentOf(world, call), { kind: TOMBSTONE, retiredBy: call.release })
+        documentOf(world, call).kind = TOMBSTONE
         attemptOf(world, call).wasRetired = true
       },
       applied: 'retired',
       refused: 'absent',
     },
+    closeTombstone: {
+      sent: 'repeatedly',
+      where: [['IS_UNFINISHED', 'IS_NOT_CLOSED']],
+      effect: (world, call) => {
+        documentOf(world, call).closedBy = call.release
+      },
+      applied: 'closed',
+      refused: (world, call) => {
+        if (!PREDICATES.IS_UNFINISHED(world, call)) return 'absent'
+        return documentOf(world, call).closedBy === call.release ? 'closed' : 'byOther'
+      },
+    },
     finish: {
       sent: 'repeatedly',
-      where: [['IS_RETIRED_BY']],
-      effect: (world, call) => {
-        if (world.isAudited) attemptOf(world, call).isFormer = true
-        keepForADay(world, call)
-      },
+      where: [['IS_CLOSED_BY']],
+      effect: keepForADay,
       applied: 'done',
       refused: 'done',
     },

@@ -3,9 +3,10 @@ import {
   type Cut,
   type DocumentItem,
   MAX_RELEASES,
-  NO_WATCH,
+  NO_NOTE,
   NOTHING,
   PENDING,
+  PROMOTION,
   type Process,
   type ReleaseMarker,
   type Row,
@@ -19,10 +20,9 @@ export const NO_CUT: Cut = {
   used: 0,
   held: 0,
   later: 0,
-  gone: 0,
-  emptied: 0,
   isUndone: false,
   doubts: 0,
+  laterReleases: 0,
   isWrong: false,
 }
 
@@ -51,19 +51,18 @@ export function clearWork(process: Process): void {
 
 export const NO_ATTEMPT: Attempt = {
   isTaking: false,
-  watch: NO_WATCH,
+  lateCopy: NO_NOTE,
+  deletion: NO_NOTE,
   hasObject: false,
   wasRecorded: false,
   wasRetired: false,
-  isBack: false,
-  isFormer: false,
 }
-export const NO_RELEASE: ReleaseMarker = { attempt: 0, isDeletion: false, isLeaseOver: false, isEmpty: false }
-export const NO_ROW: Row = { attempt: 0, isFence: false, closedBy: 0 }
+export const NO_RELEASE: ReleaseMarker = { attempt: 0, isDeletion: false, isLeaseOver: false }
+export const NO_ROW: Row = { attempt: 0, purpose: PROMOTION, isLeaseOver: false, closedBy: 0 }
 export const NO_DOCUMENT: DocumentItem = {
   kind: NOTHING,
   attempt: 0,
-  retiredBy: 0,
+  closedBy: 0,
   isFinished: false,
   fencedThrough: 0,
   contemporaries: 0,

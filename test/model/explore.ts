@@ -1,11 +1,18 @@
 import { createCodec } from './codec.ts'
 import { emptyWorld } from './empty-world.ts'
-import { brokenOf, INVARIANTS, INVARIANTS_AT_REST, type InvariantName } from './invariants.ts'
+import {
+  brokenOf,
+  INVARIANTS,
+  INVARIANTS_ALONE,
+  INVARIANTS_AT_LAST,
+  INVARIANTS_AT_REST,
+  type InvariantName,
+} from './invariants.ts'
 import { createMoves } from './moves.ts'
 import { createModel, type Protocol } from './protocol.ts'
 import { StateStore } from './state-store.ts'
 import { hasEnded } from './steps.ts'
-import { entry, NO_WATCH, type Setup, WAITING, WATCH_OVER, type World } from './world.ts'
+import { entry, FORESTALLED, NO_NOTE, NOTE_OVER, type Setup, WAITING, type World } from './world.ts'
 
 export interface Scenario {
   name: string
@@ -31,11 +38,13 @@ const MAX_MOVES_TO_REST = 300
  * first that breaks an invariant: its trace is a shortest one.
  */
 export function explore(protocol: Protocol, scenario: Scenario, maxStates = Number.POSITIVE_INFINITY): Exploration {
+  const { setup } = scenario
   const model = createModel(protocol)
   const moves = createMoves(model)
-  const world = emptyWorld(scenario.setup)
+  const world = emptyWorld(setup)
   world.faults = scenario.faults
   scenario.begin?.(world)
+  const invariants = isAlone(setup) ? { ...INVARIANTS, ...INVARIANTS_ALONE } : INVARIANTS
   const codec = createCodec(world)
   const store = new StateStore(codec.length)
   codec.encode(world, store.next)
@@ -44,7 +53,7 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
   for (let at = 0; at < store.count; at++) {
     if (store.count >= maxStates) return { states: store.count, isComplete: false }
     load(at)
-    const invariant = brokenOf(world, INVARIANTS)
+    const invariant = brokenOf(world, model, invariants)
     if (invariant) return fail(invariant, at, [])
     const mayRest = isQuiet()
     const list = moves.list(world)
@@ -72,7 +81,7 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
   function isQuiet(): boolean {
     return (
       world.late.length === 0 &&
-      world.releases.every(({ attempt, isLeaseOver }) => attempt === 0 || isLeaseOver) &&
+      world.releases.every(({ attempt, isLeaseOver }) => attempt === 0 || isLeaseOver || setup.areLeasesWrong) &&
       world.processes.every((process, index) => {
         const { kind } = entry(world.setup.roles, index)
         return process.step === WAITING || (hasEnded(process) && (process.isLeaseOver || kind !== 'promotion'))
@@ -85,18 +94,27 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
     const resolver = world.setup.roles.findIndex(({ kind }) => kind === 'resolver')
     if (resolver === -1) return undefined
     world.faults = 0
-    // A watch that arrives after everything else is over holds no bytes: the next promotion, or the audit, makes the
-    // workspace due.
-    if (world.attempts.some(({ watch }) => watch !== NO_WATCH)) world.isDue = true
+    let broken = moveToRest(resolver, trace) ?? brokenOf(world, model, INVARIANTS_AT_REST)
+    if (broken) return broken
+    world.isDue = true
+    broken = moveToRest(resolver, trace)
+    return broken ?? brokenOf(world, model, INVARIANTS_AT_LAST)
+  }
+
+  function moveToRest(resolver: number, trace: string[]): InvariantName | undefined {
     for (let count = 0; count < MAX_MOVES_TO_REST; count++) {
-      for (const attempt of world.attempts) if (attempt.watch !== NO_WATCH) attempt.watch = WATCH_OVER
+      for (const attempt of world.attempts) {
+        if (attempt.lateCopy !== NO_NOTE) attempt.lateCopy = NOTE_OVER
+        if (attempt.deletion !== NO_NOTE) attempt.deletion = NOTE_OVER
+      }
+      for (const { row } of world.places) row.isLeaseOver = row.purpose === FORESTALLED
       for (const marker of world.releases) marker.isLeaseOver = marker.attempt !== 0
       const [move] = moves.listOf(world, resolver)
       if (move === undefined) break
       trace.push(`at rest: ${moves.describe(world, move)}`)
       moves.apply(world, move)
     }
-    return brokenOf(world, INVARIANTS) ?? brokenOf(world, INVARIANTS_AT_REST)
+    return brokenOf(world, model, INVARIANTS)
   }
 
   function fail(invariant: InvariantName, at: number, then: string[]): Exploration {
@@ -121,4 +139,9 @@ export function explore(protocol: Protocol, scenario: Scenario, maxStates = Numb
     }
     throw new Error('a state that no move leads to')
   }
+}
+
+function isAlone({ roles, areLeasesWrong }: Setup): boolean {
+  const isPlain = roles[0]?.kind === 'promotion' && !roles[0].hasKey
+  return roles.length === 2 && isPlain && roles[1]?.kind === 'resolver' && !areLeasesWrong
 }

@@ -3,7 +3,7 @@ import type { Sent } from './writes.ts'
 /** What may become of a call. Whether it is refused by its condition is not a matter of fate. */
 export interface Fate {
   label: string
-  /** Of calls that are sent so; omitted: of the copy alone. */
+  /** Of calls that are sent so; none: of the copy and the openings of a reservation. */
   sent: readonly Sent[]
   /** Applied when it is sent. */
   isApplied: boolean
@@ -12,11 +12,11 @@ export interface Fate {
   outcome: 'answered' | 'refused' | 'failed' | 'sentAgain' | 'killed'
 }
 
-const OPENS = ['once', 'afresh', 'afterErrors'] as const
+const OPENS = ['once', 'afresh'] as const
 const ALL = [...OPENS, 'repeatedly'] as const
-const SENT_AGAIN = ['afresh', 'afterErrors', 'repeatedly'] as const
+const SENT_AGAIN = ['afresh', 'repeatedly'] as const
 
-/** The first is no fault. A call that was throttled for good counts as lost: nobody builds on knowing better. */
+/** The first is no fault. Another call that was throttled for good counts as lost: nobody builds on knowing better. */
 export const FATES: readonly Fate[] = [
   { label: 'is answered', sent: [...ALL, 'ifUnchanged'], isApplied: true, isLate: false, outcome: 'answered' },
   { label: 'is lost', sent: [...ALL, 'ifUnchanged'], isApplied: false, isLate: false, outcome: 'failed' },

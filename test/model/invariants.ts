@@ -1,21 +1,24 @@
+import type { Model } from './protocol.ts'
 import { endOf } from './steps.ts'
-import { attemptIds, DOCUMENT, entry, NO_WATCH, placeOf, TOMBSTONE, type World } from './world.ts'
+import { attemptIds, DOCUMENT, entry, isUnfinished, NO_NOTE, PROMOTION, placeOf, type World } from './world.ts'
+import { WRITE_NAMES } from './writes.ts'
 
-type Invariant = (world: World) => boolean
+const DISCARD = WRITE_NAMES.indexOf('discard')
+
+export type Invariant = (world: World, model: Model) => boolean
 
 /** Whether the bytes of an attempt are taken. They count once, as long as one of these is true. */
 export function holdsBytes(world: World, attempt: number): boolean {
-  if (entry(world.attempts, attempt).isTaking) return true
+  const { isTaking, wasRetired } = entry(world.attempts, attempt)
+  // A marker of a deleted document came from a backup: the resolver takes it away.
+  if (isTaking && !wasRetired) return true
   const { row, document } = placeOf(world, attempt)
-  if (row.attempt === attempt && !row.isFence && row.closedBy === 0) return true
-  if (document.kind === DOCUMENT && document.attempt === attempt) return true
-  for (let release = 1; release < world.releases.length; release++) {
-    const marker = entry(world.releases, release)
-    if (marker.attempt !== attempt || marker.isEmpty) continue
-    if (row.attempt === attempt && row.closedBy === release) return true
-    if (document.attempt === attempt && document.retiredBy === release) return true
+  if (row.attempt === attempt && row.purpose === PROMOTION) {
+    if (row.closedBy === 0 || entry(world.releases, row.closedBy).attempt === attempt) return true
   }
-  return false
+  if (document.attempt !== attempt) return false
+  if (document.kind === DOCUMENT || (document.closedBy === 0 && !document.isFinished)) return true
+  return document.closedBy !== 0 && entry(world.releases, document.closedBy).attempt === attempt
 }
 
 function isDocument(world: World, attempt: number): boolean {
@@ -42,6 +45,8 @@ export const INVARIANTS = {
     return world.used === held + world.drift
   },
   'an audit adds up what was counted': (world) => !world.cut.isWrong,
+  'an audit finds nothing that is in order': ({ processes }, { steps }) =>
+    processes.every(({ step }) => entry(steps, step).name !== 'audit.report'),
   'a correction leaves no drift': ({ isCorrected, drift }) => !isCorrected || drift === 0,
   'the quota is not exceeded': (world) => world.used <= world.setup.quota + Math.max(0, world.drift),
   'the item stays small': (world) => {
@@ -60,6 +65,10 @@ export const INVARIANTS = {
     }
     return true
   },
+  'the ledger is not marked across a call to S3': (world, { steps }) =>
+    world.processes.every(({ step, about, release }) => {
+      return entry(steps, step).write !== DISCARD || release === 0 || entry(world.releases, release).attempt !== about
+    }),
   'answered 200: the document was recorded': (world) =>
     everyAnswer(world, (end, attempt) => end !== 'succeeded' || entry(world.attempts, attempt).wasRecorded),
   'answered an error, or with a twin’s document: no document': (world) =>
@@ -68,24 +77,47 @@ export const INVARIANTS = {
 
 const NO_DOCUMENT_ENDS = new Set(['refused', 'failed', 'answeredWithTwins'])
 
-/** At the end of everything: nobody at work, nothing on the wire, all leases over, the resolver run to its end. */
+/**
+ * At the end of everything: nobody at work, nothing on the wire, all leases over, the resolver run to its end. Notes and claims
+ * hold no bytes: what is left of them waits for the next promotion, which makes the workspace due.
+ */
 export const INVARIANTS_AT_REST = {
   'at rest: the resolver has come to its end': (world) => !world.isDue,
   'at rest: no marker': (world) =>
     !world.attempts.some(({ isTaking }) => isTaking) && !world.releases.some(({ attempt }) => attempt !== 0),
-  'at rest: no row': (world) => world.places.every(({ row }) => row.attempt === 0),
-  'at rest: no watch': (world) => world.attempts.every(({ watch }) => watch === NO_WATCH),
-  'at rest: used bytes = those of the documents': (world) =>
-    world.used - world.drift === world.places.filter(({ document }) => document.kind === DOCUMENT).length,
+  'at rest: no reservation': (world) =>
+    world.places.every(({ row: { attempt, purpose } }) => attempt === 0 || purpose !== PROMOTION),
+  // The audit finds these: with wrong leases, they may be there.
+  'at rest: a deletion is finished': (world) =>
+    world.places.every(({ document }) => !isUnfinished(document)) || world.setup.areLeasesWrong === true,
   'at rest: no object without its document': (world) =>
-    attemptIds(world).every((attempt) => !entry(world.attempts, attempt).hasObject || isDocument(world, attempt)),
-  'at rest: a tombstone is finished': (world) =>
-    world.places.every(({ document }) => document.kind !== TOMBSTONE || document.isFinished),
+    attemptIds(world).every((attempt) => !entry(world.attempts, attempt).hasObject || isDocument(world, attempt)) ||
+    world.setup.areLeasesWrong === true,
 } as const satisfies Record<string, Invariant>
 
-export type InvariantName = keyof typeof INVARIANTS | keyof typeof INVARIANTS_AT_REST
+/** The same once the workspace was due again. */
+export const INVARIANTS_AT_LAST = {
+  ...INVARIANTS_AT_REST,
+  'at last: no claim, no note': ({ places, attempts }) =>
+    places.every(({ row }) => row.attempt === 0) &&
+    attempts.every(({ lateCopy, deletion }) => lateCopy === NO_NOTE && deletion === NO_NOTE),
+} as const satisfies Record<string, Invariant>
 
-export function brokenOf(world: World, invariants: Readonly<Record<string, Invariant>>): InvariantName | undefined {
-  for (const name in invariants) if (!invariants[name]?.(world)) return name as InvariantName
+export type InvariantName = keyof typeof INVARIANTS | keyof typeof INVARIANTS_AT_LAST | keyof typeof INVARIANTS_ALONE
+
+/** Of one plain promotion and one resolver: nobody else undoes it meanwhile. */
+export const INVARIANTS_ALONE = {
+  'the resolver undoes nothing that is undone': (world, { steps }) =>
+    world.processes.every(
+      ({ step, about }) => entry(steps, step).name !== 'resolveRow.mark' || holdsBytes(world, about),
+    ),
+} as const satisfies Record<string, Invariant>
+
+export function brokenOf(
+  world: World,
+  model: Model,
+  invariants: Readonly<Record<string, Invariant>>,
+): InvariantName | undefined {
+  for (const name in invariants) if (!invariants[name]?.(world, model)) return name as InvariantName
   return undefined
 }

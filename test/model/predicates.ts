@@ -1,4 +1,17 @@
-import { type Call, DOCUMENT, entry, NOTHING, placeOf, TOMBSTONE, type World } from './world.ts'
+import { promotionOf } from './promotion.ts'
+import {
+  type Call,
+  CLAIM,
+  DOCUMENT,
+  entry,
+  isUnfinished,
+  NOTED,
+  NOTHING,
+  PROMOTION,
+  placeOf,
+  TOMBSTONE,
+  type World,
+} from './world.ts'
 
 export type Predicate = (world: World, call: Call) => boolean
 
@@ -31,21 +44,33 @@ export const PREDICATES = {
   // A reservation
   IS_FREE_ROW: (world, call) => rowOf(world, call).attempt === 0,
   IS_OWN_ROW: (world, call) => rowOf(world, call).attempt === call.attempt,
-  IS_PROMOTION: (world, call) => !rowOf(world, call).isFence,
-  /** Not closed, or by this very release. */
-  IS_OPEN: (world, call) => rowOf(world, call).closedBy === 0 || rowOf(world, call).closedBy === call.release,
+  /** The sender's own, or that of the dead attempt whose place it takes. */
+  IS_OWN_OR_DEAD: (world, call) =>
+    rowOf(world, call).attempt === call.attempt ||
+    rowOf(world, call).attempt === promotionOf(world, call.sender).attempt,
+  IS_PROMOTION: (world, call) => rowOf(world, call).purpose === PROMOTION,
+  IS_CLAIM: (world, call) => rowOf(world, call).purpose === CLAIM,
+
+  IS_OPEN: (world, call) => rowOf(world, call).closedBy === 0,
+  /** One that was noted again has a new lease. */
+  IS_SAME_NOTE: (world, { attempt }) =>
+    entry(world.attempts, attempt).deletion !== NOTED || world.setup.areLeasesWrong === true,
 
   // A document
   IS_FREE: (world, call) => documentOf(world, call).kind === NOTHING,
   IS_THERE: (world, call) => documentOf(world, call).kind !== NOTHING,
   IS_TOMBSTONE: (world, call) => documentOf(world, call).kind === TOMBSTONE,
-  IS_FINISHED: (world, call) => documentOf(world, call).isFinished,
+  /** Time takes expired tombstones away (time-moves.ts). */
+  IS_EXPIRED: () => false,
+  WAS_NO_DOCUMENT: (world, call) => documentOf(world, call).attempt === 0,
   IS_NOT_FENCED: (world, call) => documentOf(world, call).fencedThrough < call.attempt,
-  IS_NEWER: (world, call) => documentOf(world, call).attempt < call.attempt,
   IS_NOT_OWN: (world, call) => documentOf(world, call).attempt !== call.attempt,
   IS_ATTEMPTS_DOCUMENT: (world, call) =>
     documentOf(world, call).kind === DOCUMENT && documentOf(world, call).attempt === call.attempt,
-  IS_RETIRED_BY: (world, call) => documentOf(world, call).retiredBy === call.release,
+  IS_UNFINISHED: (world, call) =>
+    isUnfinished(documentOf(world, call)) && documentOf(world, call).attempt === call.attempt,
+  IS_NOT_CLOSED: (world, call) => documentOf(world, call).closedBy === 0,
+  IS_CLOSED_BY: (world, call) => documentOf(world, call).closedBy === call.release,
 } as const satisfies Record<string, Predicate>
 
 export type PredicateName = keyof typeof PREDICATES

@@ -1,7 +1,8 @@
 import { clearWork, NO_CUT } from './empty-world.ts'
 import { FATES, type Fate } from './fates.ts'
-import { afterCopy, LANES, promotionOf } from './promotion.ts'
+import { afterCopy, LANES } from './promotion.ts'
 import type { Model, ModelStep } from './protocol.ts'
+import { isReader } from './resolver.ts'
 import type { Choice } from './steps.ts'
 import { type Call, entry, MAX_LATE, MAX_RELEASES, PENDING, WAITING, type World } from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
@@ -16,6 +17,8 @@ export interface ProcessMove {
 }
 
 const KILLED = -1
+/** Somebody builds on knowing that these were certainly not applied. */
+const MAY_BE_REFUSED: ReadonlySet<string> = new Set(['copy', 'open', 'openClaimed'])
 const COPY = WRITE_NAMES.indexOf('copy')
 
 export function createProcessMoves(model: Model) {
@@ -26,15 +29,14 @@ export function createProcessMoves(model: Model) {
     audit: model.indexOf('audit.start'),
   }
   const copying = model.indexOf('promotion.copying')
-  const lanes = LANES.map(({ step, field, during, withoutKey }) => ({
+  const lanes = LANES.map(({ step, field, during }) => ({
     step: model.indexOf(step),
     field,
-    withKey: new Set(during.map(model.indexOf)),
-    withoutKey: new Set([...during, ...withoutKey].map(model.indexOf)),
+    during: new Set(during.map(model.indexOf)),
   }))
   const fatesOf = model.writes.map(({ sent, name }) =>
     FATES.flatMap((fate, choice) =>
-      fate.sent.includes(sent) || (fate.outcome === 'refused' && name === 'copy') ? [choice] : [],
+      fate.sent.includes(sent) || (fate.outcome === 'refused' && MAY_BE_REFUSED.has(name)) ? [choice] : [],
     ),
   )
 
@@ -51,11 +53,8 @@ export function createProcessMoves(model: Model) {
     if (entry(model.steps, step).isEnd) return
     listStep(world, index, step, moves)
     if (kind === 'promotion') {
-      const { hasKey } = promotionOf(world, index)
-      for (const lane of lanes) {
-        const isOpen = (hasKey ? lane.withKey : lane.withoutKey).has(process.step)
-        if (isOpen && process[lane.field] === PENDING) listStep(world, index, lane.step, moves)
-      }
+      for (const { step: lane, field, during } of lanes)
+        if (during.has(process.step) && process[field] === PENDING) listStep(world, index, lane, moves)
     }
     if (world.faults > 0 && process.step !== WAITING) moves.push({ index, step: KILLED, choice: 0 })
   }
@@ -127,7 +126,7 @@ export function createProcessMoves(model: Model) {
       const isKnown =
         entry(world.releases, release).attempt !== 0 ||
         world.processes.some((process) => process.release === release || process.seenReleases & (1 << release)) ||
-        world.places.some(({ row, document }) => row.closedBy === release || document.retiredBy === release) ||
+        world.places.some(({ row, document }) => row.closedBy === release || document.closedBy === release) ||
         world.late.some((call) => call.release === release) ||
         world.cut.doubts & (1 << release)
       if (!isKnown) return release
@@ -145,12 +144,6 @@ export function createProcessMoves(model: Model) {
         if (isReader(world, index)) entry(world.processes, index).hasChanged = true
     }
     return applied
-  }
-
-  /** Whether it will care that the counter has changed since it read it. */
-  function isReader(world: World, index: number): boolean {
-    const { step, about } = entry(world.processes, index)
-    return step !== WAITING && about === 0 && entry(world.setup.roles, index).kind === 'resolver'
   }
 
   function kill(world: World, index: number): void {

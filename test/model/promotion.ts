@@ -1,5 +1,17 @@
-import { hasEnded, type Next, RECORD_UNANSWERED, type Steps, settle, TWIN_RECORDED, undo } from './steps.ts'
-import { DOCUMENT, entry, FAILED, PENDING, type Process, placeOf, SUCCEEDED, UNANSWERED, type World } from './world.ts'
+import { hasEnded, type Next, RECORD_UNANSWERED, type Steps, settle, undo } from './steps.ts'
+import {
+  CLAIM,
+  DOCUMENT,
+  entry,
+  FAILED,
+  NOTHING,
+  PENDING,
+  type Process,
+  placeOf,
+  SUCCEEDED,
+  UNANSWERED,
+  type World,
+} from './world.ts'
 
 interface PromotionRole {
   attempt: number
@@ -12,19 +24,14 @@ export function promotionOf(world: World, index: number): PromotionRole {
 }
 
 /** The answer after an undo, or after one that failed. */
-const answer: Next = (_, { memo }) => {
-  if (memo === TWIN_RECORDED) return 'answeredWithTwins'
-  return memo === RECORD_UNANSWERED ? 'unsure' : 'failed'
-}
+const answer = (_: World, { memo }: Process): string => (memo === RECORD_UNANSWERED ? 'unsure' : 'failed')
 
 const mayCopyArrive = ({ copy }: Process): boolean => copy === UNANSWERED
 
-const remember =
-  (memo: number, next: string): Next =>
-  (_, process) => {
-    process.memo = memo
-    return next
-  }
+const ifKeyed =
+  (keyed: string, plain: string): Next =>
+  (world, _, index) =>
+    promotionOf(world, index).hasKey ? keyed : plain
 
 /** Where a promotion goes once its reservation is open, by what became of the copy beside it. */
 export function afterCopy(process: Process): string {
@@ -32,17 +39,13 @@ export function afterCopy(process: Process): string {
   return process.copy === SUCCEEDED ? 'promotion.record' : 'undo.afterUnmark'
 }
 
-/** With an Idempotency-Key nothing was copied before the reservation was open. */
-const undoUnopened: Next = (_, process) => {
-  if (mayCopyArrive(process)) return 'unopened.watch'
-  return process.copy === PENDING ? 'unopened.release' : 'unopened.discard'
-}
+/** Waits until the copy beside has ended. */
+const copyEnds = (next: string) => ({
+  read: (_: World, { copy }: Process) => (copy === PENDING ? [] : [{ label: 'sees the copy end', next }]),
+})
 
-/** Nobody tries to remove the marker beside this. */
-const undoOpened: Next = (_, process) => {
-  process.unmarked = FAILED
-  return 'undo.fence'
-}
+const discardCopy = (world: World, process: Process): string =>
+  process.copy === PENDING ? answer(world, process) : 'unopened.discard'
 
 const own =
   (next: string): Next =>
@@ -52,37 +55,84 @@ const own =
     return next
   }
 
+/** What the refused claim tells of the other attempt: lib/promotion/claim-document.ts. */
+const meet: Next = (world, process, index) => {
+  const { attempt, purpose, closedBy } = placeOf(world, promotionOf(world, index).attempt).row
+  if (closedBy !== 0) return 'promotion.giveWay'
+  process.about = attempt
+  return purpose === CLAIM ? 'promotion.meetClaim' : 'promotion.meetRow'
+}
+
+const meeting = (takeOver: string) => ({
+  read: (world: World, { about }: Process) => {
+    const choices = [{ label: 'gives way to its twin', next: own('promotion.giveWay') }] as {
+      label: string
+      next: Next
+    }[]
+    const isDead = world.processes.some((other, at) => promotionOf(world, at).attempt === about && hasEnded(other))
+    if (isDead || world.setup.areLeasesWrong) choices.push({ label: `takes ${about} for dead`, next: takeOver })
+    return choices
+  },
+})
+
 export function promotionSteps(): Steps {
+  const claimed = { done: own('promotion.replay'), failed: own('promotion.giveWay') }
+  const afterTwin = { failed: own('promotion.giveWay') }
   return {
     'promotion.start': {
       read: (world, _, index) => {
         const { attempt, hasKey } = promotionOf(world, index)
-        const isReplay = hasKey && placeOf(world, attempt).document.kind === DOCUMENT
-        if (isReplay) return [{ label: 'finds the document of its twin', next: 'answeredWithTwins' }]
-        return [{ label: 'begins', next: 'promotion.take', about: attempt }]
+        const { kind, attempt: other } = placeOf(world, attempt).document
+        if (hasKey && kind === DOCUMENT) return [{ label: 'finds the document of its twin', next: 'answeredWithTwins' }]
+        if (hasKey && other !== 0) return [{ label: 'finds that its document was deleted', next: 'refused' }]
+        return [{ label: 'begins', next: hasKey ? 'promotion.claim' : 'promotion.take', about: attempt }]
       },
     },
+    'promotion.claim': { write: 'claim', on: { ...claimed, inTheWay: meet } },
+    'promotion.meetClaim': meeting('promotion.noteDead'),
+    'promotion.meetRow': meeting('takeOver.fence'),
+    'promotion.noteDead': { write: 'noteLateCopy', on: { ...afterTwin, done: 'promotion.claimAgain' } },
+    ...undo('takeOver', () => true, { recorded: 'settleTwin.unmark', undone: 'promotion.claimAgain', ...afterTwin }),
+    ...settle('settleTwin', 'promotion.claimAgain', own('promotion.giveWay')),
+    'promotion.claimAgain': { write: 'claim', on: { ...claimed, inTheWay: own('promotion.giveWay') } },
+    'promotion.giveWay': { write: 'remove', on: { done: 'failed', failed: 'failed' } },
+    'promotion.replay': {
+      read: (world, { about }) => {
+        const { kind, attempt } = placeOf(world, about).document
+        if (kind === NOTHING || attempt === 0) return [{ label: 'finds no twin', next: 'promotion.take' }]
+        return [{ label: 'finds what its twin has left', next: 'promotion.giveWay' }]
+      },
+    },
+
     'promotion.take': {
       write: 'take',
-      on: { done: 'promotion.open', refused: 'refused', failed: 'unopened.release' },
+      on: {
+        done: ifKeyed('promotion.openClaimed', 'promotion.open'),
+        refused: ifKeyed('promotion.giveWay', 'refused'),
+        failed: 'unopened.release',
+      },
     },
     'promotion.open': {
       write: 'open',
-      on: {
-        done: (_, process) => afterCopy(process),
-        inProgress: 'promotion.inProgress',
-        failed: 'promotion.inDoubt',
-      },
+      on: { done: (_, process) => afterCopy(process), refused: 'promotion.unopened', failed: 'promotion.inDoubt' },
+    },
+    'promotion.openClaimed': {
+      write: 'openClaimed',
+      on: { done: (_, process) => afterCopy(process), refused: 'promotion.unopened', failed: 'promotion.inDoubt' },
     },
     /** The reservation is open; waits for the copy. */
     'promotion.copying': { read: () => [] },
+    /** It may be open, or become so: left to the resolver. */
+    'promotion.inDoubt': copyEnds('failed'),
     'promotion.record': {
       write: 'record',
       on: {
         done: 'promotion.settle',
-        fenced: 'undo.afterUnmark',
-        taken: remember(TWIN_RECORDED, 'undo.afterUnmark'),
-        failed: remember(RECORD_UNANSWERED, 'undo.afterUnmark'),
+        refused: 'undo.afterUnmark',
+        failed: (_, process) => {
+          process.memo = RECORD_UNANSWERED
+          return 'undo.afterUnmark'
+        },
       },
     },
     /** Once the marker is gone, or could not be removed beside the copy. */
@@ -94,66 +144,44 @@ export function promotionSteps(): Steps {
     },
     ...settle('settle', 'succeeded', 'succeeded'),
 
-    // Undo: lib/promotion/end-attempt.ts
-    /** A copy that is under way beside the opening is not broken off. */
-    'promotion.inDoubt': {
-      read: (world, { copy }, index) => {
-        if (copy === PENDING && !promotionOf(world, index).hasKey) return []
-        return [{ label: 'undoes', next: 'promotion.forestall' }]
+    // lib/promotion/end-attempt.ts
+    'promotion.unopened': copyEnds('unopened.note'),
+    'unopened.note': { write: 'noteLateCopy', on: { done: 'unopened.release', failed: answer } },
+    'unopened.release': {
+      write: 'release',
+      on: {
+        done: (world, process, index) =>
+          promotionOf(world, index).hasKey ? 'unopened.remove' : discardCopy(world, process),
+        failed: answer,
       },
     },
-    'promotion.forestall': {
-      write: 'forestall',
-      on: { forestalled: undoUnopened, open: undoOpened, occupied: answer, failed: answer },
+    'unopened.remove': { write: 'remove', on: { done: discardCopy, failed: answer } },
+    'unopened.discard': {
+      write: 'discard',
+      on: {
+        done: (world, process) => (mayCopyArrive(process) ? answer(world, process) : 'unopened.removeNote'),
+        failed: answer,
+      },
     },
-    'unopened.watch': { write: 'watch', on: { done: 'unopened.discard', failed: answer } },
-    'unopened.discard': { write: 'discard', on: { done: 'unopened.release', failed: answer } },
-    'unopened.release': { write: 'release', on: { done: answer, failed: answer } },
+    'unopened.removeNote': { write: 'removeLateCopy', on: { done: answer, failed: answer } },
     'undo.afterUnmark': {
       read: (_, { unmarked }) => (unmarked === PENDING ? [] : [{ label: 'undoes', next: 'undo.fence' }]),
     },
     ...undo('undo', mayCopyArrive, { recorded: 'promotion.settle', undone: answer, failed: answer }),
-
-    // Another attempt's reservation is in the way: lib/promotion/open-reservation.ts
-    'promotion.inProgress': {
-      read: (world, _, index) => {
-        const { row } = placeOf(world, promotionOf(world, index).attempt)
-        const choices = [
-          { label: 'gives way to its twin', next: 'unopened.release', about: promotionOf(world, index).attempt },
-        ]
-        const isOpen = row.attempt !== 0 && !row.isFence && row.closedBy === 0
-        const isDead = world.processes.some(
-          (other, at) => promotionOf(world, at).attempt === row.attempt && hasEnded(other),
-        )
-        if (isOpen && isDead) choices.push({ label: 'takes over', next: 'takeOver.fence', about: row.attempt })
-        return choices
-      },
-    },
-    ...undo('takeOver', () => true, {
-      recorded: 'settleTwin.unmark',
-      undone: own('promotion.open'),
-      failed: own('promotion.forestall'),
-    }),
-    ...settle('settleTwin', own('promotion.open'), own('promotion.forestall')),
   }
 }
 
-/**
- * What goes on beside the named steps: the copy (with an Idempotency-Key, only once the reservation is open) and the
- * removal of the marker.
- */
+/** What goes on beside the named steps: the copy, beside the opening; and the removal of the marker. */
 export const LANES = [
   {
     step: 'lane.copy',
     field: 'copy',
-    during: ['promotion.copying'],
-    withoutKey: ['promotion.open', 'promotion.inDoubt'],
+    during: ['promotion.open', 'promotion.openClaimed', 'promotion.copying', 'promotion.inDoubt', 'promotion.unopened'],
   },
   {
     step: 'lane.unmark',
     field: 'unmarked',
     during: ['promotion.copying', 'promotion.record', 'promotion.settle', 'undo.afterUnmark'],
-    withoutKey: [],
   },
 ] as const
 

@@ -11,15 +11,12 @@ import { createWrites, WRITE_NAMES, type Write, type WriteName } from './writes.
 export interface Protocol {
   writes: Record<WriteName, Write>
   steps: Steps
-  /** Leases end while their processes are still at work. */
-  doLeasesEndEarly: boolean
 }
 
 export function createProtocol(): Protocol {
   return {
     writes: createWrites(),
     steps: { ...promotionSteps(), ...laneSteps(), ...deletionSteps(), ...resolverSteps(), ...auditSteps() },
-    doLeasesEndEarly: false,
   }
 }
 
@@ -44,12 +41,11 @@ export interface ModelWrite extends Write {
 export interface Model {
   steps: readonly ModelStep[]
   writes: readonly ModelWrite[]
-  doLeasesEndEarly: boolean
   indexOf(step: string): number
   go(next: Next, world: World, process: Process, index: number): number
 }
 
-export function createModel({ steps, writes, doLeasesEndEarly }: Protocol): Model {
+export function createModel({ steps, writes }: Protocol): Model {
   const names = [...ENDS, ...Object.keys(steps)]
   const indices = new Map(names.map((name, index) => [name, index]))
 
@@ -85,7 +81,6 @@ export function createModel({ steps, writes, doLeasesEndEarly }: Protocol): Mode
   return {
     steps: names.map(modelStep),
     writes: WRITE_NAMES.map((name) => ({ ...writes[name], name, holds: condition(writes[name].where) })),
-    doLeasesEndEarly,
     indexOf,
     go,
   }

@@ -19,6 +19,7 @@ const bit = (is: boolean, value: number): number => (is ? value : 0)
 export function createSymmetry(shape: World): Symmetry {
   const places = shape.places.length
   const processes = shape.processes.length
+  const kinds = shape.setup.roles.map(({ kind }) => kind)
   const names = Array.from({ length: MAX_RELEASES + 1 }, () => 0)
   let named = 0
   const peers = peersOf(shape.setup)
@@ -58,12 +59,16 @@ export function createSymmetry(shape: World): Symmetry {
   function nameReleases(world: World): void {
     for (let release = 1; release <= MAX_RELEASES; release++) names[release] = 0
     named = 0
-    for (let position = 0; position < processes; position++)
-      name(entry(world.processes, entry(order, position)).release)
+    for (let position = 0; position < processes; position++) {
+      const { release, seenReleases } = entry(world.processes, entry(order, position))
+      name(release)
+      // What an audit has seen matters only if somebody else knows it.
+      if (seenReleases !== 0 && kinds[position] !== 'audit') name(31 - Math.clz32(seenReleases))
+    }
     for (let place = 0; place < places; place++) {
       const { row, document } = entry(world.places, place)
       name(row.closedBy)
-      name(document.retiredBy)
+      name(document.closedBy)
     }
     for (let index = 0; index < world.late.length; index++) name(entry(world.late, index).release)
     for (let release = 1; release <= MAX_RELEASES; release++) {
@@ -78,7 +83,8 @@ export function createSymmetry(shape: World): Symmetry {
     for (let release = 1; mask >> release !== 0; release++) {
       if (mask & (1 << release)) result |= 1 << nameOf(release)
     }
-    return result
+    // Without a name: nobody knows it any more.
+    return result & ~1
   }
 
   function settle(world: World): void {

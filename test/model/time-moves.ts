@@ -3,67 +3,116 @@ import { nameOf } from './process-moves.ts'
 import type { Model } from './protocol.ts'
 import { isLeaseOver } from './resolver.ts'
 import { hasEnded } from './steps.ts'
-import { attemptIds, type Call, entry, type Role, WAITING, WATCH_OVER, WATCHED, type World } from './world.ts'
+import {
+  type Call,
+  entry,
+  FORESTALLED,
+  NO_NOTE,
+  NOTE_OLD,
+  NOTE_OVER,
+  NOTED,
+  type Process,
+  type Role,
+  WAITING,
+  type World,
+} from './world.ts'
 import { WRITE_NAMES } from './writes.ts'
 
 export interface TimeMove {
-  what: 'arrives' | 'lease' | 'release' | 'watch' | 'expires'
+  what: 'arrives' | 'lease' | 'release' | 'lateCopy' | 'deletion' | 'forestalled' | 'expires'
   /** The index of the late call, process, release id, attempt or place. */
   at: number
 }
 
 const COPY = WRITE_NAMES.indexOf('copy')
-const WATCH = WRITE_NAMES.indexOf('watch')
+const QUARTER_HOUR = new Set((['copy', 'noteLateCopy', 'forestall'] as const).map((name) => WRITE_NAMES.indexOf(name)))
 
 /**
- * What time does. Leases are longer than a function lives and than what it sent takes to arrive (only copies may take longer,
- * but no longer than a watch); a tombstone stays longer than all that. A deletion keeps to no time.
+ * What time does. Leases are longer than a process lives and than what it sent takes to arrive (only copies may take longer,
+ * but no longer than a late copy is noted); a tombstone stays longer than all that. Where leases are wrong, nobody asks
+ * whether one has ended.
  */
 export function createTimeMoves(model: Model, write: (world: World, call: Call) => string) {
   const ended = model.indexOf('ended')
   const kindOf = (world: World, index: number): Role['kind'] => entry(world.setup.roles, index).kind
-  const isFunction = (world: World, index: number): boolean =>
-    kindOf(world, index) === 'promotion' || kindOf(world, index) === 'resolver'
+  /** Whether a process that takes no longer than its leases is at work on something, or what it sent is on the wire. */
+  const isAnyAtWork = (
+    world: World,
+    isAt: (process: Process, index: number) => boolean,
+    isOn: (call: Call) => boolean,
+  ): boolean =>
+    world.processes.some((process, index) => kindOf(world, index) !== 'audit' && isAt(process, index)) ||
+    world.late.some(isOn)
 
   function mayLeaseEnd(world: World, index: number): boolean {
     const process = entry(world.processes, index)
     if (process.isLeaseOver || process.step === WAITING || kindOf(world, index) !== 'promotion') return false
     const isAtWork =
       !hasEnded(process) || world.late.some(({ sender, write: sent }) => sender === index && sent !== COPY)
-    return !isAtWork || model.doLeasesEndEarly
+    return !isAtWork
   }
 
   function mayReleaseEnd(world: World, release: number): boolean {
     const marker = entry(world.releases, release)
     if (marker.attempt === 0 || marker.isLeaseOver) return false
-    const isAtWork =
-      world.processes.some((process, index) => process.release === release && isFunction(world, index)) ||
-      world.late.some((call) => call.release === release && isFunction(world, call.sender))
-    return !isAtWork || model.doLeasesEndEarly
+    const isOf = (other: { release: number }) => other.release === release
+    return !isAnyAtWork(world, isOf, isOf)
   }
 
-  function mayWatchEnd(world: World, attempt: number): boolean {
-    if (entry(world.attempts, attempt).watch !== WATCHED || !isLeaseOver(world, attempt)) return false
-    const isAtWork = world.processes.some(
-      ({ about, seenAttempts }, index) =>
-        isFunction(world, index) && (about === attempt || seenAttempts & (1 << attempt)),
+  function mayDeletionEnd(world: World, attempt: number): boolean {
+    const { deletion } = entry(world.attempts, attempt)
+    if (deletion === NO_NOTE || deletion === NOTE_OLD) return false
+    return !isAnyAtWork(
+      world,
+      ({ about }, index) => about === attempt && kindOf(world, index) !== 'promotion',
+      ({ sender, attempt: about }) => about === attempt && kindOf(world, sender) !== 'promotion',
     )
+  }
+
+  /** What ends a quarter of an hour later. */
+  function isLongOver(world: World, attempt: number): boolean {
     return (
-      !isAtWork && !world.late.some((call) => call.attempt === attempt && (call.write === COPY || call.write === WATCH))
+      isLeaseOver(world, attempt) &&
+      !isAnyAtWork(
+        world,
+        ({ about }) => about === attempt,
+        (call) => call.attempt === attempt && QUARTER_HOUR.has(call.write),
+      )
     )
+  }
+
+  const mayLateCopyEnd = (world: World, attempt: number): boolean =>
+    entry(world.attempts, attempt).lateCopy === NOTED && isLongOver(world, attempt)
+
+  function mayForestalledEnd(world: World, place: number): boolean {
+    const { attempt, purpose, isLeaseOver: isOver } = entry(world.places, place).row
+    return purpose === FORESTALLED && !isOver && isLongOver(world, attempt)
   }
 
   function mayExpire(world: World, place: number): boolean {
-    const { isFinished, contemporaries } = entry(world.places, place).document
-    return isFinished && contemporaries === 0 && !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
+    const { isFinished, contemporaries, attempt } = entry(world.places, place).document
+    // A marker from a backup stays for minutes.
+    const isMarked = entry(world.attempts, attempt).isTaking
+    return (
+      isFinished &&
+      !isMarked &&
+      contemporaries === 0 &&
+      !world.late.some(({ sender }) => kindOf(world, sender) === 'resolver')
+    )
   }
 
   function list(world: World, moves: object[]): void {
     for (let at = 0; at < world.late.length; at++) moves.push({ what: 'arrives', at })
     for (let at = 0; at < world.processes.length; at++) if (mayLeaseEnd(world, at)) moves.push({ what: 'lease', at })
-    for (let at = 1; at < world.releases.length; at++) if (mayReleaseEnd(world, at)) moves.push({ what: 'release', at })
-    for (let at = 1; at < world.attempts.length; at++) if (mayWatchEnd(world, at)) moves.push({ what: 'watch', at })
     for (let at = 0; at < world.places.length; at++) if (mayExpire(world, at)) moves.push({ what: 'expires', at })
+    if (world.setup.areLeasesWrong) return
+    for (let at = 1; at < world.releases.length; at++) if (mayReleaseEnd(world, at)) moves.push({ what: 'release', at })
+    for (let at = 1; at < world.attempts.length; at++) {
+      if (mayLateCopyEnd(world, at)) moves.push({ what: 'lateCopy', at })
+      if (mayDeletionEnd(world, at)) moves.push({ what: 'deletion', at })
+    }
+    for (let at = 0; at < world.places.length; at++)
+      if (mayForestalledEnd(world, at)) moves.push({ what: 'forestalled', at })
   }
 
   function apply(world: World, { what, at }: TimeMove): void {
@@ -84,13 +133,17 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
       case 'release':
         entry(world.releases, at).isLeaseOver = true
         return
-      case 'watch':
-        entry(world.attempts, at).watch = WATCH_OVER
+      case 'lateCopy':
+        entry(world.attempts, at).lateCopy = NOTE_OVER
+        return
+      case 'deletion':
+        entry(world.attempts, at).deletion = entry(world.attempts, at).deletion === NOTED ? NOTE_OVER : NOTE_OLD
+        return
+      case 'forestalled':
+        entry(world.places, at).row.isLeaseOver = true
         return
       case 'expires':
         Object.assign(entry(world.places, at).document, NO_DOCUMENT)
-        for (const attempt of attemptIds(world))
-          if (entry(world.setup.placeOf, attempt) === at) entry(world.attempts, attempt).isFormer = false
     }
   }
 
@@ -104,8 +157,11 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
         return `the lease of ${nameOf(world, at)} ends`
       case 'release':
         return `the lease of release ${at} ends`
-      case 'watch':
-        return `the watch for ${at} ends`
+      case 'lateCopy':
+      case 'deletion':
+        return `the note of ${what} ${at} ends`
+      case 'forestalled':
+        return `what was forestalled at ${at} ends`
       case 'expires':
         return `the tombstone at ${at} expires`
     }

@@ -32,6 +32,8 @@ export interface Setup {
   /** The place of each attempt. */
   placeOf: readonly number[]
   roles: readonly Role[]
+  /** Anybody may take any lease for over, and any process for dead, at any moment. */
+  areLeasesWrong?: true
 }
 
 export type Role =
@@ -52,14 +54,12 @@ export interface Cut {
   held: number
   /** counted_from is later. */
   later: number
-  /** counted_through is earlier. */
-  gone: number
-  /** The marker of their deletion was there, and empty. */
-  emptied: number
   /** `undos` has changed while the reservations were listed. */
   isUndone: boolean
   /** Release ids: of markers that were not there yet, and may be when the reservations were listed. */
   doubts: number
+  /** Release ids: closed_in is later. */
+  laterReleases: number
   /** The audit has added up something else than was counted. */
   isWrong: boolean
 }
@@ -70,30 +70,26 @@ export const SCANNING = 2
 export interface Attempt {
   /** The marker of its taking is in the counter. */
   isTaking: boolean
-  /** Its late_copy reservation. */
-  watch: Watch
+  lateCopy: Note
+  deletion: Note
   hasObject: boolean
   /** Its document was recorded at some time. Like `wasRetired`, what the model remembers and no store. */
   wasRecorded: boolean
   wasRetired: boolean
-  /** Its bytes were given back: what a scenario with an audit remembers. */
-  isBack: boolean
-  /** Its place tells of it as a former document. */
-  isFormer: boolean
 }
 
-export const NO_WATCH = 0
-export const WATCHED = 1
-export const WATCH_OVER = 2
-export type Watch = typeof NO_WATCH | typeof WATCHED | typeof WATCH_OVER
+export const NO_NOTE = 0
+export const NOTED = 1
+export const NOTE_OVER = 2
+/** Of a deletion: it is not begun any more. */
+export const NOTE_OLD = 3
+export type Note = typeof NO_NOTE | typeof NOTED | typeof NOTE_OVER | typeof NOTE_OLD
 
 export interface ReleaseMarker {
   /** Whose bytes go back; 0: there is no such marker. */
   attempt: number
   isDeletion: boolean
   isLeaseOver: boolean
-  /** Its bytes have gone back; the marker stays until the tombstone is finished. */
-  isEmpty: boolean
 }
 
 export interface Place {
@@ -104,18 +100,24 @@ export interface Place {
 /** A reservation, under the document id. */
 export interface Row {
   attempt: number
-  /** Purpose `fence` instead of `promotion`. */
-  isFence: boolean
+  purpose: Purpose
+  /** Of one that was forestalled: the others have the lease of their attempt. */
+  isLeaseOver: boolean
   /** A release id. */
   closedBy: number
 }
+
+export const PROMOTION = 0
+export const CLAIM = 1
+export const FORESTALLED = 2
+export type Purpose = typeof PROMOTION | typeof CLAIM | typeof FORESTALLED
 
 export interface DocumentItem {
   kind: Kind
   /** Whose document it is or was; of a tombstone that only fences: 0. */
   attempt: number
   /** A release id. */
-  retiredBy: number
+  closedBy: number
   /** expires_at is there. */
   isFinished: boolean
   fencedThrough: number
@@ -145,6 +147,7 @@ export interface Process {
   hasChanged: boolean
   /** What resolver and audit have read: bit masks of attempts and of release ids. */
   seenAttempts: number
+  /** Of the others: the one release that has closed what they are about. */
   seenReleases: number
 }
 
@@ -175,6 +178,10 @@ export function entry<T>(list: { readonly [index: number]: T }, index: number): 
 
 export const placeOf = (world: World, attempt: number): Place =>
   entry(world.places, entry(world.setup.placeOf, attempt))
+
+/** Its document was deleted, and its bytes are not given back yet. */
+export const isUnfinished = ({ kind, attempt, isFinished }: DocumentItem): boolean =>
+  kind === TOMBSTONE && attempt !== 0 && !isFinished
 
 const ATTEMPT_IDS: readonly (readonly number[])[] = [[], [], [1], [1, 2], [1, 2, 3]]
 

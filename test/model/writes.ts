@@ -7,9 +7,9 @@ import type { Call, World } from './world.ts'
 /**
  * How often a write may be sent. `once`: it opens; a try that was not throttled is never followed by another. `afresh`: it
  * opens, and each try has a release id of its own. `repeatedly`: it closes. `ifUnchanged`: asks for the version that was
- * read, so that a late or repeated one is as good as one that was never sent. `afterErrors` is what a planted bug does.
+ * read, so that a late or repeated one is as good as one that was never sent.
  */
-export type Sent = 'once' | 'afresh' | 'repeatedly' | 'ifUnchanged' | 'afterErrors'
+export type Sent = 'once' | 'afresh' | 'repeatedly' | 'ifUnchanged'
 
 export interface Write {
   sent: Sent
