@@ -41,7 +41,7 @@ describe('audit, of what is under way', () => {
     { steps: ALL_STEPS },
     { steps: ['take', 'forestall'] },
     { steps: ['take', 'copy', 'forestall'] },
-    { steps: ['watch', 'copy'] },
+    { steps: ['late_copy', 'copy'] },
   ])('takes a promotion for no finding after $steps', async ({ steps }) => {
     const ports = createPorts()
     await ports.addDocument()

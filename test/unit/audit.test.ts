@@ -26,7 +26,7 @@ describe('audit', () => {
     { steps: ['take', 'open'], purposes: ['taking', 'promotion'] },
     { steps: ['take', 'open', 'unmark', 'copy'], purposes: ['promotion'] },
     { steps: ['take', 'forestall', 'unmark'], purposes: ['fence'] },
-    { steps: ['take', 'watch', 'copy'], purposes: ['taking', 'late_copy'] },
+    { steps: ['take', 'late_copy', 'copy'], purposes: ['taking', 'late_copy'] },
   ])('finds and resolves what is long past its lease after $steps', async ({ steps, purposes }) => {
     const ports = createPorts()
     await ports.addDocument()

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { type Progress, undoOrLeave } from '../../lib/promotion/end-attempt.ts'
-import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, WATCH_MS } from '../support/ports.ts'
+import { createPorts, NOTHING, ONE_DOCUMENT, type Ports, type Step, LATE_COPY_MS } from '../support/ports.ts'
 import { newDocument } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
@@ -87,8 +87,8 @@ describe('undo', () => {
     const { one, outcome } = await undoAfter(ports, steps, { reservation, copy: 'unanswered' })
     expect(outcome).toBe('undone')
     expect(ports.state()).toMatchObject({ used: 0, markers: 0 })
-    expect(ports.watches()).toEqual([one.attemptId])
-    ports.pass(WATCH_MS - 1)
+    expect(ports.lateCopies()).toEqual([one.attemptId])
+    ports.pass(LATE_COPY_MS - 1)
     ports.putObject(one)
     await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
@@ -99,7 +99,7 @@ describe('undo', () => {
     const knows = { reservation: 'open', copy: 'unanswered' } as const
     const { outcome } = await undoAfter(ports, ['take', 'open', 'unmark', 'copy', 'record'], knows)
     expect(outcome).toBe('recorded')
-    expect(ports.watches()).toEqual([])
+    expect(ports.lateCopies()).toEqual([])
     await ports.resolveAll()
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })

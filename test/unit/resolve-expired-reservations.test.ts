@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WATCH_MS } from '../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, LATE_COPY_MS } from '../support/ports.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -23,12 +23,12 @@ describe('resolveExpiredReservations', () => {
     ports.pass()
     await resolve(ports)
     expect(await resolve(ports)).toEqual(IDLE)
-    ports.pass(WATCH_MS)
+    ports.pass(LATE_COPY_MS)
     // The watch for a late copy.
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, settled: 1 })
     ports.pass()
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1 })
-    ports.pass(10 * WATCH_MS)
+    ports.pass(10 * LATE_COPY_MS)
     expect(await resolve(ports)).toEqual(IDLE)
   })
 

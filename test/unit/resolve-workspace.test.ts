@@ -27,7 +27,7 @@ describe('resolveWorkspace, of a promotion that died', () => {
     ['had copied', ['take', 'open', 'unmark', 'copy']],
     ['had forestalled an opening that was not answered', ['take', 'forestall']],
     ['had copied and forestalled that', ['take', 'copy', 'forestall']],
-    ['watched for a late copy, before anything else was taken back', ['take', 'open', 'unmark', 'copy', 'watch']],
+    ['watched for a late copy, before anything else was taken back', ['take', 'open', 'unmark', 'copy', 'late_copy']],
   ])('%s: no object, no bytes, and no way back', async (_, steps) => {
     const ports = createPorts()
     const kept = await ports.addDocument()
@@ -54,7 +54,7 @@ describe('resolveWorkspace, of a promotion that died', () => {
     ['a taking', ['take']],
     ['a reservation', ['take', 'open', 'unmark']],
     ['a fence', ['take', 'forestall', 'unmark']],
-    ['a watch', ['watch']],
+    ['a watch', ['late_copy']],
   ])('leaves %s alone whose lease still runs', async (_, steps) => {
     const ports = createPorts()
     await ports.addDocument()
@@ -77,7 +77,7 @@ describe('resolveWorkspace, of a promotion that died', () => {
   it('removes an object that S3 finished after its promotion was given up', async () => {
     const ports = createPorts()
     await ports.addDocument()
-    await ports.run(['watch', 'copy'])
+    await ports.run(['late_copy', 'copy'])
     ports.pass()
     expect(await resolve(ports)).toMatchObject({ settled: 1 })
     expect(ports.state()).toEqual(ONE_DOCUMENT)
