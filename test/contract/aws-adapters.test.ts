@@ -85,8 +85,8 @@ describeApiKeyAdministration('DynamoDB', () => {
 describeDocumentRecords('DynamoDB', (now) => open(now).documents)
 describeDocumentMaintenance('DynamoDB', (now) => open(now).documents)
 
-describeDocumentListing('DynamoDB', () => {
-  const { documents: records, listing } = open()
+describeDocumentListing('DynamoDB', (now) => {
+  const { documents: records, listing } = open(now)
   return { records, listing }
 })
 
