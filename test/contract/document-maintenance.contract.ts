@@ -16,7 +16,11 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
         const one = await recorded({ ...document(), countedFrom: 7 })
         const { documentId, attemptId, sizeBytes } = one
         expect(await find(one)).toEqual(one)
-        expect(await rowOf(one)).toEqual({ documentId, document: one, counted: { attemptId, sizeBytes, countedFrom: 7 } })
+        expect(await rowOf(one)).toEqual({
+          documentId,
+          document: one,
+          counted: { attemptId, sizeBytes, countedFrom: 7 },
+        })
       })
 
       it('tell nothing of a deletion before, where another document was made later', async () => {

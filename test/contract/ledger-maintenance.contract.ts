@@ -78,19 +78,22 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
     })
 
     describe('what is due', () => {
-      it.each(['take', 'mark', 'schedule'] as const)('is a workspace from the end of the lease of its first %s', async (opens) => {
-        const one = await take()
-        if (opens !== 'take') {
-          await on.ledger.unmark(one, signal)
-          const { version } = await read()
-          await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
-          expect(await due(DUE_MS)).toEqual([])
-          if (opens === 'schedule') await on.ledger.schedule(one, signal)
-          else await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
-        }
-        expect(await due(DUE_MS - 1)).toEqual([])
-        expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
-      })
+      it.each(['take', 'mark', 'schedule'] as const)(
+        'is a workspace from the end of the lease of its first %s',
+        async (opens) => {
+          const one = await take()
+          if (opens !== 'take') {
+            await on.ledger.unmark(one, signal)
+            const { version } = await read()
+            await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+            expect(await due(DUE_MS)).toEqual([])
+            if (opens === 'schedule') await on.ledger.schedule(one, signal)
+            else await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
+          }
+          expect(await due(DUE_MS - 1)).toEqual([])
+          expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
+        },
+      )
 
       it('is listed in one shard, behind those that have waited longer', async () => {
         const others = await Promise.all(

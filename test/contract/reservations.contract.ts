@@ -186,11 +186,14 @@ export function describeReservations(name: string, make: () => Reservations): vo
         await claimed(twinOf(one))
       })
 
-      it.each([false, true])('finds that it was open all the time, and leaves it so; claimed: %s', async (isClaimed) => {
-        const one = await open(isClaimed ? await claimed() : reservation(), isClaimed)
-        expect(await forestall(one, isClaimed)).toBe('open')
-        await expectAll(asOpen(one))
-      })
+      it.each([false, true])(
+        'finds that it was open all the time, and leaves it so; claimed: %s',
+        async (isClaimed) => {
+          const one = await open(isClaimed ? await claimed() : reservation(), isClaimed)
+          expect(await forestall(one, isClaimed)).toBe('open')
+          await expectAll(asOpen(one))
+        },
+      )
 
       it.each([false, true])('leaves alone what a twin has in its place; claimed: %s', async (isClaimed) => {
         const [claims, opens] = [await claimed(), await open()]

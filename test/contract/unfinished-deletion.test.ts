@@ -67,7 +67,8 @@ describe('fixed: a deletion that stays unfinished for days', () => {
     await reservations.remove(one, signal)
     return newDocument(one)
   }
-  const resolve = () => resolveWorkspace(
+  const resolve = () =>
+    resolveWorkspace(
       workspaceId,
       { maxResolutions: 10, claimUntilMs: world.clock.nowMs + LEASE_MS },
       world.deps,

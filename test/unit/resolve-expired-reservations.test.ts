@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, LATE_COPY_MS } from '../support/ports.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT } from '../support/ports.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -2,7 +2,14 @@ import { beforeEach, expect } from 'vitest'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import type { DocumentMaintenance } from '../../../lib/maintenance/document-maintenance.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
-import { LEASE_END_MS, LEDGER_NOW_MS, newDocument, newRelease, newReservation, newWorkspaceId } from './ledger-values.ts'
+import {
+  LEASE_END_MS,
+  LEDGER_NOW_MS,
+  newDocument,
+  newRelease,
+  newReservation,
+  newWorkspaceId,
+} from './ledger-values.ts'
 
 type Documents = DocumentRecords & DocumentMaintenance
 /** @param now the clock by which tombstones expire */
