@@ -71,7 +71,8 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
       copy: () => putObject(one),
       record: () => documents.record(newDocument(one), signal),
       settle: () => reservations.remove(one, signal),
-      forestall: () => reservations.forestall(one, false, signal),
+      forestall: () =>
+        reservations.forestall({ ...one, leaseExpiresAtMs: one.leaseExpiresAtMs + LATE_COPY_MS }, false, signal),
       late_copy: () => reservations.note('late_copy', one, signal),
       deletion: () => reservations.note('deletion', one, signal),
     }

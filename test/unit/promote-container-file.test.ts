@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
+import { interruptedAt } from '../support/interrupted.ts'
 import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
@@ -143,6 +144,31 @@ describe.each([
     vi.spyOn(api.documents, 'record').mockResolvedValue(outcome)
     expect(await api.promote({ headers })).toMatchObject({ status: 503, body: { error: { metadata: { reason } } } })
     expect(state(api)).toEqual(ONE_DOCUMENT)
+  })
+})
+
+describe.each([
+  ['plain', {}],
+  ['with an Idempotency-Key', { 'Idempotency-Key': 'order-4711' }],
+])('fixed: a promotion that a resolver takes for dead, whose clock is three minutes ahead, %s', (_, headers) => {
+  it('either succeeds and is counted, or fails and is not, whatever step it is at', async () => {
+    for (let at = 0; ; at++) {
+      const stores = createTestApi()
+      const now = () => NOW_MS + 3 * 60_000
+      const resolver = { ...stores.dependencies, ledgers: stores.ledger, now }
+      const bounds = { maxResolutions: 100, claimUntilMs: now() + 60_000 }
+      const { deps, calls } = interruptedAt(at, stores.dependencies, async () => {
+        await resolveWorkspace(WORKSPACE, bounds, resolver, new AbortController().signal)
+      })
+      const { ledger, reservations, documents, objects } = deps
+      const { status } = await createTestApi({ ledger, reservations, documents, objects }).promote({ headers })
+      expect([at, [200, 503]]).toEqual([at, expect.arrayContaining([status])])
+      const isMade = status === 200
+      expect([at, stores.documents.documents.size]).toEqual([at, isMade ? 1 : 0])
+      await resolveLater(stores)
+      expect([at, state(stores)]).toEqual([at, isMade ? ONE_DOCUMENT : NOTHING])
+      if (calls() <= at) return
+    }
   })
 })
 
