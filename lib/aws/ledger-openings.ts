@@ -58,11 +58,7 @@ export function createLedgerOpenings(table: { client: DynamoDBClient; tableName:
       besideStale(MAX_RELEASES, 'releases', release, (most) => tryMark(release, most, signal)),
   }
 
-  async function tryTake(
-    reservation: Reservation,
-    most: number,
-    signal: AbortSignal,
-  ): Promise<TakeOutcome | InTheWay> {
+  async function tryTake(reservation: Reservation, most: number, signal: AbortSignal): Promise<TakeOutcome | InTheWay> {
     const write = await unlessThrottled(
       updateLedger(
         table,

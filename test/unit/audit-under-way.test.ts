@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MarkedRelease, Release, Reservation } from '../../lib/promotion/reservations.ts'
 import { deleteDocument } from '../../lib/promotion/delete-document.ts'
+import type { MarkedRelease, Release, Reservation } from '../../lib/promotion/reservations.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { runAudit } from '../support/maintenance/run-audit.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../support/ports.ts'
@@ -76,24 +76,27 @@ describe('audit, of what is under way', () => {
   it.each<{ purpose: Release['purpose']; steps: string[] }>([
     ...DELETION.map((_, done) => ({ purpose: 'deletion' as const, steps: DELETION.slice(0, done + 1) })),
     ...UNDO.map((_, done) => ({ purpose: 'undo' as const, steps: UNDO.slice(0, done + 1) })),
-  ])('takes the $purpose of an attempt for no finding after $steps, nor beside the rest', async ({ purpose, steps }) => {
-    const all = purpose === 'undo' ? UNDO : DELETION
-    for (let at = 0; ; at++) {
-      const ports = createPorts()
-      await ports.addDocument()
-      const one = ports.begin()
-      await ports.run(purpose === 'undo' ? ['take', 'open', 'unmark'] : [...ALL_STEPS, 'settle'], one)
-      const does = stepsOf(ports, one, purpose)
-      for (const step of steps) await does[step]?.()
-      const { deps, calls } = interruptedAt(at, ports.deps, async () => {
-        for (const step of all.slice(steps.length)) await does[step]?.()
-      })
-      const { findings, notAddedUp } = await runAudit({ deps }, true)
-      expect([at, findings, notAddedUp]).toEqual([at, [], []])
-      expect([at, ports.state()]).toEqual([at, calls() > at ? ONE_DOCUMENT : ports.state()])
-      if (calls() <= at) return
-    }
-  })
+  ])(
+    'takes the $purpose of an attempt for no finding after $steps, nor beside the rest',
+    async ({ purpose, steps }) => {
+      const all = purpose === 'undo' ? UNDO : DELETION
+      for (let at = 0; ; at++) {
+        const ports = createPorts()
+        await ports.addDocument()
+        const one = ports.begin()
+        await ports.run(purpose === 'undo' ? ['take', 'open', 'unmark'] : [...ALL_STEPS, 'settle'], one)
+        const does = stepsOf(ports, one, purpose)
+        for (const step of steps) await does[step]?.()
+        const { deps, calls } = interruptedAt(at, ports.deps, async () => {
+          for (const step of all.slice(steps.length)) await does[step]?.()
+        })
+        const { findings, notAddedUp } = await runAudit({ deps }, true)
+        expect([at, findings, notAddedUp]).toEqual([at, [], []])
+        expect([at, ports.state()]).toEqual([at, calls() > at ? ONE_DOCUMENT : ports.state()])
+        if (calls() <= at) return
+      }
+    },
+  )
 
   it('fixed: takes no deletion for a finding that happens between any two of its reads', async () => {
     for (let at = 0; ; at++) {
@@ -108,21 +111,24 @@ describe('audit, of what is under way', () => {
     }
   })
 
-  it.each([true, false])('finds a deletion that nobody is due to finish, and finishes it; noted: %s', async (isNoted) => {
-    const ports = createPorts()
-    await ports.addDocument()
-    const one = ports.begin()
-    const { documentId, attemptId } = await ports.addDocument(one)
-    if (isNoted) await ports.run(['deletion'], one)
-    await ports.documents.retire(one, signal)
-    ports.pass(LEASE_MS + OVERDUE_MS - 1)
-    const expected = { kind: 'expired_reservation', purpose: 'deletion', attemptId, sizeBytes: 100 }
-    expect((await runAudit(ports)).findings).toMatchObject(isNoted ? [] : [expected])
-    ports.pass(1)
-    expect((await runAudit(ports, true)).findings).toMatchObject([{ ...expected, isRepaired: true }])
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
-    expect(await ports.documents.findEvenDeleted(WORKSPACE, documentId, signal)).toMatchObject({ isFinished: true })
-  })
+  it.each([true, false])(
+    'finds a deletion that nobody is due to finish, and finishes it; noted: %s',
+    async (isNoted) => {
+      const ports = createPorts()
+      await ports.addDocument()
+      const one = ports.begin()
+      const { documentId, attemptId } = await ports.addDocument(one)
+      if (isNoted) await ports.run(['deletion'], one)
+      await ports.documents.retire(one, signal)
+      ports.pass(LEASE_MS + OVERDUE_MS - 1)
+      const expected = { kind: 'expired_reservation', purpose: 'deletion', attemptId, sizeBytes: 100 }
+      expect((await runAudit(ports)).findings).toMatchObject(isNoted ? [] : [expected])
+      ports.pass(1)
+      expect((await runAudit(ports, true)).findings).toMatchObject([{ ...expected, isRepaired: true }])
+      expect(ports.state()).toEqual(ONE_DOCUMENT)
+      expect(await ports.documents.findEvenDeleted(WORKSPACE, documentId, signal)).toMatchObject({ isFinished: true })
+    },
+  )
 
   it('fixed: resolves what is overdue, and leaves to the resolver what ended in the last ten minutes', async () => {
     const ports = createPorts()

@@ -46,7 +46,9 @@ describe('fixed: claimDocument beside a twin that must be dead', () => {
     ports.pass(DEAD_AFTER_MS)
     await claim(ports, twinOf(ports, dead))
     const note = [...ports.reservations.items.values()].find(({ purpose }) => purpose === 'late_copy')
-    expect(note).toMatchObject({ leaseExpiresAtMs: ports.clock.nowMs + LATE_COPY_MS } satisfies Partial<OpenReservation>)
+    expect(note).toMatchObject({
+      leaseExpiresAtMs: ports.clock.nowMs + LATE_COPY_MS,
+    } satisfies Partial<OpenReservation>)
   })
 
   it('settles it when it had recorded, and notes nothing: the object is the document’s', async () => {

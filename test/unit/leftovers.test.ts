@@ -134,18 +134,21 @@ describe('what the resolver begins', () => {
 })
 
 describe('fixed: the ledger, restored alone from a backup', () => {
-  it.each(['without', 'with'])('costs no document its object, whose promotion %s a key was under way then', async (key) => {
-    const ports = createPorts()
-    const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
-    const documentId = documentIdOfKey(WORKSPACE, 'key')
-    const one = ports.begin(key === 'with' ? { documentId } : {})
-    await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
-    const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
-    await ports.run(steps.slice(steps.indexOf('open')), one)
-    Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
-    await ports.resolveAll()
-    expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
-    expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
-    expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
-  })
+  it.each(['without', 'with'])(
+    'costs no document its object, whose promotion %s a key was under way then',
+    async (key) => {
+      const ports = createPorts()
+      const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
+      const documentId = documentIdOfKey(WORKSPACE, 'key')
+      const one = ports.begin(key === 'with' ? { documentId } : {})
+      await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
+      const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
+      await ports.run(steps.slice(steps.indexOf('open')), one)
+      Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
+      await ports.resolveAll()
+      expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
+      expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
+      expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
+    },
+  )
 })

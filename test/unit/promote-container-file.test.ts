@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
-import { interruptedAt } from '../support/interrupted.ts'
 import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
+import { interruptedAt } from '../support/interrupted.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

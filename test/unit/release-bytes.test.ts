@@ -159,18 +159,21 @@ describe('completeRelease', () => {
     }
   })
 
-  it.each(['undo', 'deletion'] as const)('finishes the other release that has closed an attempt’s %s', async (purpose) => {
-    const ports = createPorts()
-    await ports.addDocument()
-    const one = purpose === 'undo' ? await held(ports) : await ports.addDocument()
-    if (purpose === 'deletion') await ports.documents.retire(one, signal)
-    await ports.objects.discard(one.objectKey, signal)
-    const marked = []
-    for (let n = 0; n < 2; n++) marked.push(await ports.ledger.mark(newRelease(one, purpose), signal))
-    const [dead, late] = marked as MarkedRelease[]
-    if (!dead || !late) throw new Error('not marked')
-    await ports[purpose === 'undo' ? 'reservations' : 'documents'].close(dead, signal)
-    expect(await completeRelease(late, ports.deps, signal)).toMatchObject({ usage: { usedBytes: 100 } })
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
-  })
+  it.each(['undo', 'deletion'] as const)(
+    'finishes the other release that has closed an attempt’s %s',
+    async (purpose) => {
+      const ports = createPorts()
+      await ports.addDocument()
+      const one = purpose === 'undo' ? await held(ports) : await ports.addDocument()
+      if (purpose === 'deletion') await ports.documents.retire(one, signal)
+      await ports.objects.discard(one.objectKey, signal)
+      const marked = []
+      for (let n = 0; n < 2; n++) marked.push(await ports.ledger.mark(newRelease(one, purpose), signal))
+      const [dead, late] = marked as MarkedRelease[]
+      if (!dead || !late) throw new Error('not marked')
+      await ports[purpose === 'undo' ? 'reservations' : 'documents'].close(dead, signal)
+      expect(await completeRelease(late, ports.deps, signal)).toMatchObject({ usage: { usedBytes: 100 } })
+      expect(ports.state()).toEqual(ONE_DOCUMENT)
+    },
+  )
 })

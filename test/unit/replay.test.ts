@@ -61,6 +61,8 @@ describe('a promotion that is refused', () => {
   it('is in progress when its twin is', async () => {
     const api = createTestApi()
     vi.spyOn(api.reservations, 'find').mockResolvedValue({} as never)
-    expect(reasonOf(await api.promote({ ...withKey(), path: 'missing.txt' }))).toMatchObject({ reason: 'promotion_in_progress' })
+    expect(reasonOf(await api.promote({ ...withKey(), path: 'missing.txt' }))).toMatchObject({
+      reason: 'promotion_in_progress',
+    })
   })
 })

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { TakeOutcome } from '../../lib/promotion/quota-ledger.ts'
 import type { Progress } from '../../lib/promotion/end-attempt.ts'
+import type { TakeOutcome } from '../../lib/promotion/quota-ledger.ts'
 import { takeBytes } from '../../lib/promotion/reserve-bytes.ts'
-import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../support/ports.ts'
+import { createPorts, type Ports, WORKSPACE } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 const time = { pauses: [] as number[], passes: (_ms: number) => {} }

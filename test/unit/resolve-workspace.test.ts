@@ -190,7 +190,11 @@ describe('resolveWorkspace, of a release that died', () => {
     // It was never scheduled: whatever is next to be looked at finds it.
     ports.pass(LEASE_MS + agoMs)
     expect(await resolve(ports)).toMatchObject(isForgotten ? { settled: 1, released: 0 } : { settled: 0, released: 1 })
-    expect(ports.state()).toMatchObject({ documents: isForgotten ? 2 : 1, objects: isForgotten ? 2 : 1, reservations: 0 })
+    expect(ports.state()).toMatchObject({
+      documents: isForgotten ? 2 : 1,
+      objects: isForgotten ? 2 : 1,
+      reservations: 0,
+    })
     expect(ports.state().used).toBe(isForgotten ? 200 : 100)
   })
 
