@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { newDocument, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
+import { type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 
 const { signal } = new AbortController()
 
@@ -21,18 +21,6 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
           document: one,
           counted: { attemptId, sizeBytes, countedFrom: 7 },
         })
-      })
-
-      it('tell nothing of a deletion before, where another document was made later', async () => {
-        const one = await recorded({ ...document(), countedFrom: 7 })
-        await remove(one)
-        store.clock.nowMs += DAY_MS
-        const later = await recorded({ ...document(one.documentId), countedFrom: 12 })
-        const { documentId, attemptId, sizeBytes } = later
-        const counted = { attemptId, sizeBytes, countedFrom: 12 }
-        expect(await rowOf(one)).toEqual({ documentId, document: later, counted })
-        await retire(later)
-        expect(await rowOf(one)).toEqual({ documentId, counted, isUnfinished: true })
       })
 
       it('hold nothing where an attempt was fenced', async () => {

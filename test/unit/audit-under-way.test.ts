@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { deleteDocument } from '../../lib/promotion/delete-document.ts'
 import type { MarkedRelease, Release, Reservation } from '../../lib/promotion/reservations.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { runAudit } from '../support/maintenance/run-audit.ts'
@@ -74,10 +73,10 @@ describe('audit, of what is under way', () => {
   const UNDO = ['mark', 'close', 'release', 'remove']
   const DELETION = ['note', 'schedule', 'retire', 'discard', 'mark', 'close', 'release', 'finish', 'removeNote']
   it.each<{ purpose: Release['purpose']; steps: string[] }>([
-    ...DELETION.map((_, done) => ({ purpose: 'deletion' as const, steps: DELETION.slice(0, done + 1) })),
+    ...[...DELETION.keys(), 9].map((done) => ({ purpose: 'deletion' as const, steps: DELETION.slice(0, done) })),
     ...UNDO.map((_, done) => ({ purpose: 'undo' as const, steps: UNDO.slice(0, done + 1) })),
   ])(
-    'takes the $purpose of an attempt for no finding after $steps, nor beside the rest',
+    'fixed: takes the $purpose of an attempt for no finding after $steps, nor the rest between any two of its reads',
     async ({ purpose, steps }) => {
       const all = purpose === 'undo' ? UNDO : DELETION
       for (let at = 0; ; at++) {
@@ -97,19 +96,6 @@ describe('audit, of what is under way', () => {
       }
     },
   )
-
-  it('fixed: takes no deletion for a finding that happens between any two of its reads', async () => {
-    for (let at = 0; ; at++) {
-      const ports = createPorts()
-      const document = await ports.addDocument()
-      await ports.addDocument()
-      const { deps, calls } = interruptedAt(at, ports.deps, () => deleteDocument(document, ports.deps, signal))
-      const { findings, notAddedUp } = await runAudit({ deps }, true)
-      expect([at, findings, notAddedUp]).toEqual([at, [], []])
-      expect([at, ports.state()]).toEqual([at, ONE_DOCUMENT].map((each) => (calls() <= at ? expect.anything() : each)))
-      if (calls() <= at) return
-    }
-  })
 
   it.each([true, false])(
     'finds a deletion that nobody is due to finish, and finishes it; noted: %s',
