@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
+import deleteItem from 'dynalite/validations/deleteItem.js'
 import putItem from 'dynalite/validations/putItem.js'
 import updateItem from 'dynalite/validations/updateItem.js'
 import { refuseForeign } from './foreign-requests.ts'
@@ -35,7 +36,7 @@ function refuseTtlQuery(server: Server): void {
 
 // DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the
 // item's lock, so adding the item there is exact.
-for (const { types } of [putItem, updateItem]) {
+for (const { types } of [deleteItem, putItem, updateItem]) {
   types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
 }
 const checkConditional = db.checkConditional

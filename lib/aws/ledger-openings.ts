@@ -27,11 +27,11 @@ import {
  * 1 KB, and each write costs one unit (docs/decisions/0002-quota-ledger.md).
  */
 export const MAX_TAKINGS = 20
-const LONGEST_ID_WITH_ALL = 35
+const LONGEST_ID_WITH_ALL = 31
 /** Of the item, for each taking: its attempt id, size and lease. */
-const TAKING_BYTES = 45
+const TAKING_BYTES = 43
 /** Counted apart: releases do not wait for takings. */
-export const MAX_RELEASES = 8
+export const MAX_RELEASES = 7
 /** No live marker lasts this long: older ones were left by dead processes and do not count against the limits. */
 const STALE_MS = 10_000
 /** They stay until their leases end; this many make the item 4 KB. */

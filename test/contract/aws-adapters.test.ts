@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-const open = () => openTableStores(standIns)
+const open = (now?: () => number) => openTableStores(standIns, now)
 const openLedger = () => open().ledger
 
 describeQuotaLedger('DynamoDB', openLedger)
@@ -70,7 +70,7 @@ describeShares('Reservations', () => {
     list: listWorkspaces,
     has: hasWorkspace,
     add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await reservations.open(newReservation({ workspaceId }), once)
+      for (let row = 0; row < 3; row++) await reservations.open(newReservation({ workspaceId }), false, once)
     },
   }
 })
@@ -82,11 +82,11 @@ describeApiKeyAdministration('DynamoDB', () => {
   return { administration: createApiKeyAdministration(settings), store: createApiKeyStore(settings) }
 })
 
-describeDocumentRecords('DynamoDB', () => open().documents)
-describeDocumentMaintenance('DynamoDB', () => open().documents)
+describeDocumentRecords('DynamoDB', (now) => open(now).documents)
+describeDocumentMaintenance('DynamoDB', (now) => open(now).documents)
 
-describeDocumentListing('DynamoDB', () => {
-  const { documents: records, listing } = open()
+describeDocumentListing('DynamoDB', (now) => {
+  const { documents: records, listing } = open(now)
   return { records, listing }
 })
 

@@ -7,10 +7,11 @@ import {
   documentIdOfAttempt,
   type FilePath,
   newAttemptId,
-  newReleaseId,
   type WorkspaceId,
 } from '../../lib/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import { LEDGER_NOW_MS, newRelease } from '../support/stores/ledger-values.ts'
+import { DAY_MS } from '../support/stores/use-documents.ts'
 
 const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 const signal = AbortSignal.timeout(120_000)
@@ -20,12 +21,13 @@ export interface ListingHarness {
   records: DocumentRecords
 }
 
-export function describeDocumentListing(name: string, make: () => ListingHarness): void {
+export function describeDocumentListing(name: string, make: (now: () => number) => ListingHarness): void {
   describe(`document listing: ${name}`, () => {
     let harness: ListingHarness
     let workspaceId: WorkspaceId
+    let nowMs = LEDGER_NOW_MS
     beforeEach(() => {
-      harness = make()
+      harness = make(() => nowMs)
       workspaceId = `ws_${newAttemptId()}` as WorkspaceId
     })
 
@@ -47,8 +49,9 @@ export function describeDocumentListing(name: string, make: () => ListingHarness
       return document
     }
     const retire = async (document: WorkspaceDocument) => {
-      const deletion = { ...document, releaseId: newReleaseId(), purpose: 'deletion', leaseExpiresAtMs: 0 } as const
-      expect(await harness.records.retire(deletion, signal)).toBeDefined()
+      const deletion = { ...newRelease(document, 'deletion'), markedIn: 1 }
+      expect(await harness.records.retire(document, signal)).toBeDefined()
+      expect(await harness.records.close(deletion, signal)).toBe(deletion.releaseId)
       await harness.records.finish(deletion, signal)
     }
     const page = (order: ListOrder, limit: number, after?: ListPosition) =>
@@ -128,6 +131,7 @@ export function describeDocumentListing(name: string, make: () => ListingHarness
     it('shows a document made anew under the id of a deleted one at its new place', async () => {
       const [first, second] = [await record(1), await record(2)]
       await retire(first)
+      nowMs += DAY_MS
       await record(3, { documentId: first.documentId })
       expect(idsOf(await all('asc', 1))).toEqual([second.documentId, first.documentId])
     })

@@ -1,26 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import type { DocumentMaintenance } from '../../lib/maintenance/document-maintenance.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { useDocuments } from '../support/stores/use-documents.ts'
+import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
+import { describeDeletions } from './document-deletions.contract.ts'
 
-const { signal } = new AbortController()
-
-export function describeDocumentRecords(name: string, make: () => DocumentRecords & DocumentMaintenance): void {
+export function describeDocumentRecords(name: string, make: MakeDocuments): void {
   describe(`document records: ${name}`, () => {
     const store = useDocuments(make)
-    const { document, find, record, recorded, rowOf, fence, deletionOf, remove } = store
+    const { clock, document, find, record, recorded, fence, retire, remove } = store
 
     describe('record', () => {
       it('makes a document that is found, field by field', async () => {
         const one = await recorded()
         expect(await find(one)).toEqual(one)
+        expect(await store.findEvenDeleted(one)).toEqual(one)
       })
 
       it('makes it under this id and in this workspace only', async () => {
         const one = await recorded()
-        expect(await find(document())).toBeUndefined()
-        expect(await find({ ...one, workspaceId: newWorkspaceId() })).toBeUndefined()
+        for (const other of [document(), { ...one, workspaceId: newWorkspaceId() }]) {
+          expect(await find(other)).toBeUndefined()
+          expect(await store.findEvenDeleted(other)).toBeUndefined()
+        }
       })
 
       it('lets the first of two attempts at a document win', async () => {
@@ -37,36 +38,41 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
         expect(await find(first)).toEqual(twins[outcomes.indexOf('recorded')])
       })
 
-      it('makes a document anew where one was deleted', async () => {
+      it('makes nothing where a document was deleted, for a day, by whatever attempt', async () => {
         const one = await recorded()
+        const later = document(one.documentId)
         await remove(one)
-        const fresh = await recorded(document(one.documentId))
-        expect(await find(one)).toEqual(fresh)
+        for (const passMs of [0, DAY_MS - 1000]) {
+          clock.nowMs += passMs
+          for (const each of [one, later]) expect(await record(each)).toBe('taken')
+          expect(await find(one)).toBeUndefined()
+        }
+        clock.nowMs += 1000
+        // As if the tombstone had gone, which happens some time later.
+        await recorded(later)
+        expect(await find(one)).toEqual(later)
+        expect(await retire(later)).toEqual({ closedBy: undefined })
       })
 
-      it('does not bring the deleted document of its own attempt back', async () => {
+      it('waits for as long as a deletion has not given its bytes back', async () => {
         const one = await recorded()
-        await remove(one)
-        expect(await record(one)).toBe('fenced')
-        expect(await find(one)).toBeUndefined()
-      })
-
-      it('waits until a deletion has given its bytes back', async () => {
-        const one = await recorded()
-        const deletion = deletionOf(one)
-        await store.records.retire(deletion, signal)
-        expect(await record(document(one.documentId))).toBe('fenced')
-        await store.records.finish(deletion, signal)
-        await recorded(document(one.documentId))
+        await retire(one)
+        clock.nowMs += 30 * DAY_MS
+        for (const each of [one, document(one.documentId)]) expect(await record(each)).toBe('taken')
+        const deletion = store.deletionOf(one)
+        await store.records.close(deletion, new AbortController().signal)
+        expect(await record(document(one.documentId))).toBe('taken')
       })
     })
 
     describe('fence', () => {
-      it('keeps the late record of an attempt out, for good', async () => {
+      it('keeps the late record of an attempt out, for a day', async () => {
         const late = document()
         for (let times = 0; times < 2; times++) expect(await fence(late)).toBe('fenced')
+        clock.nowMs += DAY_MS - 1000
         expect(await record(late)).toBe('fenced')
         expect(await find(late)).toBeUndefined()
+        expect(await store.findEvenDeleted(late)).toBeUndefined()
       })
 
       it('finds that the attempt has recorded, and leaves its document', async () => {
@@ -77,10 +83,9 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
 
       it('finds that the attempt has recorded a document that was deleted since', async () => {
         const one = await recorded()
-        const deletion = deletionOf(one)
-        await store.records.retire(deletion, signal)
+        await retire(one)
         expect(await fence(one)).toBe('recorded')
-        await store.records.finish(deletion, signal)
+        await remove(one)
         expect(await fence(one)).toBe('recorded')
       })
 
@@ -106,26 +111,30 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
       it('keeps an attempt out beside the document of another, and after that was deleted', async () => {
         const late = document()
         const other = await recorded(document(late.documentId))
-        const later = document(late.documentId)
-        for (const each of [late, later]) expect(await fence(each)).toBe('fenced')
+        for (const each of [late, document(late.documentId)]) expect(await fence(each)).toBe('fenced')
         expect(await find(other)).toEqual(other)
-        const deletion = deletionOf(other)
-        await store.records.retire(deletion, signal)
-        for (const each of [late, later]) expect(await record(each)).toBe('fenced')
-        await store.records.finish(deletion, signal)
-        for (const each of [late, later]) expect(await record(each)).toBe('fenced')
-        await recorded(document(late.documentId))
+        await remove(other)
+        expect(await record(late)).toBe('taken')
       })
 
-      it('keeps out an attempt that it met while the document was being deleted', async () => {
+      it('keeps an attempt out that it met while the document was being deleted, and leaves the deletion alone', async () => {
         const one = await recorded()
         const late = document(one.documentId)
-        const deletion = deletionOf(one)
-        await store.records.retire(deletion, signal)
+        await retire(one)
         expect(await fence(late)).toBe('fenced')
-        expect(await store.records.retire(deletion, signal)).toMatchObject({ objectKey: one.objectKey })
-        await store.records.finish(deletion, signal)
-        expect(await record(late)).toBe('fenced')
+        await remove(one)
+        expect(await record(late)).toBe('taken')
+      })
+
+      it('begins anew where the tombstone of a deleted document has expired', async () => {
+        const one = await recorded()
+        await remove(one)
+        clock.nowMs += DAY_MS
+        expect(await fence(one)).toBe('fenced')
+        expect(await record(one)).toBe('fenced')
+        const later = await recorded(document(one.documentId))
+        expect(await fence(later)).toBe('recorded')
+        expect((await store.rowOf(later))?.counted).toMatchObject({ attemptId: later.attemptId })
       })
 
       it('lets a later attempt record where an earlier one was fenced, and still keeps that one out', async () => {
@@ -134,60 +143,10 @@ export function describeDocumentRecords(name: string, make: () => DocumentRecord
         const other = await recorded(document(late.documentId))
         expect(await record(late)).toBe('taken')
         await remove(other)
-        expect(await record(late)).toBe('fenced')
+        expect(await record(late)).toBe('taken')
       })
     })
 
-    describe('retire', () => {
-      it('takes a document away for the one deletion that comes first, however often it comes', async () => {
-        const one = await recorded()
-        const [first, second] = [deletionOf(one), deletionOf(one)]
-        for (let times = 0; times < 2; times++) {
-          expect(await store.records.retire(first, signal)).toMatchObject({ objectKey: one.objectKey })
-          expect(await find(one)).toBeUndefined()
-        }
-        expect(await store.records.retire(second, signal)).toBeUndefined()
-        expect((await rowOf(one))?.counted).toMatchObject([{ state: 'retired', retiredBy: first.releaseId }])
-        await store.records.finish(first, signal)
-        expect(await store.records.retire(first, signal)).toMatchObject({ objectKey: one.objectKey })
-        expect(await store.records.retire(second, signal)).toBeUndefined()
-      })
-
-      it('takes a document away for one of ten at once', async () => {
-        const one = await recorded()
-        const deletions = Array.from({ length: 10 }, () => deletionOf(one))
-        const retired = await Promise.all(deletions.map((each) => store.records.retire(each, signal)))
-        expect(retired.filter((each) => each !== undefined)).toMatchObject([{ objectKey: one.objectKey }])
-      })
-
-      it('takes nothing away where there is no document, or one of another attempt', async () => {
-        const one = document()
-        const deletion = deletionOf(one)
-        expect(await store.records.retire(deletion, signal)).toBeUndefined()
-        const other = await recorded(document(one.documentId))
-        expect(await store.records.retire(deletion, signal)).toBeUndefined()
-        expect((await rowOf(other))?.counted).toMatchObject([{ state: 'document', attemptId: other.attemptId }])
-        expect(await find(other)).toEqual(other)
-      })
-
-      it('finds nothing of its own any more where a new document was made', async () => {
-        const one = await recorded()
-        const deletion = await remove(one)
-        const fresh = await recorded(document(one.documentId))
-        expect(await store.records.retire(deletion, signal)).toBeUndefined()
-        await store.records.finish(deletion, signal)
-        expect(await find(fresh)).toEqual(fresh)
-      })
-    })
-
-    it('finishes nothing for a deletion that retired nothing', async () => {
-      const one = await recorded()
-      await store.records.finish(deletionOf(one), signal)
-      expect(await find(one)).toEqual(one)
-      await store.records.retire(deletionOf(one), signal)
-      await store.records.finish(deletionOf(one), signal)
-      expect(await record(document(one.documentId))).toBe('fenced')
-      await store.records.finish(deletionOf(document()), signal)
-    })
+    describeDeletions(store)
   })
 }

@@ -52,8 +52,8 @@ describeApiKeyAdministration('in-memory fake', () => {
 })
 describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
 describeDocumentMaintenance('in-memory fake', createFakeDocumentRecords)
-describeDocumentListing('in-memory fake', () => {
-  const records = createFakeDocumentRecords()
+describeDocumentListing('in-memory fake', (now) => {
+  const records = createFakeDocumentRecords(now)
   return { records, listing: createFakeDocumentListing(records) }
 })
 describeContainerFiles('in-memory fake', () => {

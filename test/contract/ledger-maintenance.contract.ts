@@ -49,8 +49,8 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       const changes = [
         () => on.ledger.unmark(one, signal),
         () => on.ledger.mark(release, signal),
-        () => on.ledger.release(release, signal, { keepsMarker: true }),
-        () => on.ledger.unmark(release, signal),
+        () => on.ledger.schedule(one, signal),
+        () => on.ledger.release(release, signal),
       ]
       for (const change of changes) {
         const { version } = await read()
@@ -78,18 +78,22 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
     })
 
     describe('what is due', () => {
-      it.each(['take', 'mark'] as const)('is a workspace from the end of the lease of its first %s', async (opens) => {
-        const one = await take()
-        if (opens === 'mark') {
-          await on.ledger.unmark(one, signal)
-          const { version } = await read()
-          await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
-          expect(await due(DUE_MS)).toEqual([])
-          await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
-        }
-        expect(await due(DUE_MS - 1)).toEqual([])
-        expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
-      })
+      it.each(['take', 'mark', 'schedule'] as const)(
+        'is a workspace from the end of the lease of its first %s',
+        async (opens) => {
+          const one = await take()
+          if (opens !== 'take') {
+            await on.ledger.unmark(one, signal)
+            const { version } = await read()
+            await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+            expect(await due(DUE_MS)).toEqual([])
+            if (opens === 'schedule') await on.ledger.schedule(one, signal)
+            else await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
+          }
+          expect(await due(DUE_MS - 1)).toEqual([])
+          expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
+        },
+      )
 
       it('is listed in one shard, behind those that have waited longer', async () => {
         const others = await Promise.all(
@@ -141,6 +145,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         const one = await take()
         await take({ leaseExpiresAtMs: DUE_MS - 10 })
         await take({ leaseExpiresAtMs: DUE_MS + 10 })
+        await on.ledger.schedule({ ...one, leaseExpiresAtMs: DUE_MS - 20 }, signal)
         await on.ledger.release(one, signal)
         expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
       })
@@ -175,15 +180,16 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         expect(await due(DUE_MS + 30)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS + 30 }])
       })
 
-      it('does not end when something has changed since it was read', async () => {
-        await take()
+      it.each(['take', 'schedule'])('does not end when a %s came since it was read', async (what) => {
+        const one = await take()
         const { version } = await read()
-        await take()
+        await (what === 'take' ? take() : on.ledger.schedule(one, signal))
         await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
         expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
       })
 
-      it('makes no ledger by being put off', async () => {
+      it('makes no ledger by being put off, or scheduled', async () => {
+        await expect(on.ledger.schedule(reservation(), signal)).rejects.toThrow('has no ledger')
         await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
         await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version: 0 }, signal)
         expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()

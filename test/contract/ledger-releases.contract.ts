@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import { newAttemptId, newReleaseId } from '../../lib/ids.ts'
 import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
-import { newRelease } from '../support/stores/ledger-values.ts'
+import { LEASE_END_MS, newRelease } from '../support/stores/ledger-values.ts'
 import type { LedgerOfTest } from '../support/stores/use-ledger.ts'
 
 const { signal } = new AbortController()
@@ -13,21 +13,37 @@ export function describeReleases(on: LedgerOfTest): void {
 
   describe('mark', () => {
     it('announces a release, to the byte, and changes no bytes', async () => {
-      const release = await mark(await count(300), 'deletion')
+      const one = await count(300)
+      const before = (await read())?.version ?? 0
+      const release = await mark(one, 'deletion')
+      expect(release.markedIn).toBe(before + 1)
       expect(await read()).toMatchObject({ usedBytes: 300, releases: [release] })
+    })
+
+    it('tells later readers a version at which its bytes are still counted', async () => {
+      const release = await mark(await count(300))
+      await count(1)
+      const version = (await read())?.version ?? 0
+      expect(version).toBeGreaterThan(release.markedIn)
+      expect((await read())?.releases).toEqual([{ ...release, markedIn: version }])
+    })
+
+    it('marks the release of a document by key, whose id the attempt does not tell', async () => {
+      const { documentId } = reservation(1)
+      const release = await mark({ ...(await count(300)), documentId }, 'deletion')
+      expect((await read())?.releases).toEqual([release])
     })
 
     it('marks several releases of the same bytes, each under its id', async () => {
       const one = await count(300)
-      const releases = [await mark(one), await mark(one)]
-      expect((await read())?.releases).toEqual(expect.arrayContaining(releases))
+      const marked = [await mark(one), await mark(one)].map(({ releaseId }) => releaseId)
+      expect((await read())?.releases.map(({ releaseId }) => releaseId).toSorted()).toEqual(marked.toSorted())
     })
 
     it('leaves a marker that is there as it is', async () => {
       const release = await mark(await count(300))
-      await on.ledger.release(release, signal, { keepsMarker: true })
-      expect(await on.ledger.mark(release, signal)).toBe('crowded')
-      expect((await read())?.releases).toEqual([{ ...release, sizeBytes: 0 }])
+      expect(await on.ledger.mark({ ...release, sizeBytes: 200 }, signal)).toBe('crowded')
+      expect((await read())?.releases).toEqual([release])
     })
 
     it('refuses more releases than the item may hold, and marks again when one has gone', async () => {
@@ -37,6 +53,22 @@ export function describeReleases(on: LedgerOfTest): void {
       expect(await on.ledger.mark(newRelease(one, 'undo'), signal)).toBe('crowded')
       await on.ledger.unmark(releases[3] as Release, signal)
       await mark(one)
+    })
+
+    it('does not let those of dead processes, 10 s older and more, take the place of others', async () => {
+      const one = await count(300)
+      const markAll = async (most: number, leaseExpiresAtMs: number) => {
+        let marked = 0
+        for (let i = 0; i < most; i++) {
+          if ((await on.ledger.mark(newRelease(one, 'undo', { leaseExpiresAtMs }), signal)) !== 'crowded') marked++
+        }
+        return marked
+      }
+      expect(await markAll(3, LEASE_END_MS - 10_001)).toBe(3)
+      expect(await markAll(MAX_RELEASES, LEASE_END_MS - 10_000)).toBe(MAX_RELEASES - 3)
+      expect(await markAll(MAX_RELEASES, LEASE_END_MS)).toBe(3)
+      for (let n = 1; n < 10; n++) await markAll(MAX_RELEASES, LEASE_END_MS + n * 10_001)
+      expect((await read())?.releases).toHaveLength(MAX_RELEASES + 60)
     })
 
     it('does not wait for takings, nor they for it', async () => {
@@ -69,9 +101,10 @@ export function describeReleases(on: LedgerOfTest): void {
       for (const each of [one, other]) await take(each)
       const [release, second] = [await mark(one), await mark(one)]
       await on.ledger.unmark(release, signal)
-      expect((await read())?.releases).toEqual([second])
+      expect((await read())?.releases).toMatchObject([{ releaseId: second.releaseId }])
       await on.ledger.unmark(one, signal)
-      expect(await read()).toMatchObject({ takings: [{ attemptId: other.attemptId }], releases: [second] })
+      const left = { takings: [{ attemptId: other.attemptId }], releases: [{ releaseId: second.releaseId }] }
+      expect(await read()).toMatchObject(left)
     })
   })
 
@@ -80,7 +113,7 @@ export function describeReleases(on: LedgerOfTest): void {
       await count(300)
       const one = reservation(500)
       await take(one)
-      expect(await on.ledger.release(one, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 300 } })
+      expect(await on.ledger.release(one, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
       expect(await on.ledger.release(one, signal)).toBeUndefined()
       expect(await read()).toMatchObject({ usedBytes: 300, takings: [], undone: 0 })
     })
@@ -101,23 +134,9 @@ export function describeReleases(on: LedgerOfTest): void {
     it('gives back what was marked, once, for the one release that it is', async () => {
       const one = await count(300)
       const [release, other] = [await mark(one), await mark(one)]
-      expect(await on.ledger.release(release, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 0 } })
+      expect(await on.ledger.release(release, signal)).toEqual({ quotaBytes: 1000, usedBytes: 0 })
       expect(await on.ledger.release(release, signal)).toBeUndefined()
-      expect(await read()).toMatchObject({ usedBytes: 0, releases: [other], undone: 1 })
-    })
-
-    it('can keep the marker, without bytes: repeated, it gives nothing more', async () => {
-      await count(400)
-      const release = await mark(await count(300), 'deletion')
-      const countedThrough = (await read())?.version
-      for (let times = 0; times < 2; times++) {
-        const after = await on.ledger.release(release, signal, { keepsMarker: true })
-        expect(after).toEqual({ usage: { quotaBytes: 1000, usedBytes: 400 }, countedThrough })
-        expect(await read()).toMatchObject({ releases: [{ ...release, sizeBytes: 0 }], undone: 0 })
-      }
-      await on.ledger.unmark(release, signal)
-      expect(await on.ledger.release(release, signal, { keepsMarker: true })).toBeUndefined()
-      expect(await read()).toMatchObject({ usedBytes: 400, releases: [] })
+      expect(await read()).toMatchObject({ usedBytes: 0, releases: [{ releaseId: other.releaseId }], undone: 1 })
     })
 
     it('tells takings and releases of one attempt apart', async () => {
@@ -125,7 +144,7 @@ export function describeReleases(on: LedgerOfTest): void {
       await take(one)
       const release = await mark(one)
       await on.ledger.release(one, signal)
-      expect(await read()).toMatchObject({ usedBytes: 0, takings: [], releases: [release] })
+      expect(await read()).toMatchObject({ usedBytes: 0, takings: [], releases: [{ releaseId: release.releaseId }] })
     })
 
     it('gives the bytes back once when ten release them at once', async () => {
@@ -133,7 +152,7 @@ export function describeReleases(on: LedgerOfTest): void {
       const one = reservation(500)
       await take(one)
       const released = await Promise.all(Array.from({ length: 10 }, () => on.ledger.release(one, signal)))
-      expect(released.filter((after) => after !== undefined)).toEqual([{ usage: { quotaBytes: 1000, usedBytes: 300 } }])
+      expect(released.filter((after) => after !== undefined)).toEqual([{ quotaBytes: 1000, usedBytes: 300 }])
       expect((await usage())?.usedBytes).toBe(300)
     })
   })
@@ -143,7 +162,6 @@ export function describeReleases(on: LedgerOfTest): void {
       const marker = { workspaceId: on.workspaceId, attemptId: newAttemptId(), ...(releaseId && { releaseId }) }
       await on.ledger.unmark(marker, signal)
       expect(await on.ledger.release(marker, signal)).toBeUndefined()
-      expect(await on.ledger.release(marker, signal, { keepsMarker: true })).toBeUndefined()
     }
     expect(await read()).toBeUndefined()
   })

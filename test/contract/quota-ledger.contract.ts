@@ -3,7 +3,7 @@ import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
 import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
 import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
 import type { Reservation } from '../../lib/promotion/reservations.ts'
-import { LEASE_END_MS, LEDGER_NOW_MS, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { LEASE_END_MS, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { useLedger } from '../support/stores/use-ledger.ts'
 import { describeReleases } from './ledger-releases.contract.ts'
 
@@ -29,9 +29,9 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       it('takes up to the last byte and not one more', async () => {
         await take(reservation(400))
         const [some, full] = [400, 1000].map((usedBytes) => ({ quotaBytes: 1000, usedBytes }))
-        expect(await take(reservation(601))).toEqual({ outcome: 'quota_exceeded', usage: some, isDue: false })
+        expect(await take(reservation(601))).toEqual({ outcome: 'quota_exceeded', usage: some })
         expect(await take(reservation(600))).toMatchObject({ outcome: 'taken', usage: full })
-        expect(await take(reservation(1))).toEqual({ outcome: 'quota_exceeded', usage: full, isDue: false })
+        expect(await take(reservation(1))).toEqual({ outcome: 'quota_exceeded', usage: full })
         expect(await take(reservation(0))).toMatchObject({ outcome: 'taken', usage: full })
       })
 
@@ -103,15 +103,6 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         await take(reservation(1000))
         const other = newReservation({ workspaceId: newWorkspaceId(), sizeBytes: 1000 })
         expect(await take(other)).toMatchObject({ outcome: 'taken' })
-      })
-
-      it.each([
-        ['says that expired reservations may be in the way', LEDGER_NOW_MS, true],
-        ['says that none is in the way, as all leases run', LEDGER_NOW_MS + 1, false],
-      ])('%s, in every refusal', async (_, leaseExpiresAtMs, isDue) => {
-        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(1, { leaseExpiresAtMs }))
-        expect(await take(reservation(1000))).toMatchObject({ outcome: 'quota_exceeded', isDue })
-        expect(await take(reservation(1, { leaseExpiresAtMs }))).toEqual({ outcome: 'crowded' })
       })
     })
 

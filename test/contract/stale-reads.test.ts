@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-const open = () => openTableStores(standIns)
+const open = (now?: () => number) => openTableStores(standIns, now)
 const openLedger = () => {
   const { ledger } = open()
   return {
@@ -42,8 +42,8 @@ describeWorkspaceAdministration(STORE, openLedger)
 
 describeReservations(STORE, () => open().reservations)
 
-describeDocumentRecords(STORE, () => open().documents)
-describeDocumentMaintenance(STORE, () => open().documents)
+describeDocumentRecords(STORE, (now) => open(now).documents)
+describeDocumentMaintenance(STORE, (now) => open(now).documents)
 
 describeApiKeyAdministration(STORE, () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }

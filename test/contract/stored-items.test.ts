@@ -14,61 +14,6 @@ const TOO_LARGE = { N: '9007199254740993' }
 const items = useStoredItems()
 const { reservation, put, get, readRecordItem } = items
 
-describe('a workspace item without takings and releases, of the version before', () => {
-  const putOld = () =>
-    put(
-      items.config.workspacesTable,
-      marshall({
-        workspace_id: items.workspaceId,
-        quota_bytes: 1000,
-        remaining_bytes: 600,
-        reservations: {},
-        version: 7,
-      }),
-    )
-
-  it('is read as one without any', async () => {
-    await putOld()
-    expect(await items.open().ledger.read(items.workspaceId, signal)).toMatchObject({
-      usedBytes: 400,
-      takings: [],
-      releases: [],
-    })
-  })
-
-  it('takes bytes, and marks releases, as any other', async () => {
-    const ledger = items.open().ledger
-    for (const opens of ['take', 'mark'] as const) {
-      await putOld()
-      const one = reservation()
-      const opened = opens === 'take' ? ledger.take(one, signal) : ledger.mark(newRelease(one, 'deletion'), signal)
-      const taken = { outcome: 'taken', usage: { quotaBytes: 1000, usedBytes: 500 }, countedFrom: 8 }
-      expect(await opened).toEqual(opens === 'take' ? taken : 'marked')
-      const read = await ledger.read(items.workspaceId, signal)
-      expect([read?.takings.length, read?.releases.length]).toEqual(opens === 'take' ? [1, 0] : [0, 1])
-    }
-  })
-
-  it('is refused for its quota as any other', async () => {
-    await putOld()
-    expect(await items.open().ledger.take(reservation({ sizeBytes: 601 }), signal)).toMatchObject({
-      outcome: 'quota_exceeded',
-      usage: { quotaBytes: 1000, usedBytes: 400 },
-    })
-  })
-
-  it('has nothing to close', async () => {
-    await putOld()
-    const ledger = items.open().ledger
-    const one = reservation()
-    for (const marker of [one, newRelease(one, 'undo')]) {
-      await ledger.unmark(marker, signal)
-      expect(await ledger.release(marker, signal)).toBeUndefined()
-    }
-    expect(await ledger.read(items.workspaceId, signal)).toMatchObject({ usedBytes: 400, version: 7 })
-  })
-})
-
 describe('fixed: an unreadable item', () => {
   const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }
   const putCounter = (change: Attributes) =>
@@ -114,7 +59,7 @@ describe('fixed: an unreadable item', () => {
   it.each(damage)('of a reservation, with %s, is passed by and told; alone, it is refused', async (_, change) => {
     const reservations = items.open().reservations
     const [good, bad] = [reservation(), reservation()]
-    for (const each of [good, bad]) await reservations.open(each, signal)
+    for (const each of [good, bad]) await reservations.open(each, false, signal)
     const { reservationsTable } = items.config
     const key = { workspace_id: items.workspaceId, reservation_id: bad.documentId }
     await put(reservationsTable, { ...(await get(reservationsTable, key)), ...change })
@@ -128,7 +73,7 @@ describe('fixed: an unreadable item', () => {
     const listAll = async () => {
       for await (const _each of reservations.list(items.workspaceId, signal));
     }
-    for (const refused of [listAll(), reservations.find(bad, signal), reservations.open(bad, signal)]) {
+    for (const refused of [listAll(), reservations.find(bad, signal), reservations.claim(bad, signal)]) {
       await expect(refused).rejects.toBeInstanceOf(UnreadableItemError)
     }
   })

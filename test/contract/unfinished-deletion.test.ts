@@ -25,7 +25,7 @@ function createWorld() {
   const { dynamoDb: client, config } = standIns
   const { clock, objects, deps, putObject } = createPorts()
   const now = () => clock.nowMs
-  const settings = { client, tableName: config.workspacesTable, defaultQuotaBytes: 1000, now }
+  const settings = { client, tableName: config.workspacesTable, defaultQuotaBytes: 1000 }
   return {
     clock,
     objects,
@@ -60,14 +60,20 @@ describe('fixed: a deletion that stays unfinished for days', () => {
     const { ledger, reservations, documents } = world.deps
     const one = newReservation({ workspaceId, leaseExpiresAtMs: world.clock.nowMs + LEASE_MS })
     await ledger.take(one, signal)
-    await reservations.open(one, signal)
+    await reservations.open(one, false, signal)
     await ledger.unmark(one, signal)
     world.putObject(one)
     await documents.record(newDocument(one), signal)
     await reservations.remove(one, signal)
     return newDocument(one)
   }
-  const resolve = () => resolveWorkspace(workspaceId, { maxResolutions: 10 }, world.deps, signal)
+  const resolve = () =>
+    resolveWorkspace(
+      workspaceId,
+      { maxResolutions: 10, claimUntilMs: world.clock.nowMs + LEASE_MS },
+      world.deps,
+      signal,
+    )
   const used = async () => (await world.deps.ledger.usage(workspaceId, signal))?.usedBytes
 
   it('gives its bytes back when its object can be deleted at last, and only then', async () => {

@@ -15,16 +15,11 @@ export async function readRows({ documents }: Ports, state: UsageState): Promise
   return current
 }
 
-/** @param meanwhile done between the cut and each reading of the rows */
+/** @param meanwhile done between the cut and the reading of the rows */
 export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = async () => {}) {
-  let state = await begin(ports)
-  for (let sums = 1; ; sums++) {
-    await meanwhile()
-    state = await readRows(ports, state)
-    const result = await endUsage(state, ports.deps, signal)
-    if (result.outcome !== 'again') return { ...result, sums }
-    state = result.state
-  }
+  const state = await begin(ports)
+  await meanwhile()
+  return endUsage(await readRows(ports, state), ports.deps, signal)
 }
 
 export const passBy = async (ports: Ports) => {

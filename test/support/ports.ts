@@ -3,9 +3,8 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/logging.ts'
 import type { AuditDependencies } from '../../lib/maintenance/audit-workspace.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
-import { createAdmission } from '../../lib/promotion/admission.ts'
-import type { Reservation } from '../../lib/promotion/reservations.ts'
-import type { ReserveDependencies } from '../../lib/promotion/reserve-bytes.ts'
+import { type Admission, createAdmission } from '../../lib/promotion/admission.ts'
+import type { Note, Reservation } from '../../lib/promotion/reservations.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
 import { createFakeDocumentRecords } from '../fakes/document-records.ts'
@@ -17,12 +16,12 @@ import { newDocument, newReservation } from './stores/ledger-values.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-/** How long a watch is kept for a copy that S3 may still finish. */
-export const WATCH_MS = 15 * 60 * 1000
+/** How long a copy that S3 may still finish is noted. */
+export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
-/** What one call of an attempt does; `settle` is the end of one whose marker is gone. */
-export type Step = 'take' | 'open' | 'unmark' | 'copy' | 'record' | 'settle' | 'forestall' | 'watch'
+/** What one call of an attempt does; `settle` is the end of one whose marker is gone. The last are notes. */
+export type Step = 'claim' | 'take' | 'open' | 'unmark' | 'copy' | 'record' | 'settle' | 'forestall' | Note
 /** All that a promotion does before it is settled. */
 export const ALL_STEPS: readonly Step[] = ['take', 'open', 'unmark', 'copy', 'record']
 
@@ -30,9 +29,9 @@ export const ALL_STEPS: readonly Step[] = ['take', 'open', 'unmark', 'copy', 're
 export function createPorts({ maxTakings, random }: { maxTakings?: number; random?: () => number } = {}) {
   const clock = { nowMs: NOW_MS }
   const now = () => clock.nowMs
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, now, ...(maxTakings && { maxTakings }) })
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, ...(maxTakings && { maxTakings }) })
   const reservations = createFakeReservations()
-  const documents = createFakeDocumentRecords()
+  const documents = createFakeDocumentRecords(now)
   const objects = createFakeObjectStore()
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
@@ -50,7 +49,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     leaseMs: LEASE_MS,
     now,
     log,
-  } satisfies AuditDependencies & ReserveDependencies
+  } satisfies AuditDependencies & { admission: Admission }
 
   /** A reservation of an attempt that begins now. */
   const begin = (change: Partial<Reservation> = {}) =>
@@ -66,13 +65,16 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
         const taken = await ledger.take(one, signal)
         if (taken.outcome === 'taken') one.countedFrom = taken.countedFrom
       },
-      open: () => reservations.open(one, signal),
+      claim: () => reservations.claim(one, signal),
+      open: async () => reservations.open(one, (await reservations.find(one, signal))?.purpose === 'claim', signal),
       unmark: () => ledger.unmark(one, signal),
       copy: () => putObject(one),
       record: () => documents.record(newDocument(one), signal),
       settle: () => reservations.remove(one, signal),
-      forestall: () => reservations.forestall(one, signal),
-      watch: () => reservations.watch(one, signal),
+      forestall: () =>
+        reservations.forestall({ ...one, leaseExpiresAtMs: one.leaseExpiresAtMs + LATE_COPY_MS }, false, signal),
+      late_copy: () => reservations.note('late_copy', one, signal),
+      deletion: () => reservations.note('deletion', one, signal),
     }
     for (const step of steps) await does[step]()
     return one
@@ -80,7 +82,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
 
   const reservationsIn = (workspaceId: WorkspaceId) =>
     [...reservations.items.values()].filter((each) => each.workspaceId === workspaceId)
-  const watchesIn = (workspaceId: WorkspaceId) =>
+  const lateCopiesIn = (workspaceId: WorkspaceId) =>
     reservationsIn(workspaceId).filter(({ purpose }) => purpose === 'late_copy')
 
   return {
@@ -104,23 +106,24 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     /** Runs the resolver once all leases are over, and again once those of what it began itself are. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
       for (let looks = 0; looks < 3; looks++) {
-        clock.nowMs += WATCH_MS
-        const { failed, isComplete } = await resolveWorkspace(workspaceId, { maxResolutions: 100 }, deps, signal)
+        clock.nowMs += LATE_COPY_MS
+        const bounds = { maxResolutions: 100, claimUntilMs: clock.nowMs + 60_000 }
+        const { failed, isComplete } = await resolveWorkspace(workspaceId, bounds, deps, signal)
         expect([failed, isComplete]).toEqual([0, true])
       }
-      expect(watchesIn(workspaceId)).toEqual([])
+      expect(lateCopiesIn(workspaceId)).toEqual([])
       expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
     },
     /** Attempts whose copies may arrive late. */
-    watches: (workspaceId = WORKSPACE) => watchesIn(workspaceId).map(({ attemptId }) => attemptId),
-    /** What is stored, in numbers; without the watches. */
+    lateCopies: (workspaceId = WORKSPACE) => lateCopiesIn(workspaceId).map(({ attemptId }) => attemptId),
+    /** What is stored, in numbers; without the notes of late copies. */
     state(workspaceId = WORKSPACE) {
       const workspace = ledger.workspaces.get(workspaceId)
       const isOwn = (key: string) => key.startsWith(`${workspaceId}/`)
       return {
         used: workspace ? workspace.quotaBytes - workspace.remainingBytes : 0,
         markers: workspace ? workspace.takings.size + workspace.releases.size : 0,
-        reservations: reservationsIn(workspaceId).length - watchesIn(workspaceId).length,
+        reservations: reservationsIn(workspaceId).length - lateCopiesIn(workspaceId).length,
         documents: [...documents.documents.keys()].filter(isOwn).length,
         objects: [...objects.documents.keys()].filter((key) => key.startsWith(`documents/${workspaceId}/`)).length,
       }

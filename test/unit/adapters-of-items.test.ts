@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
 import { createDocumentRecords } from '../../lib/aws/document-records.ts'
 import { readDocumentRow } from '../../lib/aws/document-row.ts'
-import { formerItemsWith, MAX_FORMER } from '../../lib/aws/former-documents.ts'
 import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
 import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
 import { readItem } from '../../lib/aws/stored-item.ts'
@@ -41,27 +40,20 @@ describe('a page of documents', () => {
 })
 
 describe('a tombstone', () => {
-  const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone', retired_by: 'release' }
+  const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone' }
+  const retired = { ...tombstone, attempt_id: 'a', size_bytes: 7, counted_from: 3 }
+  const counted = { attemptId: 'a', sizeBytes: 7, countedFrom: 3 }
 
-  it('of an older release does not tell how its document was counted', () => {
-    expect(readDocumentRow(marshall(tombstone)).counted).toEqual([{ state: 'unrecorded' }])
-    const finishedAtMs = Date.parse('2026-11-22T00:00:00.000Z')
-    const finished = { ...tombstone, expires_at: finishedAtMs / 1000 + 24 * 60 * 60 }
-    expect(readDocumentRow(marshall(finished)).counted).toEqual([{ state: 'unrecorded', finishedAtMs }])
-  })
-
-  it('of this one does', () => {
-    const told = { attempt_id: 'a', size_bytes: 7, created_at: '2026-11-22T00:00:00.000Z', counted_from: 3 }
-    expect(readDocumentRow(marshall({ ...tombstone, ...told })).counted).toEqual([
-      {
-        state: 'retired',
-        retiredBy: 'release',
-        attemptId: 'a',
-        sizeBytes: 7,
-        countedFrom: 3,
-        createdAtMs: Date.parse(told.created_at),
-      },
-    ])
+  it.each<[string, object, object]>([
+    ['that is a fence holds nothing', { ...tombstone, expires_at: 1 }, { counted: undefined }],
+    ['whose deletion is not finished tells what it holds', retired, { counted, isUnfinished: true }],
+    [
+      'whose deletion is finished tells until when it was held',
+      { ...retired, closed_by: 'r', closed_in: 9, expires_at: 1 },
+      { counted: { ...counted, closedBy: 'r', closedIn: 9 } },
+    ],
+  ])('%s', (_, item, row) => {
+    expect(readDocumentRow(marshall(item))).toEqual({ documentId: 'file_1', ...row })
   })
 })
 
@@ -71,24 +63,6 @@ describe('a fence', () => {
     const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
     expect(await records.fence(newReservation(), signal)).toBe('fenced')
     expect(names()).toEqual(['UpdateItemCommand'])
-  })
-})
-
-describe('former documents', () => {
-  const former = (attemptId: string, finishedAtMs: number) => ({
-    attemptId: attemptId as never,
-    sizeBytes: 1,
-    createdAtMs: 0,
-    countedFrom: undefined,
-    countedThrough: finishedAtMs,
-    finishedAtMs,
-  })
-
-  it('keep their places when a deletion is finished once more', () => {
-    const all = Array.from({ length: MAX_FORMER }, (_, index) => former(`a${index}`, index))
-    const kept = formerItemsWith(all, former('a9', 20))
-    expect(Object.keys(kept)).toEqual(all.map(({ attemptId }) => attemptId))
-    expect(kept.a9?.finished_at).toBe(20)
   })
 })
 
@@ -110,21 +84,12 @@ describe('an item that cannot be read', () => {
   })
 })
 
-describe('a ledger that does not become ready for a write', () => {
-  const ledgerOn = (answers: Parameters<typeof clientOf>[0]) => {
-    const { client } = clientOf({ PutItemCommand: () => ({}), ...answers })
-    return { ledger: createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' }) }
-  }
-
-  it('is crowded to a release, which tries again', async () => {
-    const older = marshall({ workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1 })
-    const { ledger } = ledgerOn({ UpdateItemCommand: () => conditionFailed(older) })
-    expect(await ledger.mark(newRelease(newReservation(), 'deletion'), signal)).toBe('crowded')
-  })
-
-  it('is unforeseen to a taking', async () => {
-    const { ledger } = ledgerOn({ UpdateItemCommand: () => conditionFailed() })
-    await expect(ledger.take(newReservation(), signal)).rejects.toThrow('vanished right after it was made')
+describe('a ledger that is gone right after it was made', () => {
+  it('is crowded to a taking, which tries again', async () => {
+    const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
+    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+    expect(await ledger.take(newReservation(), signal)).toEqual({ outcome: 'crowded' })
+    expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
   })
 })
 

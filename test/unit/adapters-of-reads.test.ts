@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
 import { createDocumentListing } from '../../lib/aws/document-listing.ts'
-import { howItWasCounted } from '../../lib/aws/document-row.ts'
 
 const { signal } = new AbortController()
 /** A client of AWS that gives this answer to every command. */
@@ -31,18 +30,5 @@ describe('documents by their ids', () => {
     const cause = { message: 'keys left unprocessed' }
     await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
     expect(client.send).toHaveBeenCalledTimes(4)
-  })
-})
-
-describe('how the bytes of a retired document were counted', () => {
-  const item = { attempt_id: 'a', size_bytes: 7, counted_from: 3, created_at: '2026-11-22T00:00:00.000Z' }
-
-  it('is known when its record tells all of it', () => {
-    const createdAtMs = Date.parse(item.created_at)
-    expect(howItWasCounted(item as never)).toEqual({ attemptId: 'a', sizeBytes: 7, countedFrom: 3, createdAtMs })
-  })
-
-  it.each(['attempt_id', 'size_bytes', 'created_at'])('is not known without its %s', (name) => {
-    expect(howItWasCounted({ ...item, [name]: undefined } as never)).toBeUndefined()
   })
 })

@@ -37,14 +37,14 @@ describe('an attempt at a promotion', () => {
     expect(api.ledger.workspaces.get('ws_1' as never)?.takings.size).toBe(0)
   })
 
-  it('leaves a watch when its copy was not answered, and may still arrive', async () => {
+  it('leaves a note when its copy was not answered, and may still arrive', async () => {
     const api = createTestApi()
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable', { isUnanswered: true }))
     expect((await api.promote({})).status).toBe(503)
     expect(reservationsOf(api)).toMatchObject([{ purpose: 'late_copy' }])
   })
 
-  it('leaves no watch when S3 refused the copy', async () => {
+  it('leaves no note when S3 refused the copy', async () => {
     const api = createTestApi()
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable'))
     expect((await api.promote({})).status).toBe(503)

@@ -33,13 +33,13 @@ function withChanges(ports: Ports, change: () => Promise<unknown>) {
 const drift = { workspaceId: WORKSPACE, kind: 'drift', usedBytes: 207, expectedBytes: 200 }
 
 describe('the audit of a workspace that changes meanwhile', () => {
-  it('adds all rows up again before it reports a drift, and compares none of them again', async () => {
+  it('reports a drift, and reads each row once', async () => {
     const ports = await setUp()
     const { documents, begunAfter } = withChanges(ports, () => passBy(ports))
     const { report, findings } = await runAudit(ports, false, { documents })
     expect(findings).toEqual([{ ...drift, isRepaired: false }])
     expect(report).toMatchObject({ workspaces: 1, documents: 2, documentBytes: 200, findings: 1, notAddedUp: 0 })
-    expect(begunAfter).toEqual([undefined, undefined])
+    expect(begunAfter).toEqual([undefined])
   })
 
   it('does the same in slices of one step, each from where the one before stopped', async () => {
@@ -50,19 +50,20 @@ describe('the audit of a workspace that changes meanwhile', () => {
     expect(findings).toEqual([{ ...drift, isRepaired: false }])
     expect(report).toMatchObject({ workspaces: 1, documents: 2, documentBytes: 200, findings: 1, notAddedUp: 0 })
     const [first, second] = [...ports.documents.documents.values()].map(({ documentId }) => documentId).toSorted()
-    expect(begunAfter).toEqual([undefined, first, second, undefined, first, second])
+    expect(begunAfter).toEqual([undefined, first, second])
   })
 
   it('tells of a workspace that it could not add up, and counts it', async () => {
     const ports = await setUp()
     const change = async () => {
-      countMore(ports, DRIFT_BYTES)
-      await passBy(ports)
+      const ledger = ports.ledger.workspaces.get(WORKSPACE)
+      // As a backup has it.
+      if (ledger) ledger.version -= 10
     }
     const { documents } = withChanges(ports, change)
     const { report, findings, notAddedUp } = await runAudit(ports, false, { documents })
     expect(findings).toEqual([])
-    expect(notAddedUp).toEqual([{ workspaceId: WORKSPACE, reason: 'inconsistent' }])
+    expect(notAddedUp).toEqual([{ workspaceId: WORKSPACE, reason: 'ledger_replaced' }])
     expect(report).toMatchObject({ workspaces: 1, notAddedUp: 1 })
     const options = { repair: false, deleteLostDocuments: false, onFinding() {} }
     const untold = await audit(options, { ...ports.deps, documents }, new AbortController().signal)

@@ -29,7 +29,9 @@ describe('the audit, of an object without a document', () => {
     const ports = createPorts()
     await ports.addDocument()
     await ports.run(['copy'])
-    const find = vi.spyOn(ports.documents, 'find').mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
+    const find = vi
+      .spyOn(ports.documents, 'findEvenDeleted')
+      .mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
     expect((await runAudit(ports)).findings).toEqual([])
     find.mockRejectedValue(new Error('down'))
     await expect(runAudit(ports)).rejects.toThrow('down')

@@ -12,9 +12,8 @@ describe('the audit of a large workspace', () => {
     const document = newDocument(ports.begin())
     const keyOf = (i: number) => `documents/ws_1/file_${String(i).padStart(7, '0')}/a`
     const rowOf = (each: typeof document) => {
-      const { documentId, attemptId, sizeBytes, createdAt } = each
-      const counted = { attemptId, sizeBytes, countedFrom: 1, createdAtMs: createdAt.getTime() }
-      return { documentId, document: each, counted: [{ state: 'document' as const, ...counted }] }
+      const { documentId, attemptId, sizeBytes } = each
+      return { documentId, document: each, counted: { attemptId, sizeBytes, countedFrom: 1 } }
     }
     const every = async function* <Element>(make: (i: number) => Element) {
       for (let i = 0; i < count; i++) yield make(i)

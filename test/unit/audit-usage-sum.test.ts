@@ -9,65 +9,65 @@ const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
 const AT_MS = 1_800_000_000_000
 const CUT = 5
-const NOTHING_SUMMED = { heldBytes: 0, otherBytes: 0, unrecorded: 0, unrecordedDeletions: 0, newestVersion: 0 }
-const ATTEMPT = { attemptId: 'a' as AttemptId, sizeBytes: 10, createdAtMs: AT_MS }
+const NOTHING_SUMMED = { heldBytes: 0, otherBytes: 0, newestVersion: 0 }
+const ATTEMPT = { attemptId: 'a' as AttemptId, sizeBytes: 10 }
+const RELEASING = 'marked at the cut' as ReleaseId
+const RELEASED = 'not marked at the cut' as ReleaseId
+const NO_ONE = { ages: [], attemptIds: [] }
 
 const state = (change: Partial<UsageState> = {}): UsageState => ({
   workspaceId: WORKSPACE,
-  cut: { version: CUT, usedBytes: 0, underWayBytes: 0, underWay: { ages: [], attemptIds: [] }, emptied: [] },
+  cut: { version: CUT, usedBytes: 0, underWayBytes: 0, underWay: NO_ONE, releaseIds: [RELEASING] },
   atMs: AT_MS,
   sum: { ...NOTHING_SUMMED },
-  suspectedBytes: [],
   ...change,
 })
 
-const former = (countedFrom: number, countedThrough: number): CountedBytes => ({
-  state: 'former',
-  ...ATTEMPT,
-  countedFrom,
-  countedThrough,
-  finishedAtMs: AT_MS,
-})
-
 describe('the sum of what was counted at a cut', () => {
-  it.each<[string, CountedBytes, Partial<UsageState['sum']>]>([
+  it.each<[string, Omit<CountedBytes, keyof typeof ATTEMPT>, Partial<UsageState['sum']>]>([
+    ['a document counted by the version of the cut', { countedFrom: 5 }, { heldBytes: 10, newestVersion: 5 }],
+    ['one counted later', { countedFrom: 6 }, { otherBytes: 10, newestVersion: 6 }],
+    ['one of a release that did not say since when', { countedFrom: undefined }, { heldBytes: 10 }],
     [
-      'a document counted by the version of the cut',
-      { state: 'document', ...ATTEMPT, countedFrom: 5 },
-      { heldBytes: 10, newestVersion: 5 },
+      'one closed after the cut',
+      { countedFrom: 4, closedBy: RELEASED, closedIn: 6 },
+      { heldBytes: 10, newestVersion: 6 },
     ],
-    ['one counted later', { state: 'document', ...ATTEMPT, countedFrom: 6 }, { otherBytes: 10, newestVersion: 6 }],
     [
-      'one in deletion',
-      { state: 'retired', retiredBy: 'r' as ReleaseId, ...ATTEMPT, countedFrom: 4 },
+      'one closed and given back before the cut',
+      { countedFrom: 3, closedBy: RELEASED, closedIn: 4 },
+      { newestVersion: 4 },
+    ],
+    [
+      'one closed at the cut, and given back',
+      { countedFrom: 3, closedBy: RELEASED, closedIn: 5 },
+      { newestVersion: 5 },
+    ],
+    [
+      'one whose release was marked at the cut',
+      { countedFrom: 3, closedBy: RELEASING, closedIn: 4 },
       { heldBytes: 10, newestVersion: 4 },
     ],
-    ['one that was given back before', former(3, 4), { newestVersion: 4 }],
-    ['one that was given back after', former(3, 5), { heldBytes: 10, newestVersion: 5 }],
-    ['one that came and went after', former(6, 7), { newestVersion: 7 }],
-    ['deletions that may have been forgotten', { state: 'truncated', countedThrough: 5 }, { unrecorded: 1 }],
-    ['the same, before the cut', { state: 'truncated', countedThrough: 4 }, {}],
-    ['an unfinished deletion of an older release', { state: 'unrecorded' }, { unrecordedDeletions: 1 }],
     [
-      'one that it finished in the last hour',
-      { state: 'unrecorded', finishedAtMs: AT_MS - HOUR_MS },
-      { unrecorded: 1 },
-    ],
-    ['one that it finished before', { state: 'unrecorded', finishedAtMs: AT_MS - HOUR_MS - 1 }, {}],
-    [
-      "an older release's document of the last hour",
-      { state: 'document', ...ATTEMPT, createdAtMs: AT_MS - HOUR_MS, countedFrom: undefined },
-      { otherBytes: 10, unrecorded: 1 },
-    ],
-    [
-      'an older one',
-      { state: 'document', ...ATTEMPT, createdAtMs: AT_MS - HOUR_MS - 1, countedFrom: undefined },
-      { heldBytes: 10 },
+      'one that came after the cut and was closed',
+      { countedFrom: 6, closedBy: RELEASED, closedIn: 7 },
+      { newestVersion: 7 },
     ],
   ])('%s', (_, counted, expected) => {
     const one = state()
-    usageSum(one).add({ documentId: 'file_1' as DocumentId, counted: [counted] })
+    usageSum(one).add({ documentId: 'file_1' as DocumentId, counted: { ...ATTEMPT, ...counted } })
     expect(one.sum).toEqual({ ...NOTHING_SUMMED, ...expected })
+  })
+
+  it('leaves out what was under way at the cut, by its age or its attempt', () => {
+    for (const underWay of [
+      { ages: [2], attemptIds: [] },
+      { ages: [], attemptIds: [ATTEMPT.attemptId] },
+    ]) {
+      const one = state({ cut: { version: CUT, usedBytes: 0, underWayBytes: 10, underWay, releaseIds: [] } })
+      usageSum(one).add({ documentId: 'file_1' as DocumentId, counted: { ...ATTEMPT, countedFrom: 3 } })
+      expect(one.sum).toEqual({ ...NOTHING_SUMMED, newestVersion: 3 })
+    }
   })
 
   it('says why there is no cut', async () => {
@@ -84,7 +84,7 @@ describe('the sum of what was counted at a cut', () => {
 
   it('carries the reason from the cut to the end', async () => {
     const ports = createPorts()
-    for (let n = 0; n <= 10_000; n++) await ports.reservations.open(ports.begin({ sizeBytes: 0 }), signal)
+    for (let n = 0; n <= 10_000; n++) await ports.reservations.open(ports.begin({ sizeBytes: 0 }), false, signal)
     expect(await addUp(ports)).toMatchObject({ outcome: 'not_added_up', reason: 'too_many_under_way' })
   })
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/api-key-store.ts'
 import { createContainerFiles } from '../../lib/aws/container-files.ts'
@@ -69,6 +69,7 @@ const CALLS: [name: string, call: (ports: Ports) => Promise<unknown>][] = [
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal)],
   ['ledger.take', ({ ledger }) => ledger.take(reservation, signal)],
   ['ledger.mark', ({ ledger }) => ledger.mark(release, signal)],
+  ['ledger.schedule', ({ ledger }) => ledger.schedule(reservation, signal)],
   ['ledger.unmark', ({ ledger }) => ledger.unmark(reservation, signal)],
   ['ledger.release', ({ ledger }) => ledger.release(reservation, signal)],
   ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal)],
@@ -83,13 +84,15 @@ const CALLS: [name: string, call: (ports: Ports) => Promise<unknown>][] = [
   ['ledger.createWorkspace', ({ administration }) => administration.create(workspaceId, 1, signal)],
   ['ledger.read', ({ administration }) => administration.setQuota(workspaceId, 1, signal)],
   ['ledger.removeWorkspace', ({ removal }) => removal.remove(workspaceId, 1, signal)],
-  ['reservations.open', ({ reservations }) => reservations.open(reservation, signal)],
+  ['reservations.claim', ({ reservations }) => reservations.claim(reservation, signal)],
+  ['reservations.open', ({ reservations }) => reservations.open(reservation, false, signal)],
   ['reservations.find', ({ reservations }) => reservations.find(reservation, signal)],
-  ['reservations.forestall', ({ reservations }) => reservations.forestall(reservation, signal)],
+  ['reservations.forestall', ({ reservations }) => reservations.forestall(reservation, false, signal)],
+  ['reservations.forestall', ({ reservations }) => reservations.forestall(reservation, true, signal)],
   ['reservations.close', ({ reservations }) => reservations.close(release, signal)],
   ['reservations.remove', ({ reservations }) => reservations.remove(reservation, signal)],
-  ['reservations.watch', ({ reservations }) => reservations.watch(reservation, signal)],
-  ['reservations.removeWatch', ({ reservations }) => reservations.removeWatch(reservation, signal)],
+  ['reservations.note', ({ reservations }) => reservations.note('deletion', reservation, signal)],
+  ['reservations.removeNote', ({ reservations }) => reservations.removeNote('deletion', reservation, signal)],
   ['reservations.list', ({ reservations }) => first(reservations.list(workspaceId, signal))],
   ['reservations.listWorkspaces', ({ reservations }) => first(reservations.listWorkspaces(segment, signal))],
   ['reservations.hasWorkspace', ({ reservations }) => reservations.hasWorkspace(workspaceId, signal)],
@@ -97,6 +100,7 @@ const CALLS: [name: string, call: (ports: Ports) => Promise<unknown>][] = [
   ['documents.fence', ({ documents }) => documents.fence(reservation, signal)],
   ['documents.find', ({ documents }) => documents.find(workspaceId, documentId, signal)],
   ['documents.retire', ({ documents }) => documents.retire(release, signal)],
+  ['documents.close', ({ documents }) => documents.close({ ...release, markedIn: 1 }, signal)],
   ['documents.finish', ({ documents }) => documents.finish(release, signal)],
   ['documents.addToListing', ({ documents }) => documents.addToListing(document, signal)],
   ['documents.list', ({ documents }) => first(documents.list(workspaceId, signal))],
@@ -126,12 +130,9 @@ describe('a call that fails is named in its error', () => {
 
   it.each<[string, Parameters<typeof clientOf>[0], (ports: Ports) => Promise<unknown>]>([
     [
-      'ledger.completeWorkspace',
-      {
-        PutItemCommand: conditionFailed,
-        // The ledger's update finds no item that could be taken from, the one after it is refused.
-        UpdateItemCommand: vi.fn().mockReturnValueOnce(conditionFailed()),
-      },
+      'ledger.createWorkspace',
+      // The ledger's update finds no item.
+      { UpdateItemCommand: () => conditionFailed() },
       ({ ledger }) => ledger.take(reservation, signal),
     ],
     [

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ResolverBounds } from '../../lib/promotion/resolve-workspace.ts'
+import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { dueAt, resolve } from '../support/maintenance/resolving.ts'
-import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
@@ -45,12 +45,10 @@ describe('resolveWorkspace, of several leftovers', () => {
 
   it('deletes the object of the attempt that is undone, and no other', async () => {
     const ports = createPorts()
+    await ports.run(['take', 'open', 'unmark', 'copy'])
     const alive = await ports.run(['take', 'open', 'unmark', 'copy'], ports.begin({ leaseExpiresAtMs: 2e12 }))
-    const dead = await ports.run(['take', 'open', 'unmark', 'copy'])
-    await ports.documents.fence(dead, signal)
-    await ports.ledger.mark(newRelease(dead, 'undo', { leaseExpiresAtMs: dead.leaseExpiresAtMs }), signal)
     ports.pass()
-    expect(await resolve(ports)).toMatchObject({ released: 2, failed: 0 })
+    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0 })
     expect([...ports.objects.documents.keys()]).toEqual([alive.objectKey])
   })
 
@@ -124,24 +122,33 @@ describe('resolveWorkspace, of nothing that is over', () => {
 })
 
 describe('what the resolver begins', () => {
-  const markedUntil = async (bounds: Partial<ResolverBounds>) => {
+  it('has a lease until the end of the claim', async () => {
     const ports = createPorts()
     await ports.run(['take', 'open', 'unmark'])
     ports.pass()
     const mark = vi.spyOn(ports.ledger, 'mark')
-    const { nowMs } = ports.clock
-    const claimUntilMs = bounds.claimUntilMs && nowMs + bounds.claimUntilMs
-    expect(await resolve(ports, { maxResolutions: 100, ...(claimUntilMs && { claimUntilMs }) })).toMatchObject({
-      released: 1,
-    })
-    return (mark.mock.calls[0]?.[0].leaseExpiresAtMs ?? 0) - nowMs
-  }
-
-  it('has a lease like any other, in a look without a claim', async () => {
-    expect(await markedUntil({})).toBe(LEASE_MS)
+    const claimUntilMs = ports.clock.nowMs + 45_000
+    expect(await resolve(ports, { claimUntilMs })).toMatchObject({ released: 1 })
+    expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: claimUntilMs }, expect.anything()]])
   })
+})
 
-  it('has a lease until the end of the claim', async () => {
-    expect(await markedUntil({ claimUntilMs: 45_000 })).toBe(45_000)
-  })
+describe('fixed: the ledger, restored alone from a backup', () => {
+  it.each(['without', 'with'])(
+    'costs no document its object, whose promotion %s a key was under way then',
+    async (key) => {
+      const ports = createPorts()
+      const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
+      const documentId = documentIdOfKey(WORKSPACE, 'key')
+      const one = ports.begin(key === 'with' ? { documentId } : {})
+      await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
+      const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
+      await ports.run(steps.slice(steps.indexOf('open')), one)
+      Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
+      await ports.resolveAll()
+      expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
+      expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
+      expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
+    },
+  )
 })

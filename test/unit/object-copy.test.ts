@@ -133,6 +133,25 @@ describe('a completion of an upload', () => {
   })
 })
 
+describe('fixed: a copy that S3 answered with 5xx, and a later try with a refusal,', () => {
+  const failed = s3Error(500, 'InternalError')
+  it.each<[string, typeof SMALL, Answer, string]>([
+    ['CopyObject', SMALL, s3Error(412, 'PreconditionFailed'), 'container_file_changed'],
+    ['CopyObject', SMALL, s3Error(404, 'NoSuchKey'), 'container_file_changed'],
+    ['CopyObject', SMALL, s3Error(403, 'InvalidObjectState'), 'container_file_archived'],
+    ['CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'internal_error'],
+    ['CopyObject', SMALL, failed, 'service_unavailable'],
+    ['CompleteMultipartUpload', LARGE, s3Error(404, 'NoSuchUpload'), 'promotion_timed_out'],
+  ])('may still make its object: %s, %#', async (call, source, refused, reason) => {
+    const script = { [call]: [failed, refused, refused], 'HeadObject documents': status(404) }
+    await expect(copy(source, script)).rejects.toMatchObject({ reason, isUnanswered: true })
+    s3.stop()
+    if (refused === failed) return
+    const once = copy(source, { [call]: refused, 'HeadObject documents': status(404) })
+    await expect(once).rejects.not.toMatchObject({ isUnanswered: true })
+  })
+})
+
 describe('a copy on a server that does not heed x-amz-copy-source-if-match', () => {
   const OTHER = '1'.repeat(32)
   const copied = (headers: Record<string, string> = {}): Answer => {

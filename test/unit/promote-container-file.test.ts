@@ -3,6 +3,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
+import { interruptedAt } from '../support/interrupted.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()
@@ -46,19 +47,19 @@ async function resolveLater(api: Api) {
   vi.restoreAllMocks()
   for (let looks = 1; looks <= 3; looks++) {
     const deps = { ...api.dependencies, now: () => NOW_MS + looks * LATER_MS }
-    await resolveWorkspace(WORKSPACE, { maxResolutions: 100 }, deps, new AbortController().signal)
+    const bounds = { maxResolutions: 100, claimUntilMs: deps.now() + LATER_MS }
+    await resolveWorkspace(WORKSPACE, bounds, { ...deps, ledgers: api.ledger }, new AbortController().signal)
   }
 }
 
 describe.each([
   ['plain', {}],
   ['with an Idempotency-Key', { 'Idempotency-Key': 'order-4711' }],
-])('a promotion whose step fails, %s', (_, headers) => {
+] as [string, { 'Idempotency-Key'?: string }][])('a promotion whose step fails, %s', (_, headers) => {
   it.each<[string, 'before' | 'after']>([
     ['objects.findContainerFile', 'before'],
     ['ledger.take', 'before'],
     ['ledger.take', 'after'],
-    ['reservations.open', 'after'],
     ['objects.copy', 'before'],
     ['objects.copy', 'after'],
     ['documents.record', 'before'],
@@ -68,23 +69,31 @@ describe.each([
     expect((await api.promote({ headers })).status).toBe(503)
     const { reservations, ...left } = state(api)
     expect({ ...left, reservations: 0 }).toEqual(NOTHING)
-    // Watches for a copy that may arrive late.
+    // The note of a copy that may arrive late.
     expect(reservations).toBeLessThanOrEqual(1)
     await resolveLater(api)
     expect(state(api)).toEqual(NOTHING)
   })
 
-  it('reservations.open before it was applied: 503, nothing is counted, and the late opening is kept out', async () => {
-    const api = createTestApi()
-    const open = vi.spyOn(api.reservations, 'open').mockRejectedValue(LOST)
-    expect((await api.promote({ headers })).status).toBe(503)
-    expect(state(api)).toEqual({ ...NOTHING, reservations: 1 })
-    const [late] = open.mock.calls[0] ?? []
-    open.mockRestore()
-    if (late) await api.reservations.open(late, new AbortController().signal)
-    await resolveLater(api)
-    expect(state(api)).toEqual(NOTHING)
-  })
+  it.each(['before', 'after', 'late'] as const)(
+    'reservations.open, and it arrives %s: 503, and the rest is the resolver’s',
+    async (when) => {
+      const api = createTestApi()
+      const { open } = api.reservations
+      const opening = vi.spyOn(api.reservations, 'open').mockImplementation(async (...args) => {
+        if (when === 'after') await open(...args)
+        throw LOST
+      })
+      expect((await api.promote({ headers })).status).toBe(503)
+      const isOpen = when === 'after'
+      const hasClaim = headers['Idempotency-Key'] !== undefined
+      const left = { objects: 1, used: 8, markers: isOpen ? 0 : 1, reservations: isOpen || hasClaim ? 1 : 0 }
+      expect({ ...state(api), markers: left.markers }).toEqual({ ...NOTHING, ...left })
+      if (when === 'late') await open(...(opening.mock.calls[0] as Parameters<typeof open>))
+      await resolveLater(api)
+      expect(state(api)).toEqual(NOTHING)
+    },
+  )
 
   it('documents.record after it was applied: 200, the document is there', async () => {
     const api = createTestApi()
@@ -138,8 +147,33 @@ describe.each([
   })
 })
 
+describe.each([
+  ['plain', {}],
+  ['with an Idempotency-Key', { 'Idempotency-Key': 'order-4711' }],
+])('fixed: a promotion that a resolver takes for dead, whose clock is three minutes ahead, %s', (_, headers) => {
+  it('either succeeds and is counted, or fails and is not, whatever step it is at', async () => {
+    for (let at = 0; ; at++) {
+      const stores = createTestApi()
+      const now = () => NOW_MS + 3 * 60_000
+      const resolver = { ...stores.dependencies, ledgers: stores.ledger, now }
+      const bounds = { maxResolutions: 100, claimUntilMs: now() + 60_000 }
+      const { deps, calls } = interruptedAt(at, stores.dependencies, async () => {
+        await resolveWorkspace(WORKSPACE, bounds, resolver, new AbortController().signal)
+      })
+      const { ledger, reservations, documents, objects } = deps
+      const { status } = await createTestApi({ ledger, reservations, documents, objects }).promote({ headers })
+      expect([at, [200, 503]]).toEqual([at, expect.arrayContaining([status])])
+      const isMade = status === 200
+      expect([at, stores.documents.documents.size]).toEqual([at, isMade ? 1 : 0])
+      await resolveLater(stores)
+      expect([at, state(stores)]).toEqual([at, isMade ? ONE_DOCUMENT : NOTHING])
+      if (calls() <= at) return
+    }
+  })
+})
+
 describe('a promotion', () => {
-  it('copies beside the opening of its reservation, and records after both', async () => {
+  it('takes its bytes, copies beside the opening of its reservation, and records after both', async () => {
     const api = createTestApi()
     const order: string[] = []
     const watch = (port: Port, method: string) => {
@@ -153,17 +187,22 @@ describe('a promotion', () => {
         return result
       })
     }
+    watch('reservations', 'claim')
+    watch('ledger', 'take')
     watch('reservations', 'open')
     watch('objects', 'copy')
     watch('documents', 'record')
     expect((await api.promote({})).status).toBe(200)
-    expect(order.slice(0, 2).toSorted()).toEqual(['copy begins', 'open begins'])
-    expect(order.slice(2, 4).toSorted()).toEqual(['copy ends', 'open ends'])
-    expect(order.slice(4)).toEqual(['record begins', 'record ends'])
+    expect(order.slice(0, 2)).toEqual(['take begins', 'take ends'])
+    expect(order.slice(2, 4).toSorted()).toEqual(['copy begins', 'open begins'])
+    expect(order.slice(4, 6).toSorted()).toEqual(['copy ends', 'open ends'])
+    expect(order.slice(6)).toEqual(['record begins', 'record ends'])
     order.splice(0)
     expect((await api.promote({ headers: { 'Idempotency-Key': 'k' } })).status).toBe(200)
-    // Twins meet at the reservation: nothing is copied before it is open.
-    expect(order.slice(0, 3)).toEqual(['open begins', 'open ends', 'copy begins'])
+    // Twins have met at the claim, before any bytes were taken.
+    expect(order.slice(0, 2)).toEqual(['claim begins', 'claim ends'])
+    expect(order.slice(2, 4).toSorted()).toEqual(['take begins', 'take ends'])
+    expect(order.slice(4, 6).toSorted()).toEqual(['copy begins', 'open begins'])
   })
 
   it('writes nothing before the rate limit has let it in', async () => {

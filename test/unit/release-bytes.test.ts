@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { completeRelease, releaseBytes } from '../../lib/promotion/release-bytes.ts'
+import type { MarkedRelease } from '../../lib/promotion/reservations.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
@@ -36,7 +37,7 @@ describe('releaseBytes', () => {
     await ports.addDocument()
     const one = await held(ports)
     const released = await Promise.all(Array.from({ length: 5 }, () => releaseBytes(one, 'undo', ports.deps, signal)))
-    expect(released.filter((each) => each !== undefined)).toHaveLength(1)
+    expect(released.filter((each) => each?.usage !== undefined)).toHaveLength(1)
     expect(ports.state()).toMatchObject({ used: 100, markers: 0, reservations: 0 })
   })
 
@@ -113,12 +114,27 @@ describe('releaseBytes', () => {
     await expect(releasing).rejects.toMatchObject({ reason: 'promotion_timed_out' })
     expect(pauses).toHaveLength(1)
   })
+
+  it('refuses a deletion within a second where the ledger is crowded: somebody waits', async () => {
+    const ports = createPorts()
+    const document = await ports.addDocument()
+    await ports.documents.retire(document, signal)
+    const marking = vi.spyOn(ports.ledger, 'mark').mockImplementation(async () => {
+      ports.pass(100)
+      return 'crowded'
+    })
+    const refused = { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }
+    await expect(releaseBytes(document, 'deletion', ports.deps, signal)).rejects.toMatchObject(refused)
+    expect(marking).toHaveBeenCalledTimes(10)
+    marking.mockRestore()
+    expect(await releaseBytes(document, 'deletion', ports.deps, signal)).toMatchObject({ usage: { usedBytes: 0 } })
+  })
 })
 
 describe('completeRelease', () => {
   it.each([
     ['undo', ['reservations.close', 'ledger.release', 'reservations.remove']],
-    ['deletion', ['documents.retire', 'objects.discard', 'ledger.release', 'documents.finish', 'ledger.unmark']],
+    ['deletion', ['documents.close', 'ledger.release', 'documents.finish']],
   ] as const)('may be repeated after it failed at any step, of an attempt’s %s', async (purpose, steps) => {
     for (const step of steps) {
       const [port, method] = step.split('.') as ['ledger', string]
@@ -126,8 +142,10 @@ describe('completeRelease', () => {
         const ports = createPorts()
         await ports.addDocument()
         const one = purpose === 'undo' ? await held(ports) : await ports.addDocument()
-        const release = newRelease(one, purpose)
-        await ports.ledger.mark(release, signal)
+        if (purpose === 'deletion') await ports.documents.retire(one, signal)
+        await ports.objects.discard(one.objectKey, signal)
+        const release = await ports.ledger.mark(newRelease(one, purpose), signal)
+        if (release === 'crowded') throw new Error('not marked')
         const target = ports[port] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
         const original = target[method]?.bind(target)
         vi.spyOn(target, method).mockImplementationOnce(async (...args) => {
@@ -140,4 +158,22 @@ describe('completeRelease', () => {
       }
     }
   })
+
+  it.each(['undo', 'deletion'] as const)(
+    'finishes the other release that has closed an attempt’s %s',
+    async (purpose) => {
+      const ports = createPorts()
+      await ports.addDocument()
+      const one = purpose === 'undo' ? await held(ports) : await ports.addDocument()
+      if (purpose === 'deletion') await ports.documents.retire(one, signal)
+      await ports.objects.discard(one.objectKey, signal)
+      const marked = []
+      for (let n = 0; n < 2; n++) marked.push(await ports.ledger.mark(newRelease(one, purpose), signal))
+      const [dead, late] = marked as MarkedRelease[]
+      if (!dead || !late) throw new Error('not marked')
+      await ports[purpose === 'undo' ? 'reservations' : 'documents'].close(dead, signal)
+      expect(await completeRelease(late, ports.deps, signal)).toMatchObject({ usage: { usedBytes: 100 } })
+      expect(ports.state()).toEqual(ONE_DOCUMENT)
+    },
+  )
 })

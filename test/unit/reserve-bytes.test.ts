@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
+import type { Progress } from '../../lib/promotion/end-attempt.ts'
 import type { TakeOutcome } from '../../lib/promotion/quota-ledger.ts'
 import { takeBytes } from '../../lib/promotion/reserve-bytes.ts'
-import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../support/ports.ts'
+import { createPorts, type Ports, WORKSPACE } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 const time = { pauses: [] as number[], passes: (_ms: number) => {} }
@@ -26,13 +27,14 @@ function setUp() {
   time.passes = (ms) => ports.pass(ms)
   const tries = vi.spyOn(ports.ledger, 'take')
   const notes = vi.spyOn(ports.deps.admission, 'note')
-  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), ports.request(), ports.deps)
+  const progress: Progress = { isTaken: false, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
+  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), progress, ports.request(), ports.deps)
   /** Makes the workspace look as if so many had been accepted and refused lately. */
   const heat = (accepted: number, refused: number) => {
     for (let i = 0; i < accepted + refused; i++) ports.deps.admission.note(WORKSPACE, i < accepted)
     notes.mockClear()
   }
-  return { world, ports, tries, notes, take, heat }
+  return { world, ports, tries, notes, take, heat, progress }
 }
 const fill = async (ports: Ports) => {
   await ports.run(['take'])
@@ -42,21 +44,21 @@ const fill = async (ports: Ports) => {
 
 describe('takeBytes', () => {
   it('takes them at once where there is room, and tells the usage', async () => {
-    const { take, notes } = setUp()
+    const { take, notes, progress } = setUp()
     expect(await take()).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 100 }, countedFrom: 1 })
-    expect(time.pauses).toEqual([])
+    expect([time.pauses, progress.isTaken]).toEqual([[], true])
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
   })
 
   it('refuses what the quota has no room for, at once and with its figures', async () => {
-    const { ports, take, tries, notes } = setUp()
+    const { ports, take, tries, notes, progress } = setUp()
     await ports.addDocument(ports.begin({ sizeBytes: 950 }))
     tries.mockClear()
     await expect(take()).rejects.toMatchObject({
       reason: 'storage_quota_exceeded',
       metadata: { quota_bytes: 1000, used_bytes: 950, file_bytes: 100 },
     })
-    expect([tries.mock.calls.length, time.pauses]).toEqual([1, []])
+    expect([tries.mock.calls.length, time.pauses, progress.isTaken]).toEqual([1, [], false])
     // The ledger was not too busy to say so.
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
   })
@@ -95,14 +97,14 @@ describe('takeBytes', () => {
   })
 
   it('gives up when the time of the request is over', async () => {
-    const { ports, tries } = setUp()
+    const { ports, tries, progress } = setUp()
     const controller = new AbortController()
     tries.mockImplementation(async () => {
       controller.abort()
       return CROWDED
     })
     const deadline = { signal: controller.signal, undoSignal: () => AbortSignal.timeout(1000) }
-    const taking = takeBytes(ports.begin(), { ...ports.request(), deadline }, ports.deps)
+    const taking = takeBytes(ports.begin(), progress, { ...ports.request(), deadline }, ports.deps)
     await expect(taking).rejects.toMatchObject({ reason: 'too_many_promotions' })
     expect(tries).toHaveBeenCalledTimes(1)
   })
@@ -134,57 +136,10 @@ describe('takeBytes', () => {
     expect(seconds[2]).toBe(10)
   })
 
-  it('resolves what dead processes left when the quota has no room, and tries once more', async () => {
-    const { ports, take, tries } = setUp()
-    await fill(ports)
-    ports.pass(LEASE_MS)
-    expect(await take(900)).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 900 } })
-    expect([tries.mock.calls.length, time.pauses]).toEqual([2, []])
-    expect(ports.state()).toEqual({ ...NOTHING, used: 900, markers: 1 })
-  })
-
-  it('is patient with a crowded ledger even when something is due: dead processes take up no place', async () => {
-    const { ports, take, tries } = setUp()
-    const looks = vi.spyOn(ports.deps.ledgers, 'read')
-    for (let i = 0; i < 3; i++) tries.mockResolvedValueOnce({ outcome: 'crowded' })
-    await take()
-    expect([tries.mock.calls.length, time.pauses.length, looks.mock.calls.length]).toEqual([4, 3, 0])
-  })
-
-  it('refuses after that, if there is still no room', async () => {
-    const { ports, take, tries } = setUp()
-    await ports.addDocument(ports.begin({ sizeBytes: 500 }))
-    await ports.run(['take'])
-    tries.mockClear()
-    ports.pass(LEASE_MS)
-    await expect(take(501)).rejects.toMatchObject({
-      reason: 'storage_quota_exceeded',
-      metadata: { used_bytes: 500 },
-    })
-    expect(tries).toHaveBeenCalledTimes(2)
-  })
-
-  it('resolves some ten at most: it has work of its own', async () => {
-    const { ports } = setUp()
-    for (let i = 0; i < 12; i++) await ports.run(['take', 'open', 'unmark'], ports.begin({ sizeBytes: 1 }))
-    ports.pass(LEASE_MS)
-    await takeBytes(ports.begin({ sizeBytes: 995 }), ports.request(), ports.deps)
-    expect(ports.state()).toMatchObject({ used: 997, reservations: 2 })
-  })
-
-  it('does not look for what dead processes left while nothing is due', async () => {
-    const { ports, take } = setUp()
-    await fill(ports)
-    ports.pass(LEASE_MS - 10_000)
-    const read = vi.spyOn(ports.ledger, 'read')
-    await expect(take(900)).rejects.toMatchObject({ reason: 'storage_quota_exceeded' })
-    expect(read).not.toHaveBeenCalled()
-  })
-
   it.each(['before', 'after'] as const)(
-    'gives back what a take that failed %s it arrived may have taken',
+    'does not know whether a take that failed %s it arrived has taken them, and says so',
     async (when) => {
-      const { ports, take, tries } = setUp()
+      const { ports, take, tries, progress } = setUp()
       const lost = new ServiceError('service_unavailable', { isUnanswered: true })
       tries.mockImplementationOnce(async (reservation, signal) => {
         if (when === 'after') {
@@ -194,7 +149,7 @@ describe('takeBytes', () => {
         throw lost
       })
       await expect(take()).rejects.toBe(lost)
-      expect(ports.state()).toEqual(NOTHING)
+      expect(progress.isTaken).toBe(true)
     },
   )
 })

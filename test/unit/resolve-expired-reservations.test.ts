@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BOUNDS, COPIED, dieIn, IDLE, nth, resolve } from '../support/maintenance/resolver-runs.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WATCH_MS } from '../support/ports.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT } from '../support/ports.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -23,12 +23,12 @@ describe('resolveExpiredReservations', () => {
     ports.pass()
     await resolve(ports)
     expect(await resolve(ports)).toEqual(IDLE)
-    ports.pass(WATCH_MS)
+    ports.pass(LATE_COPY_MS)
     // The watch for a late copy.
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, settled: 1 })
     ports.pass()
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1 })
-    ports.pass(10 * WATCH_MS)
+    ports.pass(10 * LATE_COPY_MS)
     expect(await resolve(ports)).toEqual(IDLE)
   })
 
@@ -180,8 +180,7 @@ describe('resolveExpiredReservations', () => {
     for (const steps of [['take'], ['take', 'open', 'copy'], COPIED] as const) await dieIn(ports, 1, steps)
     ports.pass()
     await Promise.all([resolve(ports), resolve(ports), resolve(ports)])
-    ports.pass()
-    await resolve(ports)
+    await ports.resolveAll(nth(1))
     expect(ports.state(nth(1))).toEqual(ONE_DOCUMENT)
   })
 })

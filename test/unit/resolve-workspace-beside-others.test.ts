@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { interruptedAt } from '../support/interrupted.ts'
-import { BOUNDS, dueAt, resolve } from '../support/maintenance/resolving.ts'
+import { boundsOf, dueAt, resolve } from '../support/maintenance/resolving.ts'
 import { ALL_STEPS, createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Step, WORKSPACE } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 
@@ -14,16 +14,19 @@ describe('resolveWorkspace, beside others', () => {
     ['copied', ['take', 'open', 'copy']],
     ['recorded, while its marker stood', ['take', 'open', 'copy', 'record']],
     ['recorded', ALL_STEPS],
-    ['forestalled', ['take', 'copy', 'forestall']],
+    ['claimed and copied', ['claim', 'take', 'copy']],
+    ['was forestalled', ['take', 'copy', 'forestall']],
+    ['noted a deletion', [...ALL_STEPS, 'settle', 'deletion']],
   ])('may be held up at any step while another look is taken, at what %s', async (_, steps) => {
     for (let at = 0; ; at++) {
       const ports = createPorts()
       await ports.run(steps)
       ports.pass()
       const { deps, calls } = interruptedAt(at, ports.deps, () => resolve(ports))
-      await resolveWorkspace(WORKSPACE, BOUNDS, deps, signal)
-      await resolve(ports)
-      expect([at, ports.state()]).toEqual([at, steps.includes('record') ? ONE_DOCUMENT : NOTHING])
+      await resolveWorkspace(WORKSPACE, boundsOf(ports), deps, signal)
+      await ports.resolveAll()
+      const isKept = steps.includes('record') && !steps.includes('deletion')
+      expect([at, ports.state()]).toEqual([at, isKept ? ONE_DOCUMENT : NOTHING])
       if (calls() <= at) return
     }
   })
@@ -34,10 +37,12 @@ describe('resolveWorkspace, beside others', () => {
       const one = ports.begin()
       await ports.run(purpose === 'undo' ? ['take', 'open', 'unmark', 'copy'] : [...ALL_STEPS, 'settle'], one)
       if (purpose === 'undo') await ports.documents.fence(one, signal)
+      else await ports.documents.retire(one, signal)
+      await ports.objects.discard(one.objectKey, signal)
       await ports.ledger.mark(newRelease(one, purpose, { leaseExpiresAtMs: one.leaseExpiresAtMs }), signal)
       ports.pass()
       const { deps, calls } = interruptedAt(at, ports.deps, () => resolve(ports))
-      await resolveWorkspace(WORKSPACE, BOUNDS, deps, signal)
+      await resolveWorkspace(WORKSPACE, boundsOf(ports), deps, signal)
       // Clears away what it marked itself after the other had taken the reservation back.
       ports.pass()
       await resolve(ports)
@@ -53,8 +58,7 @@ describe('resolveWorkspace, beside others', () => {
       await ports.run(steps)
     ports.pass()
     await Promise.all([resolve(ports), resolve(ports), resolve(ports), resolve(ports)])
-    ports.pass()
-    await resolve(ports)
+    await ports.resolveAll()
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 })
@@ -68,12 +72,14 @@ describe('resolveWorkspace, within bounds', () => {
     await ports.run(['take'])
     ports.pass()
     expect(await resolve(ports, { maxResolutions: 1 })).toMatchObject({ released: 1, isComplete: false, oldestMs: 0 })
-    expect(ports.state()).toMatchObject({ markers: 1, reservations: 1 })
+    expect(ports.state()).toMatchObject({ used: 200, markers: 1, reservations: 2 })
+    ports.pass(1000)
     expect(await resolve(ports, { maxResolutions: 2 })).toMatchObject({
       released: 2,
       isComplete: true,
-      oldestMs: 30_000,
+      oldestMs: 31_000,
     })
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 
@@ -94,7 +100,7 @@ describe('resolveWorkspace, within bounds', () => {
       setImmediate(() => controller.abort())
       return controller.signal
     })
-    expect(await resolve(ports, { ...BOUNDS, timeoutEachMs: 10_000 })).toMatchObject({ released: 1, failed: 1 })
+    expect(await resolve(ports, { timeoutEachMs: 10_000 })).toMatchObject({ released: 1, failed: 1 })
     timeout.mockRestore()
     expect(ports.state()).toMatchObject({ used: 100, reservations: 1, objects: 1 })
     expect(ports.logged).toContainEqual(

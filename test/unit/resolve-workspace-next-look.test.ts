@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { interruptedAt } from '../support/interrupted.ts'
-import { BOUNDS, dueAt, resolve } from '../support/maintenance/resolving.ts'
+import { boundsOf, dueAt, resolve } from '../support/maintenance/resolving.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WORKSPACE } from '../support/ports.ts'
 
 const { signal } = new AbortController()
@@ -40,7 +40,7 @@ describe('resolveWorkspace tells when to look again', () => {
     const due = dueAt(ports)
     ports.pass()
     const { deps } = interruptedAt(2, ports.deps, () => ports.run(['take', 'open', 'unmark']))
-    await resolveWorkspace(WORKSPACE, BOUNDS, deps, signal)
+    await resolveWorkspace(WORKSPACE, boundsOf(ports), deps, signal)
     expect(dueAt(ports)).toBe(due)
     ports.pass()
     await resolve(ports)
@@ -59,6 +59,7 @@ describe('resolveWorkspace tells when to look again', () => {
     expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
     ports.pass(1000)
     expect(await resolve(ports)).toMatchObject({ released: 1, isComplete: true })
+    await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })
 

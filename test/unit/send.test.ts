@@ -66,10 +66,18 @@ describe('send', () => {
     expect(store.calls()).toBe(3)
   })
 
-  it('is not in doubt about what was answered with an error, three times', async () => {
-    const store = await startStore(FAILED)
-    await expect(store.call({ opens: true })).rejects.toMatchObject(unavailable(false))
-    expect(store.calls()).toBe(3)
+  it('is in doubt about a copy that was answered with 5xx, three times, and about nothing else', async () => {
+    const [copying, other] = [await startStore(FAILED), await startStore(FAILED)]
+    await expect(copying.call({ opens: true })).rejects.toMatchObject(unavailable(true))
+    await expect(other.call()).rejects.toMatchObject(unavailable(false))
+    expect([copying.calls(), other.calls()]).toEqual([3, 3])
+  })
+
+  it('stays in doubt about a copy when a later try is refused, and not when all were', async () => {
+    const refused = refusal('AccessDeniedException')
+    const [inDoubt, certain] = [await startStore(FAILED, refused), await startStore(THROTTLED, refused)]
+    await expect(inDoubt.call({ opens: true })).rejects.toMatchObject({ reason: 'internal_error', isUnanswered: true })
+    await expect(certain.call({ opens: true })).rejects.toMatchObject({ name: 'AccessDeniedException' })
   })
 
   it('is in doubt when the second try was never answered', async () => {
@@ -80,7 +88,7 @@ describe('send', () => {
 
   it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
     const store = await startStore(FAILED, FAILED, THROTTLED)
-    await expect(store.call({ opens: true, patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
+    await expect(store.call({ patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
     expect(store.calls()).toBe(time.pausesMs.length + 1)
     const waitedMs = time.pausesMs.reduce((sum, ms) => sum + ms, 0)
     // Another pause, of 400 ms at most, would have been longer than that.

@@ -9,9 +9,9 @@ import {
 import type { WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
 import type { Release, Reservation } from '../../../lib/promotion/reservations.ts'
 
-/** The clock of a ledger in tests, and the quota of a workspace that nobody gave another one. */
+/** The clock of stores in tests, and the quota of a workspace that nobody gave another one. */
 export const LEDGER_NOW_MS = 1_800_000_000_000
-export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, now: () => LEDGER_NOW_MS }
+export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000 }
 
 /** Far from now: no lease ends by itself. */
 export const LEASE_END_MS = 1_900_000_000_000

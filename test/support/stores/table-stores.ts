@@ -5,13 +5,13 @@ import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
 import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
 import { createReservations } from '../../../lib/aws/reservations.ts'
 import { createWorkspaceAdministration } from '../../../lib/aws/workspace-administration.ts'
-import { LEDGER_SETTINGS } from './ledger-values.ts'
+import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './ledger-values.ts'
 import type { StandIns } from './stand-ins.ts'
 
 /** The adapters on a DynamoDB with the tables of the configuration. @param now the clock of the documents */
 export function openTableStores(
   { dynamoDb: client, config }: Pick<StandIns, 'dynamoDb' | 'config'>,
-  now: () => number = LEDGER_SETTINGS.now,
+  now: () => number = () => LEDGER_NOW_MS,
 ) {
   const ledger = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
   const documents = { client, tableName: config.documentsTable, now }

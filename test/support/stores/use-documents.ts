@@ -2,18 +2,30 @@ import { beforeEach, expect } from 'vitest'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import type { DocumentMaintenance } from '../../../lib/maintenance/document-maintenance.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
-import { LEASE_END_MS, newDocument, newRelease, newReservation, newWorkspaceId } from './ledger-values.ts'
+import {
+  LEASE_END_MS,
+  LEDGER_NOW_MS,
+  newDocument,
+  newRelease,
+  newReservation,
+  newWorkspaceId,
+} from './ledger-values.ts'
 
 type Documents = DocumentRecords & DocumentMaintenance
+/** @param now the clock by which tombstones expire */
+export type MakeDocuments = (now: () => number) => Documents
 
+export const DAY_MS = 24 * 60 * 60 * 1000
 const { signal } = new AbortController()
 
 /** A store of documents and a workspace, new for each test, and what the contracts do with them. */
-export function useDocuments(make: () => Documents) {
+export function useDocuments(make: MakeDocuments) {
+  const clock = { nowMs: LEDGER_NOW_MS }
   let records: Documents
   let workspaceId: WorkspaceId
   beforeEach(() => {
-    records = make()
+    clock.nowMs = LEDGER_NOW_MS
+    records = make(() => clock.nowMs)
     workspaceId = newWorkspaceId()
   })
 
@@ -31,15 +43,19 @@ export function useDocuments(make: () => Documents) {
     return undefined
   }
   const fence = (of: WorkspaceDocument) => records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
-  const deletionOf = (of: WorkspaceDocument) => newRelease(of, 'deletion')
+  const findEvenDeleted = (of: WorkspaceDocument) => records.findEvenDeleted(of.workspaceId, of.documentId, signal)
+  const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })
+  const retire = (of: WorkspaceDocument) => records.retire(of, signal)
   const remove = async (each: WorkspaceDocument) => {
     const deletion = deletionOf(each)
-    expect(await records.retire(deletion, signal)).toMatchObject({ objectKey: each.objectKey })
+    expect(await retire(each)).toEqual({ closedBy: undefined })
+    expect(await records.close(deletion, signal)).toBe(deletion.releaseId)
     await records.finish(deletion, signal)
     return deletion
   }
 
   return {
+    clock,
     get records() {
       return records
     },
@@ -48,11 +64,13 @@ export function useDocuments(make: () => Documents) {
     },
     document,
     find,
+    findEvenDeleted,
     record,
     recorded,
     rowOf,
     fence,
     deletionOf,
+    retire,
     remove,
   }
 }

@@ -31,8 +31,10 @@ export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
   }
   const mark = async (of: Reservation, purpose: Release['purpose'] = 'undo') => {
     const release = newRelease(of, purpose)
-    expect(await ledger.mark(release, signal)).toBe('marked')
-    return release
+    const marked = await ledger.mark(release, signal)
+    if (marked === 'crowded') throw new Error('not marked')
+    expect(marked).toEqual({ ...release, markedIn: (await read())?.version })
+    return marked
   }
 
   return {

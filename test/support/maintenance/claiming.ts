@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../lib/errors.ts'
-import type { Progress } from '../../../lib/promotion/end-attempt.ts'
-import { openReservation } from '../../../lib/promotion/open-reservation.ts'
+import { claimDocument } from '../../../lib/promotion/claim-document.ts'
 import type { Reservation } from '../../../lib/promotion/reservations.ts'
 import type { Ports } from '../ports.ts'
 
@@ -10,15 +9,13 @@ export const LOST = new ServiceError('service_unavailable', { isUnanswered: true
 /** Nothing lives longer. */
 export const DEAD_AFTER_MS = 40_000
 
-export const newProgress = (): Progress => ({ reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) })
-export const open = async (ports: Ports, one: Reservation, progress = newProgress()) => {
-  const error = await openReservation(one, progress, ports.deps, signal).then(
+/** @returns why it was not claimed */
+export const claim = ({ deps }: Ports, one: Reservation): Promise<unknown> =>
+  claimDocument(one, deps, signal).then(
     () => undefined,
     (reason) => reason,
   )
-  return { progress, error }
-}
 /** An attempt at the same document, begun now. */
-export const twinOf = (ports: Ports, { documentId }: Reservation) => ports.run(['take'], ports.begin({ documentId }))
+export const twinOf = (ports: Ports, { documentId }: Reservation) => ports.begin({ documentId })
 export const rows = ({ reservations }: Ports) =>
   [...reservations.items.values()].map(({ purpose, attemptId }) => [purpose, attemptId])
