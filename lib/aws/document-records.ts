@@ -170,7 +170,8 @@ export function createDocumentRecords({
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     })
     const write = await conditionally(send(client, command, options))
-    if (!write.held) return { existing: readRecord(write.item ?? {}) }
+    // Without an item, DynamoDB has removed what was there.
+    if (!write.held) return { existing: write.item ? readRecord(write.item) : ({} as RecordItem) }
     return { output: write.output.Attributes && readRecord(write.output.Attributes) }
   }
 }

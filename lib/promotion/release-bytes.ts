@@ -53,11 +53,11 @@ async function mark(
     try {
       const marked = await deps.ledger.mark(release, signal)
       if (marked !== 'crowded') return marked
+      if (deps.now() >= impatientAtMs) throw new ServiceError('too_many_deletions')
     } catch (error) {
       const isWorthAnother = error instanceof ServiceError && error.reason === 'service_unavailable'
       if (!isWorthAnother || ++failures === MAX_FAILURES) throw error
     }
-    if (deps.now() >= impatientAtMs) throw new ServiceError('too_many_deletions')
     const isOver = await sleep(PAUSE_MS * (0.5 + Math.random()), false, { signal }).catch(() => true)
     if (isOver) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
   }
