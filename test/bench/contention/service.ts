@@ -91,7 +91,7 @@ function createDependencies(config: Config, client: DynamoDBClient, objects: Obj
   return {
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
-    ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable, now }),
+    ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects,

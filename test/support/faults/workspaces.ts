@@ -81,12 +81,11 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
         ...config,
         client: dynamoDb,
         tableName: config.workspacesTable,
-        now: Date.now,
       })
       const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
       const signal = AbortSignal.timeout(60_000)
       expect((await ledger.take(reservation, signal)).outcome).toBe('taken')
-      expect(await reservations.open(reservation, signal)).toEqual({ outcome: 'opened' })
+      expect(await reservations.open(reservation, false, signal)).toBe('opened')
       await ledger.unmark(reservation, signal)
     },
 
