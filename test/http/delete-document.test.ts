@@ -78,7 +78,11 @@ describe('DELETE /v1/files/{id}', () => {
     let looks = 0
     nowMs.mockImplementation(() => NOW_MS + 400 * ++looks)
     const refused = await remove(id)
-    expect([refused.status, reasonOf(refused), refused.headers['retry-after']]).toEqual([503, 'too_many_deletions', '1'])
+    expect([refused.status, reasonOf(refused), refused.headers['retry-after']]).toEqual([
+      503,
+      'too_many_deletions',
+      '1',
+    ])
     expect(idsOf(await list())).toEqual([])
     mark.mockRestore()
     nowMs.mockRestore()

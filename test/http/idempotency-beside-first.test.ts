@@ -107,7 +107,8 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
   it.each([
     [
       'with the twin done after the first look',
-      (api: ReturnType<typeof createTestApi>) => vi.spyOn(api.documents, 'findEvenDeleted').mockResolvedValueOnce(undefined),
+      (api: ReturnType<typeof createTestApi>) =>
+        vi.spyOn(api.documents, 'findEvenDeleted').mockResolvedValueOnce(undefined),
     ],
   ])('undoes its own work and replays, %s', async (_, hide) => {
     const api = createTestApi()

@@ -24,6 +24,8 @@ import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts
 import type { InProcessHandler } from './in-process-handler.ts'
 
 export const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
+/** As long as can be. */
+export const LONG_WORKSPACE = `${WORKSPACE}_`.padEnd(128, '0') as WorkspaceId
 /** As many as it takes that no key's own limit is in the way. */
 const KEYS = 50
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
@@ -34,6 +36,7 @@ export async function prepareTables(
   dynamoDb: LimitedDynamoDb,
   { tables }: Pick<ServiceDefinition, 'tables'>,
   { keysTable }: Config,
+  workspaceId: WorkspaceId = WORKSPACE,
 ): Promise<string[]> {
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
     const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
@@ -45,7 +48,7 @@ export async function prepareTables(
       const Item = marshall({
         token_hash: hashToken(token),
         key_id: `key_${number}`,
-        workspace_id: WORKSPACE,
+        workspace_id: workspaceId,
         kind: 'management',
         status: 'enabled',
       })
@@ -107,8 +110,12 @@ function createDependencies(config: Config, client: DynamoDBClient, objects: Obj
 }
 
 /** What is left open in the workspace: items that only the end of their lease will remove. */
-export async function countLeftOpen(dynamoDb: LimitedDynamoDb, config: Config): Promise<number> {
-  const Key = marshall({ workspace_id: WORKSPACE })
+export async function countLeftOpen(
+  dynamoDb: LimitedDynamoDb,
+  config: Config,
+  workspaceId: WorkspaceId = WORKSPACE,
+): Promise<number> {
+  const Key = marshall({ workspace_id: workspaceId })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
   const { Count } = await dynamoDb.execute('Scan', { TableName: config.reservationsTable, ConsistentRead: true })

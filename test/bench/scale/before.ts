@@ -17,7 +17,11 @@ export async function resolveAsBefore(
   let resolutions = 0
   const batch: DueWorkspace[] = []
   const resolveOne = async ({ workspaceId }: DueWorkspace) => {
-    const bounds = { maxResolutions: MAX_RESOLUTIONS - resolutions, timeoutEachMs: 10_000, claimUntilMs: deps.now() + CLAIM_MS }
+    const bounds = {
+      maxResolutions: MAX_RESOLUTIONS - resolutions,
+      timeoutEachMs: 10_000,
+      claimUntilMs: deps.now() + CLAIM_MS,
+    }
     try {
       const { settled, released, failed } = await resolveWorkspace(workspaceId, bounds, deps, signal)
       return settled + released + failed

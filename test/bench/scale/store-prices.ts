@@ -60,8 +60,11 @@ export const ITEM_BYTES = {
     record_kind: 'tombstone',
     attempt_id: ids.attemptId,
     object_key: ids.objectKey,
-    retired_by: ids.attemptId,
+    closed_by: ids.attemptId,
+    closed_in: 1_795_330_458_777,
     created_at: '2026-10-01T12:00:00.000Z',
+    size_bytes: 1_048_576,
+    counted_from: 1_795_330_458_777,
     expires_at: 1_790_000_000,
   }),
   // A version begins with the clock, and zeros at its end take no room.

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { newAttemptId } from '../../../lib/ids.ts'
+import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { OperationName } from '../http/operations.ts'
 import { deadlineIn } from '../http/rest-event.ts'
 import { patternBytes } from '../stores/pattern-bytes.ts'
@@ -13,6 +13,8 @@ const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 const TOO_MUCH = Buffer.from('more than fits')
 const KEY = 'key-of-the-caller'
 const HOURS_MS = 2 * 3_600_000
+/** Longer than a lease, and soon enough for the resolver to go on with a deletion. */
+const MINUTES_MS = 5 * 60_000
 
 const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 9): Promise<TestWorkspace> => {
   const workspace = await process.newWorkspace(quotaBytes)
@@ -25,11 +27,11 @@ const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLim
     ...(idempotencyKey && { idempotencyKey }),
   })
 
-/** A promotion whose process is killed right after this call. */
-const killAfter = async (process: TestProcess, workspace: TestWorkspace, call: string): Promise<void> => {
+/** Work whose process is killed right after this call. */
+const killAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>): Promise<void> => {
   process.restart()
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
-  await Promise.race([promote(process, workspace).catch(() => undefined), process.died()])
+  await Promise.race([work().catch(() => undefined), process.died()])
   if (!process.isDead()) throw new Error(`there was no ${call}`)
   process.restart({ onTheWire: false })
 }
@@ -38,6 +40,36 @@ const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace
   for await (const { documentId } of process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
     return documentId
   throw new Error('the workspace has no document')
+}
+
+/** After which call a promotion died, and its Idempotency-Key. */
+const DEAD_PROMOTIONS: [call: string, key?: string][] = [
+  ['reservations.claim', KEY],
+  ['ledger.take'],
+  ['ledger.take', KEY],
+  ['reservations.open'],
+  ['CopyObject'],
+  ['documents.record'],
+]
+
+const withDeadDeletion = async (process: TestProcess, call: string): Promise<TestWorkspace> => {
+  const workspace = await withFile(process, SMALL)
+  await promote(process, workspace)
+  const documentId = await documentIdOf(process, workspace)
+  await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
+  process.setClock(MINUTES_MS)
+  return workspace
+}
+
+const tombstoneOf = async (process: TestProcess, workspaceId: WorkspaceId) => {
+  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
+    return documentId
+  throw new Error('the workspace has no tombstone')
+}
+
+const resolve = async (process: TestProcess, { workspaceId }: TestWorkspace, { boundMs }: RunLimits) => {
+  await process.resolveWorkspace(workspaceId, boundMs)
+  return undefined
 }
 
 export const SCENARIOS: Scenario[] = [
@@ -85,32 +117,45 @@ export const SCENARIOS: Scenario[] = [
     run: (process, workspace, limits) => promote(process, workspace, limits),
     documentsBefore: 0,
   },
-  {
-    name: 'refused until a dead promotion is resolved',
-    async prepare(process) {
-      const workspace = await withFile(process, TOO_MUCH, TOO_MUCH.length)
-      await killAfter(process, workspace, 'CopyObject')
-      process.setClock(HOURS_MS)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-    strayObjects: 1,
-  },
-  ...['ledger.take', 'reservations.open', 'CopyObject', 'documents.record'].map((call) => ({
-    name: `the resolver after ${call}`,
+  ...['ledger.take', 'CopyObject'].map((call) => ({
+    name: `in place of a twin that died after ${call}`,
     async prepare(process: TestProcess) {
       const workspace = await withFile(process, SMALL)
-      await killAfter(process, workspace, call)
+      await killAfter(process, call, () => promote(process, workspace, undefined, KEY))
+      process.setClock(MINUTES_MS)
+      return workspace
+    },
+    run: (process: TestProcess, workspace: TestWorkspace, limits: RunLimits) =>
+      promote(process, workspace, limits, KEY),
+    documentsBefore: 0,
+    strayObjects: 1,
+  })),
+  ...DEAD_PROMOTIONS.map(([call, key]) => ({
+    name: `the resolver after ${call}${key ? ' with an Idempotency-Key' : ''}`,
+    async prepare(process: TestProcess) {
+      const workspace = await withFile(process, SMALL)
+      await killAfter(process, call, () => promote(process, workspace, undefined, key))
       process.setClock(HOURS_MS)
       return workspace
     },
-    async run(process: TestProcess, { workspaceId }: TestWorkspace, { boundMs }: RunLimits) {
-      await process.resolveWorkspace(workspaceId, boundMs)
-      return undefined
-    },
+    run: resolve,
     documentsBefore: call === 'documents.record' ? 1 : 0,
   })),
+  ...['reservations.note', 'documents.retire', 'ledger.mark', 'documents.close'].map((call) => ({
+    name: `the resolver after a deletion died after ${call}`,
+    prepare: (process: TestProcess) => withDeadDeletion(process, call),
+    run: resolve,
+    documentsBefore: 1,
+  })),
+  {
+    name: 'deleting what another deletion has begun to delete',
+    prepare: (process) => withDeadDeletion(process, 'documents.close'),
+    async run(process, { workspaceId }, { boundMs }) {
+      await process.delete(workspaceId, await tombstoneOf(process, workspaceId), boundMs)
+      return undefined
+    },
+    documentsBefore: 1,
+  },
   {
     name: 'deleting a document',
     async prepare(process) {
