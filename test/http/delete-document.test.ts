@@ -62,6 +62,13 @@ describe('DELETE /v1/files/{id}', () => {
     expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
   })
 
+  it('counts one deletion of several that are asked for at once', async () => {
+    const { id } = (await files.api.promote({})).body as { id: string }
+    const answers = await Promise.all([remove(id), remove(id), remove(id)])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
+  })
+
   it('frees room for the next promotion at once', async () => {
     files.api.putFile('big.bin', Buffer.alloc(500))
     const ids = []
