@@ -103,16 +103,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(second.headers).not.toHaveProperty('idempotency-replayed')
   })
 
-  it('is not refused because another workspace has deleted the document of the same key', async () => {
-    const api = createTestApi()
-    const id = idOf(await api.promote(withKey()))
-    await api.call('delete_document', { parameters: { document_id: id } })
-    api.putFile(PATH, CSV, 'text/csv', 'ws_2')
-    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2' })
-    const response = await api.promote({ headers: { 'Idempotency-Key': KEY, Authorization: `Bearer ${token}` } })
-    expect(response.status).toBe(200)
-  })
-
   it.each(['', ' ', 'a b', 'ключ', 'a\tb', '"', '""', '"a', '"a b"', 'x'.repeat(256), '"\\x"'])(
     'is 400 for the key %j',
     async (key) => {

@@ -7,7 +7,6 @@ import {
   burstRow,
   type Found,
   ledgerRow,
-  longIdRow,
   overloadRows,
   SUSTAINED_BAR,
   sustainedRow,
@@ -53,7 +52,6 @@ export const contention: Bench = {
     return {
       rows: [
         ...COPY_SECONDS.map((copySeconds) => sustainedRow(copySeconds, found.sustained[copySeconds] ?? 0)),
-        longIdRow(found.sustainedByLongId),
         burstRow(`${REAL_BURST.count} at once, copies of ${REAL_BURST.copySeconds} s, in real time`, {
           ...REAL_BURST,
           succeeded: realBurst.answers[200] ?? 0,
@@ -114,10 +112,10 @@ async function simulateAll(
     return result
   }
   const seconds = isQuick ? 1 : 12
-  const highest = async (copySeconds: number, hasLongId = false): Promise<number> => {
+  const highest = async (copySeconds: number): Promise<number> => {
     const sustains = (perSecond: number) =>
       use(`${perSecond} a second, copies of ${copySeconds} s`, (simulator) =>
-        simulator.call('sustains', { perSecond, copySeconds, hasLongId, seconds, definition }),
+        simulator.call('sustains', { perSecond, copySeconds, seconds, definition }),
       )
     for (const perSecond of isQuick ? RATES.slice(-1) : RATES) if (await sustains(perSecond)) return perSecond
     return 0
@@ -131,7 +129,6 @@ async function simulateAll(
   const resting = use('at rest', (simulator) => simulator.call('atRest', definition))
   const rates = await Promise.all(COPY_SECONDS.map(async (copySeconds) => [copySeconds, await highest(copySeconds)]))
   const sustained = Object.fromEntries(rates) as Record<number, number>
-  const sustainedByLongId = await highest(1, true)
   const perSecond = sustained[1] ?? 0
   const overload = await use('three times the rate', (simulator) =>
     simulator.call('overload', {
@@ -142,15 +139,7 @@ async function simulateAll(
       definition,
     }),
   )
-  return {
-    sustained,
-    sustainedByLongId,
-    perSecond,
-    burst: await bursting,
-    overload,
-    refusals: await refusing,
-    unitsAtRest: await resting,
-  }
+  return { sustained, perSecond, burst: await bursting, overload, refusals: await refusing, unitsAtRest: await resting }
 }
 
 /** In real time, over the wire. */

@@ -35,21 +35,17 @@ const PROMPT_SECONDS = 1.5
 
 /** So many promotions a second, each answered with 200, and none waiting ever longer. */
 export async function sustains(
-  {
-    perSecond,
-    seconds,
-    ...options
-  }: { perSecond: number; seconds: number } & Pick<Scenario, 'copySeconds' | 'hasLongId'>,
+  { perSecond, copySeconds, seconds }: { perSecond: number; copySeconds: number; seconds: number },
   definition: ServiceDefinition,
 ): Promise<boolean> {
   const scenario: Scenario = {
     arrivals: arrivalsAt(perSecond, seconds),
-    ...options,
+    copySeconds,
     isEnough: ({ status }) => status !== 200,
   }
   const { answers } = await simulate(scenario, definition)
   const isAll = answers.length === scenario.arrivals.length && answers.every(({ status }) => status === 200)
-  return isAll && beyondCopy(answers, options.copySeconds).p99 <= PROMPT_SECONDS
+  return isAll && beyondCopy(answers, copySeconds).p99 <= PROMPT_SECONDS
 }
 
 export async function burst(

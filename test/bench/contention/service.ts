@@ -23,9 +23,9 @@ import type { ObjectStore } from '../../../lib/promotion/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 
-export const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
-/** As long as can be. */
-export const LONG_WORKSPACE = `${WORKSPACE}_`.padEnd(128, '0') as WorkspaceId
+export const USUAL_WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
+/** As long as can be: each letter is written with every promotion. */
+const WORKSPACE = USUAL_WORKSPACE.padEnd(128, '-0') as WorkspaceId
 /** As many as it takes that no key's own limit is in the way. */
 const KEYS = 50
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
@@ -110,12 +110,8 @@ function createDependencies(config: Config, client: DynamoDBClient, objects: Obj
 }
 
 /** What is left open in the workspace: items that only the end of their lease will remove. */
-export async function countLeftOpen(
-  dynamoDb: LimitedDynamoDb,
-  config: Config,
-  workspaceId: WorkspaceId = WORKSPACE,
-): Promise<number> {
-  const Key = marshall({ workspace_id: workspaceId })
+export async function countLeftOpen(dynamoDb: LimitedDynamoDb, config: Config): Promise<number> {
+  const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
   const { Count } = await dynamoDb.execute('Scan', { TableName: config.reservationsTable, ConsistentRead: true })

@@ -9,16 +9,7 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
 import { createInProcessHandler } from './in-process-handler.ts'
-import {
-  countLeftOpen,
-  createClient,
-  createProcess,
-  LONG_WORKSPACE,
-  prepareSdk,
-  prepareTables,
-  runResolver,
-  WORKSPACE,
-} from './service.ts'
+import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables, runResolver } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 import { createTally, type Tally } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
@@ -35,8 +26,6 @@ export interface Scenario {
   limits?: ThroughputLimits
   /** Nothing has been going on in the workspace, and the resolver has found that. */
   isQuiet?: boolean
-  /** The id of the workspace is as long as can be. */
-  hasLongId?: boolean
   /** Ends the simulation before its time: what was to be seen has been seen. */
   isEnough?(answer: Answered): boolean
 }
@@ -92,8 +81,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     onCall: tally.count,
     ...(scenario.limits && { limits: scenario.limits }),
   })
-  const workspaceId = scenario.hasLongId ? LONG_WORKSPACE : WORKSPACE
-  const tokens = await prepareTables(dynamoDb, definition, config, workspaceId)
+  const tokens = await prepareTables(dynamoDb, definition, config)
   await prepareSdk(
     config,
     createInProcessHandler(dynamoDb, () => 0),
@@ -149,5 +137,5 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   }
   // Before the looking at what is left.
   const spent = structuredClone(tally.read())
-  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config, workspaceId), ...spent }
+  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ...spent }
 }

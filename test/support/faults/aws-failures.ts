@@ -58,7 +58,10 @@ const copyRows = (call: string): Row[] => [
 /** DynamoDB says that it has not done it. */
 const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
 /** Whether the reservation is open is left open. */
-export const IN_DOUBT = dynamoDbRows('reservations.open').filter((row) => !isThrottling(row))
+export const IN_DOUBT: Row[] = [
+  ...dynamoDbRows('reservations.open').filter((row) => !isThrottling(row)),
+  ['reservations.open', 'never answers', 503, 'promotion_timed_out', HANGS],
+]
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
   // A ledger that is throttled has more load than it can carry: that is refused, after some patience.

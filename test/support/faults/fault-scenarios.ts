@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { newAttemptId } from '../../../lib/ids.ts'
 import type { OperationName } from '../http/operations.ts'
 import { deadlineIn } from '../http/rest-event.ts'
 import { patternBytes } from '../stores/pattern-bytes.ts'
@@ -36,146 +36,98 @@ const killAfter = async (process: TestProcess, call: string, work: () => Promise
   process.restart({ onTheWire: false })
 }
 
+const withDocument = async (process: TestProcess, idempotencyKey?: string): Promise<TestWorkspace> => {
+  const workspace = await withFile(process, SMALL)
+  await promote(process, workspace, undefined, idempotencyKey)
+  return workspace
+}
+
+/** Of the first document, or of what a deletion has left of it. */
 const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
-  for await (const { documentId } of process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
+  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
     return documentId
   throw new Error('the workspace has no document')
 }
 
-/** After which call a promotion died, and its Idempotency-Key. */
-const DEAD_PROMOTIONS: [call: string, key?: string][] = [
-  ['reservations.claim', KEY],
-  ['ledger.take'],
-  ['ledger.take', KEY],
-  ['reservations.open'],
-  ['CopyObject'],
-  ['documents.record'],
-]
-
-const withDeadDeletion = async (process: TestProcess, call: string): Promise<TestWorkspace> => {
+/** A promotion that died after this call, so long ago. */
+const deadPromotion = (call: string, agoMs: number, idempotencyKey?: string) => async (process: TestProcess) => {
   const workspace = await withFile(process, SMALL)
-  await promote(process, workspace)
+  await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey))
+  process.setClock(agoMs)
+  return workspace
+}
+
+const deadDeletion = (call: string) => async (process: TestProcess) => {
+  const workspace = await withDocument(process)
   const documentId = await documentIdOf(process, workspace)
   await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
   process.setClock(MINUTES_MS)
   return workspace
 }
 
-const tombstoneOf = async (process: TestProcess, workspaceId: WorkspaceId) => {
-  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
-    return documentId
-  throw new Error('the workspace has no tombstone')
-}
+const promoting = (
+  name: string,
+  prepare: Scenario['prepare'],
+  { key, documentsBefore = 0, ...more }: Partial<Scenario> & { key?: string } = {},
+): Scenario => ({
+  name,
+  prepare,
+  run: (process, workspace, limits) => promote(process, workspace, limits, key),
+  documentsBefore,
+  ...more,
+})
 
-const resolve = async (process: TestProcess, { workspaceId }: TestWorkspace, { boundMs }: RunLimits) => {
-  await process.resolveWorkspace(workspaceId, boundMs)
-  return undefined
-}
+const resolving = (name: string, prepare: Scenario['prepare'], documentsBefore: number): Scenario => ({
+  name: `the resolver after ${name}`,
+  prepare,
+  async run(process, { workspaceId }, { boundMs }) {
+    await process.resolveWorkspace(workspaceId, boundMs)
+    return undefined
+  },
+  documentsBefore,
+})
+
+const deleting = (what: string, prepare: Scenario['prepare']): Scenario => ({
+  name: `deleting ${what}`,
+  prepare,
+  async run(process, workspace, { boundMs }) {
+    await process.delete(workspace.workspaceId, await documentIdOf(process, workspace), boundMs)
+    return undefined
+  },
+  documentsBefore: 1,
+})
 
 export const SCENARIOS: Scenario[] = [
-  {
-    name: 'a small file',
-    prepare: (process) => withFile(process, SMALL),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'a file in parts',
-    prepare: (process) => withFile(process, LARGE),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'the first promotion of a workspace',
-    async prepare(process) {
-      const workspace = await process.newWorkspace()
-      await process.putFile(workspace, 'a.txt', SMALL)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'with an Idempotency-Key',
-    prepare: (process) => withFile(process, SMALL),
-    run: (process, workspace, limits) => promote(process, workspace, limits, KEY),
-    documentsBefore: 0,
-  },
-  {
-    name: 'a replay',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace, undefined, KEY)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits, KEY),
-    documentsBefore: 1,
-  },
-  {
-    name: 'refused for the quota',
-    prepare: (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  ...['ledger.take', 'CopyObject'].map((call) => ({
-    name: `in place of a twin that died after ${call}`,
-    async prepare(process: TestProcess) {
-      const workspace = await withFile(process, SMALL)
-      await killAfter(process, call, () => promote(process, workspace, undefined, KEY))
-      process.setClock(MINUTES_MS)
-      return workspace
-    },
-    run: (process: TestProcess, workspace: TestWorkspace, limits: RunLimits) =>
-      promote(process, workspace, limits, KEY),
-    documentsBefore: 0,
-    strayObjects: 1,
-  })),
-  ...DEAD_PROMOTIONS.map(([call, key]) => ({
-    name: `the resolver after ${call}${key ? ' with an Idempotency-Key' : ''}`,
-    async prepare(process: TestProcess) {
-      const workspace = await withFile(process, SMALL)
-      await killAfter(process, call, () => promote(process, workspace, undefined, key))
-      process.setClock(HOURS_MS)
-      return workspace
-    },
-    run: resolve,
-    documentsBefore: call === 'documents.record' ? 1 : 0,
-  })),
-  ...['reservations.note', 'documents.retire', 'ledger.mark', 'documents.close'].map((call) => ({
-    name: `the resolver after a deletion died after ${call}`,
-    prepare: (process: TestProcess) => withDeadDeletion(process, call),
-    run: resolve,
-    documentsBefore: 1,
-  })),
-  {
-    name: 'deleting what another deletion has begun to delete',
-    prepare: (process) => withDeadDeletion(process, 'documents.close'),
-    async run(process, { workspaceId }, { boundMs }) {
-      await process.delete(workspaceId, await tombstoneOf(process, workspaceId), boundMs)
-      return undefined
-    },
-    documentsBefore: 1,
-  },
-  {
-    name: 'deleting a document',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace)
-      return workspace
-    },
-    async run(process, workspace, { boundMs }) {
-      await process.delete(workspace.workspaceId, await documentIdOf(process, workspace), boundMs)
-      return undefined
-    },
-    documentsBefore: 1,
-  },
+  promoting('a small file', (process) => withFile(process, SMALL)),
+  promoting('a file in parts', (process) => withFile(process, LARGE)),
+  promoting('the first promotion of a workspace', async (process) => {
+    const workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', SMALL)
+    return workspace
+  }),
+  promoting('with an Idempotency-Key', (process) => withFile(process, SMALL), { key: KEY }),
+  promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
+  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1)),
+  ...['ledger.take', 'CopyObject'].map((call) =>
+    promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
+      key: KEY,
+      strayObjects: 1,
+    }),
+  ),
+  ...['ledger.take', 'reservations.open', 'CopyObject', 'documents.record'].map((call) =>
+    resolving(call, deadPromotion(call, HOURS_MS), call === 'documents.record' ? 1 : 0),
+  ),
+  ...['reservations.claim', 'ledger.take'].map((call) =>
+    resolving(`${call} with an Idempotency-Key`, deadPromotion(call, HOURS_MS, KEY), 0),
+  ),
+  ...['reservations.note', 'documents.retire', 'ledger.mark', 'documents.close'].map((call) =>
+    resolving(`${call} of a deletion`, deadDeletion(call), 1),
+  ),
+  deleting('a document', (process) => withDocument(process)),
+  deleting('what another deletion has begun to delete', deadDeletion('documents.close')),
   {
     name: 'a deletion through the API, beside a list and a download',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace)
-      return workspace
-    },
+    prepare: (process) => withDocument(process),
     async run(process, workspace, { workMs, undoMs }) {
       const parameters = { document_id: await documentIdOf(process, workspace) }
       const call = (name: OperationName) =>
@@ -198,9 +150,8 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'the audit, repairing',
     async prepare(process) {
-      const workspace = await withFile(process, SMALL)
+      const workspace = await withDocument(process)
       const { workspaceId } = workspace
-      await promote(process, workspace)
       const lost = await documentIdOf(process, workspace)
       await promote(process, workspace)
       const signal = AbortSignal.timeout(60_000)
