@@ -11,7 +11,7 @@ export type DeleteDocumentDependencies = ReleaseDependencies & { listing: Pick<D
 
 export interface Deletion {
   documentId: DocumentId
-  /** undefined: it had been deleted before this request. */
+  /** undefined: another request deleted it. */
   sizeBytes: number | undefined
   /** undefined: it could not be read. */
   usage: StorageUsage | undefined
@@ -31,5 +31,7 @@ export async function deleteDocumentForCaller(
     if (position === undefined) throw documentNotFound(documentId)
   }
   const usage = deleted?.usage ?? (await readUsage(request, deps, signal))
-  return { documentId, sizeBytes: deleted?.document.sizeBytes, usage }
+  // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran beside it are not.
+  const isOwn = deleted?.usage !== undefined
+  return { documentId, sizeBytes: isOwn ? deleted.document.sizeBytes : undefined, usage }
 }

@@ -59,7 +59,7 @@ describe('npm run admin -- documents', () => {
     const signal = AbortSignal.timeout(60_000)
     const document = await service().deps.documents.find(workspaceId, documentId as never, signal)
     if (!document) throw new Error('the document is not there')
-    await service().deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, signal)
+    await service().deps.reservations.open({ ...document, leaseExpiresAtMs: Date.now() + 60_000 }, false, signal)
     const deleted = await admin('documents', 'delete', 'ws_unsettled', documentId, '--yes')
     expect(deleted).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted, 1000 bytes given back') })
     expect(await service().stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, reservations: 0 })

@@ -81,11 +81,11 @@ describe('npm run admin -- workspaces delete', () => {
     const document = await service().deps.documents.find(workspaceId, documentId as never, signal)
     if (!document) throw new Error('the document is not there')
     const reservation = { ...document, leaseExpiresAtMs: Date.now() + 60_000 }
-    await service().deps.reservations.watch(reservation, signal)
+    await service().deps.reservations.note('late_copy', reservation, signal)
     const busy = await admin('workspaces', 'delete', 'ws_watched', '--empty', '--yes')
     expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('emptied but not deleted') })
     expect(await service().stateOf({ workspaceId, token })).toMatchObject({ documents: 0, usedBytes: 0 })
-    await service().deps.reservations.removeWatch(reservation, signal)
+    await service().deps.reservations.removeNote('late_copy', reservation, signal)
     expect(await admin('workspaces', 'delete', 'ws_watched', '--yes')).toMatchObject({ code: 0 })
   })
 })

@@ -56,13 +56,16 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
   return sent
 }
 
+/** The names of those that are sent side by side, in the order of their sending. */
+function byDepth(calls: Sent[]): string[][] {
+  const depths = Array.from({ length: Math.max(...calls.map(({ depth }) => depth)) }, (_, index) => index + 1)
+  return depths.map((depth) => calls.flatMap((call) => (call.depth === depth ? call.name : [])).sort())
+}
+
 describe('what a plain promotion asks of AWS', () => {
   it('is nine calls, not one more, of which six wait for each other', async () => {
     const calls = await watchCalls(() => service.promote(workspace, 'a.txt'))
-    const byDepth = [1, 2, 3, 4, 5, 6, 7].map((depth) => {
-      return calls.flatMap((call) => (call.depth === depth ? call.name : [])).sort()
-    })
-    expect(byDepth).toEqual([
+    expect(byDepth(calls)).toEqual([
       ['keys.find'],
       ['HeadObject', 'rateLimit.take'],
       ['ledger.take'],
@@ -70,9 +73,23 @@ describe('what a plain promotion asks of AWS', () => {
       // The unmarking is held back: nothing but the end waits for it.
       ['documents.record', 'ledger.unmark'],
       ['reservations.remove'],
-      [],
     ])
     expect(calls).toHaveLength(9)
+  })
+
+  it('is eleven calls with an Idempotency-Key, of which eight wait for each other', async () => {
+    const calls = await watchCalls(() => service.promote(workspace, 'a.txt', { idempotencyKey: 'a-key' }))
+    expect(byDepth(calls)).toEqual([
+      ['keys.find'],
+      ['HeadObject', 'rateLimit.take'],
+      ['reservations.claim'],
+      ['documents.find'],
+      ['ledger.take'],
+      ['CopyObject', 'reservations.open'],
+      ['documents.record', 'ledger.unmark'],
+      ['reservations.remove'],
+    ])
+    expect(calls).toHaveLength(11)
   })
 
   it('writes seven units, one of them for the index of lists, and reads one', async () => {

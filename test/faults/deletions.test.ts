@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
+import type { ServiceError } from '../../lib/errors.ts'
 import type { DocumentId } from '../../lib/ids.ts'
 import { BYTES, call, objectKeyOf, promoted, usePreparedProcesses } from '../support/faults/prepared-documents.ts'
 
@@ -40,7 +41,7 @@ describe('delete_document', () => {
 describe('200 parallel deletions of the same 20 documents', () => {
   // Minutes on a machine that does something else, too: 200 of them wait for one stand-in.
   it(
-    'give the bytes back once, every one is answered 200, and lists beside show none that is gone',
+    'give the bytes back once, every one is answered 200 in the end, and lists beside show none that is gone',
     {
       timeout: 300_000,
     },
@@ -54,7 +55,12 @@ describe('200 parallel deletions of the same 20 documents', () => {
         const deletions = ids.flatMap((id) => Array<string>(10).fill(id))
         const deletedAtMs = new Map<string, number>()
         const remove = async (id: string) => {
-          const outcome = await process.delete(workspace.workspaceId, id as DocumentId, 240_000)
+          const asked = () => process.delete(workspace.workspaceId, id as DocumentId, 240_000)
+          const again = (error: ServiceError): ReturnType<typeof asked> => {
+            if (error.reason !== 'too_many_deletions') throw error
+            return asked().catch(again)
+          }
+          const outcome = await asked().catch(again)
           if (outcome) deletedAtMs.set(id, Date.now())
           return outcome
         }
@@ -80,7 +86,7 @@ describe('200 parallel deletions of the same 20 documents', () => {
           isOver = true
         })
         const [outcomes] = await Promise.all([ended, listing()])
-        expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(20)
+        expect(outcomes.filter((outcome) => outcome?.usage !== undefined)).toHaveLength(20)
         expect(await process.stateOf(workspace)).toMatchObject({
           documents: 0,
           objects: 0,

@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { planParts } from '../../lib/aws/copy-plan.ts'
-import { dynamoDbError, dynamoDbRows, HANGS, LARGE, REFUSED, SMALL, s3Error } from '../support/faults/aws-failures.ts'
+import {
+  dynamoDbError,
+  dynamoDbRows,
+  HANGS,
+  IN_DOUBT,
+  LARGE,
+  REFUSED,
+  SMALL,
+  s3Error,
+} from '../support/faults/aws-failures.ts'
 import type { Fault } from '../support/faults/fault-proxy.ts'
-import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../support/faults/promotions-that-fail.ts'
+import {
+  expectLeftToResolver,
+  expectRow,
+  LARGE_BYTES,
+  usePromotionsThatFail,
+} from '../support/faults/promotions-that-fail.ts'
 import { deadlineIn } from '../support/http/rest-event.ts'
 
 describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
@@ -12,12 +26,17 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
     expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
   })
 
+  it.each(IN_DOUBT)('%s %s: %d %s, and left to the resolver', async (call, _, status, reason, fault) => {
+    const remainingMs = fault === HANGS ? deadlineIn(2000) : undefined
+    expectLeftToResolver(await promoteBroken(call, fault, Buffer.from('small'), remainingMs), status, reason)
+  })
+
   it.each(LARGE)('%s %s: %d %s', async (call, _, status, reason, fault) =>
     expectRow(await promoteBroken(call, fault, LARGE_BYTES), status, reason),
   )
 
   // Sooner than the clients would give up by themselves.
-  it.each(['HeadObject', 'ledger.take', 'CopyObject', 'reservations.open', 'documents.record'])(
+  it.each(['HeadObject', 'ledger.take', 'CopyObject', 'documents.record'])(
     '%s never answers: 503 promotion_timed_out, with everything undone',
     async (call) => {
       const broken = await promoteBroken(call, HANGS, Buffer.from('small'), deadlineIn(2000))

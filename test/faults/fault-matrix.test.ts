@@ -122,6 +122,8 @@ async function expectHealed(process: TestProcess, workspace: TestWorkspace, repa
 
 /** How often its requests get in each other's way at the rate limit differs. */
 const isParallel = ({ name }: Scenario) => name.includes('beside')
+/** Nobody knows whether the reservation is open: that and the copy beside it are left to the resolver. */
+const isOpeningInDoubt = ({ call, what }: PlannedFault) => call === 'reservations.open' && what !== 'throttled'
 const isAudit = ({ name }: Scenario) => name.startsWith('the audit')
 const idOf = (answer: AnyResponse) => (answer.body as { id: string }).id as never
 
@@ -143,7 +145,8 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
           const state = await process.stateOf(workspace)
           if (answer && answer.status !== 200) {
             expect(state.documents).toBe(scenario.documentsBefore)
-            expect(state.objects).toBeLessThanOrEqual(scenario.documentsBefore + (scenario.strayObjects ?? 0))
+            const strays = (scenario.strayObjects ?? 0) + (isOpeningInDoubt(fault) ? 1 : 0)
+            expect(state.objects).toBeLessThanOrEqual(scenario.documentsBefore + strays)
           }
           await expectHealed(process, workspace, isAudit(scenario))
           if (answer?.status === 200) {
@@ -163,9 +166,14 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
 describe('random pairs of faults', () => {
   it('leave nothing behind', { timeout: 600_000 }, async () => {
     // Calls that only a failing run makes are broken as well.
-    const undo = ['documents.fence', 'DeleteObject', 'ledger.mark', 'reservations.close', 'ledger.release'].map(
-      (call) => ({ call, occurrence: 1 }),
-    )
+    const undo = [
+      'documents.fence',
+      'reservations.note',
+      'DeleteObject',
+      'ledger.mark',
+      'reservations.close',
+      'ledger.release',
+    ].map((call) => ({ call, occurrence: 1 }))
     const plans = new Map<Scenario, { prepared: Prepared; faults: PlannedFault[] }>()
     await onProcesses.all([...SCENARIOS], async (scenario, process) => {
       const prepared = await prepare(scenario, process)

@@ -4,7 +4,7 @@ import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../support/fault
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/http/operations.ts'
 
 /** For what only the deadline ends. */
-const SHORT_MS = 5500
+const SHORT_MS = 8000
 const HOUR_MS = 3_600_000
 
 /** What each operation asks of AWS after its key and its rate limit: each call, once. */
@@ -15,13 +15,16 @@ const CALLS: Record<OperationName, string[]> = {
   delete_document: [
     'DeleteObject',
     'ListMultipartUploads',
+    'documents.close',
     'documents.find',
     'documents.finish',
     'documents.retire',
     'ledger.mark',
     'ledger.release',
-    'ledger.unmark',
+    'ledger.schedule',
     'reservations.find',
+    'reservations.note',
+    'reservations.removeNote',
   ],
   list_container_files: ['ListObjectsV2'],
   retrieve_container_file: ['HeadObject'],

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { dynamoDbError, LOST, REFUSED } from '../support/faults/aws-failures.ts'
-import { expectRow, kept, LARGE_BYTES, NOTHING, usePromotionsThatFail } from '../support/faults/promotions-that-fail.ts'
+import {
+  expectRow,
+  healedState,
+  kept,
+  LARGE_BYTES,
+  NOTHING,
+  usePromotionsThatFail,
+} from '../support/faults/promotions-that-fail.ts'
 import { deadlineIn } from '../support/http/rest-event.ts'
 
 describe.concurrent('a call that takes effect, and whose answer is lost or comes late', () => {
@@ -22,7 +29,8 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
       const { status } = await service.promote(workspace, 'a.txt')
       expect(isLost).toBe(true)
       const sent = service.takeCallNames().filter((name) => name === call).length
-      return { status, sent, state: await service.stateOf(workspace) }
+      const state = await service.stateOf(workspace)
+      return { status, sent, state, healed: state.reservations > 0 ? await healedState(service, workspace) : state }
     })
 
   it.each([
@@ -38,14 +46,19 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
     expect(state).toEqual(kept(5))
   })
 
-  it.each(['ledger.take', 'reservations.open'])(
-    '%s once applied with its answer lost: what opens is sent once, and undone',
-    async (call) => {
-      const { status, sent, state } = await promoteWithLostAnswer(call, Buffer.from('small'))
-      expect({ status, sent }).toEqual({ status: 503, sent: 1 })
-      expect(state).toEqual(NOTHING)
-    },
-  )
+  it('ledger.take once applied with its answer lost: what opens is sent once, and undone', async () => {
+    const { status, sent, state } = await promoteWithLostAnswer('ledger.take', Buffer.from('small'))
+    expect({ status, sent }).toEqual({ status: 503, sent: 1 })
+    expect(state).toEqual(NOTHING)
+  })
+
+  it('reservations.open once applied with its answer lost: sent once, and the resolver undoes it', async () => {
+    const { status, sent, state, healed } = await promoteWithLostAnswer('reservations.open', Buffer.from('small'))
+    expect({ status, sent }).toEqual({ status: 503, sent: 1 })
+    // The reservation, and the marker of its bytes.
+    expect(state).toEqual({ ...NOTHING, objects: 1, usedBytes: 5, reservations: 2 })
+    expect(healed).toEqual(NOTHING)
+  })
 
   it.each(['documents.record', 'CopyObject'])(
     '%s once applied with its answer lost: sent once, found to be there, and counted once',

@@ -10,7 +10,7 @@ import {
   useDocumentsApi,
 } from '../support/http/documents-api.ts'
 import { reasonOf } from '../support/http/promotion-answers.ts'
-import { createTestApi } from '../support/http/test-api.ts'
+import { createTestApi, NOW_MS } from '../support/http/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, list, remove, show } = files
@@ -62,6 +62,13 @@ describe('DELETE /v1/files/{id}', () => {
     expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
   })
 
+  it('counts one deletion of several that are asked for at once', async () => {
+    const { id } = (await files.api.promote({})).body as { id: string }
+    const answers = await Promise.all([remove(id), remove(id), remove(id)])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
+  })
+
   it('frees room for the next promotion at once', async () => {
     files.api.putFile('big.bin', Buffer.alloc(500))
     const ids = []
@@ -69,6 +76,25 @@ describe('DELETE /v1/files/{id}', () => {
     expect((await files.api.promote({ path: 'big.bin' })).status).toBe(403)
     await remove(ids[0] as string)
     expect((await files.api.promote({ path: 'big.bin' })).status).toBe(200)
+  })
+
+  it('is 503 when too many end at once; a repetition gives back what is still counted', async () => {
+    const { id } = (await files.api.promote({})).body as { id: string }
+    const mark = vi.spyOn(files.api.ledger, 'mark').mockResolvedValue('crowded')
+    const nowMs = vi.spyOn(files.api.dependencies, 'now')
+    let looks = 0
+    nowMs.mockImplementation(() => NOW_MS + 400 * ++looks)
+    const refused = await remove(id)
+    expect([refused.status, reasonOf(refused), refused.headers['retry-after']]).toEqual([
+      503,
+      'too_many_deletions',
+      '1',
+    ])
+    expect(idsOf(await list())).toEqual([])
+    mark.mockRestore()
+    nowMs.mockRestore()
+    const repeated = await remove(id)
+    expect([repeated.status, repeated.headers['storage-used-bytes']]).toEqual([200, '0'])
   })
 
   it("is 404 for what was never there, is malformed, or is another workspace's", async () => {

@@ -10,8 +10,11 @@ import {
   withKey,
 } from '../support/http/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/http/test-api.ts'
-import { LEASE_MS, type Step } from '../support/ports.ts'
+import { LEASE_MS } from '../support/ports.ts'
 import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
+
+/** Of an attempt; the marker goes last here. */
+type Step = 'claim' | 'take' | 'open' | 'unmark' | 'record'
 
 /**
  * Leaves what an attempt with the key, begun this long ago, leaves when its process dies: its object, perhaps its
@@ -20,15 +23,16 @@ import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
 async function leaveBehind(
   api: ReturnType<typeof createTestApi>,
   ageMs: number,
-  steps: Step[] = ['take', 'open', 'unmark'],
+  steps: Step[] = ['claim', 'take', 'open', 'unmark'],
 ) {
   const documentId = documentIdOfKey(WORKSPACE, KEY)
   const one = newReservation({ documentId, sizeBytes: 8, leaseExpiresAtMs: NOW_MS + LEASE_MS - ageMs })
   const { signal } = new AbortController()
-  await api.ledger.take(one, signal)
-  await api.reservations.open(one, signal)
+  await api.reservations.claim(one, signal)
+  if (steps.includes('take')) await api.ledger.take(one, signal)
+  if (steps.includes('open')) await api.reservations.open(one, true, signal)
   if (steps.includes('unmark')) await api.ledger.unmark(one, signal)
-  api.objects.documents.set(one.objectKey, { bytes: CSV, contentType: 'text/csv' })
+  if (steps.includes('open')) api.objects.documents.set(one.objectKey, { bytes: CSV, contentType: 'text/csv' })
   const names = { filename: PATH as FilePath, containerId: CONTAINER as ContainerId }
   if (steps.includes('record')) await api.documents.record({ ...newDocument(one), ...names }, signal)
   return one
@@ -73,9 +77,10 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
   })
 
   it.each<[string, number, Step[]]>([
-    ['40 s after it began, when nothing lives so long', 40_000, ['take', 'open', 'unmark']],
-    ['as soon, whatever of its marker is left', 40_000, ['take', 'open']],
-    ['once its lease is over, too', LEASE_MS, ['take', 'open', 'unmark']],
+    ['40 s after it began, when nothing lives so long', 40_000, ['claim', 'take', 'open', 'unmark']],
+    ['as soon, whatever of its marker is left', 40_000, ['claim', 'take', 'open']],
+    ['once its lease is over, too', LEASE_MS, ['claim', 'take', 'open', 'unmark']],
+    ['that had only begun', 40_000, ['claim']],
   ])('fixed: takes the place of a dead first request %s, and clears up after it', async (_, ageMs, steps) => {
     const api = createTestApi()
     const dead = await leaveBehind(api, ageMs, steps)
@@ -92,7 +97,7 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
     'replays the document of a first request that died between record and settle, %d ms after it began',
     async (ageMs) => {
       const api = createTestApi()
-      const dead = await leaveBehind(api, ageMs, ['take', 'open', 'unmark', 'record'])
+      const dead = await leaveBehind(api, ageMs, ['claim', 'take', 'open', 'unmark', 'record'])
       const response = await api.promote(withKey())
       expect([response.status, idOf(response)]).toEqual([200, dead.documentId])
       expect(response.headers['idempotency-replayed']).toBe('true')
@@ -102,7 +107,8 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
   it.each([
     [
       'with the twin done after the first look',
-      (api: ReturnType<typeof createTestApi>) => vi.spyOn(api.documents, 'find').mockResolvedValueOnce(undefined),
+      (api: ReturnType<typeof createTestApi>) =>
+        vi.spyOn(api.documents, 'findEvenDeleted').mockResolvedValueOnce(undefined),
     ],
   ])('undoes its own work and replays, %s', async (_, hide) => {
     const api = createTestApi()

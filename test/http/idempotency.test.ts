@@ -2,9 +2,13 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { UNLIMITED } from '../support/http/documents-api.ts'
 import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/http/idempotent-promotions.ts'
 import { expectRefusal } from '../support/http/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/http/test-api.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/http/test-api.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
 
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and counts it once', async () => {
@@ -99,6 +103,26 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expectOneDocument(api)
   })
 
+  it('is 400 for a day after its document was deleted, and then makes a new one', async () => {
+    let nowMs = NOW_MS
+    const api = createTestApi({ documents: createFakeDocumentRecords(() => nowMs), rateLimiter: UNLIMITED })
+    const first = idOf(await api.promote(withKey()))
+    await api.call('delete_document', { parameters: { document_id: first } })
+    for (const laterMs of [0, DAY_MS - 1000]) {
+      nowMs = NOW_MS + laterMs
+      expect(await api.promote(withKey())).toMatchObject({
+        status: 400,
+        body: { error: { metadata: { reason: 'idempotency_key_spent' } } },
+      })
+    }
+    expect(api.documents.documents.size).toBe(0)
+    expect((await api.promote(withKey('another'))).status).toBe(200)
+    nowMs = NOW_MS + DAY_MS + 1000
+    const second = await api.promote(withKey())
+    expect([second.status, idOf(second)]).toEqual([200, first])
+    expect(second.headers).not.toHaveProperty('idempotency-replayed')
+  })
+
   it.each(['', ' ', 'a b', 'ключ', 'a\tb', '"', '""', '"a', '"a b"', 'x'.repeat(256), '"\\x"'])(
     'is 400 for the key %j',
     async (key) => {
@@ -125,7 +149,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
 
   it('costs a request without the header nothing', async () => {
     const api = createTestApi()
-    const find = vi.spyOn(api.documents, 'find')
+    const find = vi.spyOn(api.documents, 'findEvenDeleted')
     await api.promote({ fileId: formatFileId(PATH) })
     expect(find).not.toHaveBeenCalled()
   })

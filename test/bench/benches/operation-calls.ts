@@ -22,7 +22,7 @@ const BARS: Partial<Record<OperationName, Spent>> = {
   list_documents: { dynamoDbCalls: 4, s3Calls: 0, readUnits: 4.5, writeUnits: 1 },
   retrieve_document: { dynamoDbCalls: 3, s3Calls: 0, readUnits: 2, writeUnits: 1 },
   download_document: { dynamoDbCalls: 3, s3Calls: 1, readUnits: 2, writeUnits: 1 },
-  delete_document: { dynamoDbCalls: 9, s3Calls: 2, readUnits: 3, writeUnits: 7 },
+  delete_document: { dynamoDbCalls: 12, s3Calls: 2, readUnits: 3, writeUnits: 10 },
 }
 /** Until a key is at rest again. */
 const REST_MS = 300

@@ -1,4 +1,12 @@
-import { DynamoDBClient, GetItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -91,14 +99,17 @@ async function remove(): Promise<void> {
   await limitRate()
   const { Item } = await find('bench-documents', 'document_id')
   await find('bench-reservations', 'reservation_id')
-  await dynamoDb.send(mark())
-  await dynamoDb.send(retire())
   const Key = Item?.object_key?.S
+  await dynamoDb.send(note(Key ?? ''))
+  await dynamoDb.send(schedule())
+  await dynamoDb.send(retire())
   await s3.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
   await s3.send(new DeleteObjectCommand({ Bucket, Key }))
+  await dynamoDb.send(mark())
+  await dynamoDb.send(closeTombstone())
   await dynamoDb.send(release())
   await dynamoDb.send(finish())
-  await dynamoDb.send(unmark())
+  await dynamoDb.send(removeNote())
 }
 
 const find = (TableName: string, sortKey: string) =>
@@ -110,78 +121,104 @@ const find = (TableName: string, sortKey: string) =>
     }),
   )
 
-const workspace = {
-  TableName: 'bench-workspaces',
-  Key: { workspace_id: { S: WORKSPACE } },
-  ExpressionAttributeNames: { '#markers': 'releases', '#marker': RELEASE },
-}
+const S = (value: string) => ({ S: value })
+const N = (value: number) => ({ N: `${value}` })
+const LEASE = N(1_795_254_120_000)
+const NOTE = { workspace_id: S(WORKSPACE), reservation_id: S(`deletion_${ATTEMPT}`) }
+
+const note = (objectKey: string) =>
+  new PutItemCommand({
+    TableName: 'bench-reservations',
+    Item: {
+      ...NOTE,
+      document_id: S(DOCUMENT),
+      attempt_id: S(ATTEMPT),
+      purpose: S('deletion'),
+      size_bytes: N(8763),
+      object_key: S(objectKey),
+      lease_expires_at: LEASE,
+    },
+  })
+
+const removeNote = () =>
+  new DeleteItemCommand({
+    TableName: 'bench-reservations',
+    Key: NOTE,
+    ConditionExpression: 'attempt_id = :attempt_id',
+    ExpressionAttributeValues: { ':attempt_id': S(ATTEMPT) },
+  })
+
+type Update = Omit<UpdateItemCommandInput, 'TableName' | 'Key'>
+
+const updateWorkspace = (update: Update) =>
+  new UpdateItemCommand({ TableName: 'bench-workspaces', Key: { workspace_id: S(WORKSPACE) }, ...update })
+
+const schedule = () =>
+  updateWorkspace({
+    UpdateExpression: 'SET check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
+    ConditionExpression: 'attribute_exists(workspace_id)',
+    ExpressionAttributeValues: { ':due_at': LEASE, ':shard': S('7'), ':one': N(1) },
+  })
+
+const ITS_MARKER = { '#markers': 'releases', '#marker': RELEASE }
 
 const mark = () =>
-  new UpdateItemCommand({
-    ...workspace,
+  updateWorkspace({
+    ExpressionAttributeNames: ITS_MARKER,
     UpdateExpression:
       'SET #markers.#marker = :marker, check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :one',
     ConditionExpression: 'attribute_not_exists(#markers.#marker) AND size(#markers) < :most',
     ExpressionAttributeValues: {
-      ':marker': {
-        M: {
-          n: { N: '8763' },
-          l: { N: '1795254120000' },
-          purpose: { S: 'deletion' },
-          document_id: { S: DOCUMENT },
-          attempt_id: { S: ATTEMPT },
-        },
-      },
-      ':most': { N: '8' },
-      ':due_at': { N: '1795254120000' },
-      ':shard': { S: '7' },
-      ':one': { N: '1' },
+      ':marker': { M: { n: N(8763), l: LEASE, p: S('d'), a: S(ATTEMPT) } },
+      ':most': N(8),
+      ':due_at': LEASE,
+      ':shard': S('7'),
+      ':one': N(1),
     },
+    ReturnValues: 'ALL_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 
-const document = {
-  TableName: 'bench-documents',
-  Key: { workspace_id: { S: WORKSPACE }, document_id: { S: DOCUMENT } },
-}
-
-const retire = () =>
-  new UpdateItemCommand({
-    ...document,
+const release = () =>
+  updateWorkspace({
+    ExpressionAttributeNames: ITS_MARKER,
     UpdateExpression:
-      'SET record_kind = :tombstone, retired_by = :release_id REMOVE filename, mime_type, size_bytes, listed_at, container_id, created_by',
-    ConditionExpression: '(record_kind = :document AND attempt_id = :attempt_id) OR retired_by = :release_id',
-    ExpressionAttributeValues: {
-      ':tombstone': { S: 'tombstone' },
-      ':document': { S: 'document' },
-      ':attempt_id': { S: ATTEMPT },
-      ':release_id': { S: RELEASE },
-    },
+      'SET remaining_bytes = remaining_bytes + #markers.#marker.n REMOVE #markers.#marker ADD version :one, undos :one',
+    ConditionExpression: 'attribute_exists(#markers.#marker)',
+    ExpressionAttributeValues: { ':one': N(1) },
     ReturnValues: 'ALL_NEW',
   })
 
-const release = () =>
+const IS_UNFINISHED = '(record_kind = :tombstone AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))'
+const TOMBSTONE = { ':tombstone': S('tombstone'), ':attempt_id': S(ATTEMPT) }
+
+const updateDocument = (update: Update) =>
   new UpdateItemCommand({
-    ...workspace,
-    UpdateExpression:
-      'SET remaining_bytes = remaining_bytes + #markers.#marker.n, #markers.#marker.n = :no_bytes ADD version :one',
-    ConditionExpression: 'attribute_exists(#markers.#marker)',
-    ExpressionAttributeValues: { ':no_bytes': { N: '0' }, ':one': { N: '1' } },
+    TableName: 'bench-documents',
+    Key: { workspace_id: S(WORKSPACE), document_id: S(DOCUMENT) },
+    ...update,
+  })
+
+const retire = () =>
+  updateDocument({
+    UpdateExpression: 'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, created_by',
+    ConditionExpression: `(record_kind = :document AND attempt_id = :attempt_id) OR ${IS_UNFINISHED}`,
+    ExpressionAttributeValues: { ...TOMBSTONE, ':document': S('document') },
     ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  })
+
+const closeTombstone = () =>
+  updateDocument({
+    UpdateExpression: 'SET closed_by = :release_id, closed_in = :version',
+    ConditionExpression: `${IS_UNFINISHED} AND attribute_not_exists(closed_by)`,
+    ExpressionAttributeValues: { ...TOMBSTONE, ':release_id': S(RELEASE), ':version': N(1_795_254_120_001) },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })
 
 const finish = () =>
-  new UpdateItemCommand({
-    ...document,
+  updateDocument({
     UpdateExpression: 'SET expires_at = :expires_at',
-    ConditionExpression: 'retired_by = :release_id',
-    ExpressionAttributeValues: { ':release_id': { S: RELEASE }, ':expires_at': { N: '1795340400' } },
-  })
-
-const unmark = () =>
-  new UpdateItemCommand({
-    ...workspace,
-    UpdateExpression: 'REMOVE #markers.#marker ADD version :one',
-    ConditionExpression: 'attribute_exists(#markers.#marker)',
-    ExpressionAttributeValues: { ':one': { N: '1' } },
+    ConditionExpression: 'closed_by = :release_id',
+    ExpressionAttributeValues: { ':release_id': S(RELEASE), ':expires_at': N(1_795_340_400) },
   })

@@ -115,9 +115,9 @@ const record = (path: string, sizeBytes: number) =>
     TableName: 'bench-documents',
     Key: { workspace_id: { S: WORKSPACE }, document_id: { S: `file_${ATTEMPT}` } },
     UpdateExpression:
-      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by, listed_at = :listed_at REMOVE expires_at, retired_by',
+      'SET record_kind = :record_kind, attempt_id = :attempt_id, object_key = :object_key, filename = :filename, mime_type = :mime_type, size_bytes = :size_bytes, created_at = :created_at, container_id = :container_id, created_by = :created_by, listed_at = :listed_at REMOVE expires_at, closed_by, closed_in',
     ConditionExpression:
-      'attribute_not_exists(document_id) OR (record_kind = :tombstone AND attribute_exists(expires_at) AND (attribute_not_exists(fenced_through) OR fenced_through < :attempt_id) AND (attribute_not_exists(attempt_id) OR attempt_id < :attempt_id))',
+      'attribute_not_exists(document_id) OR (record_kind = :tombstone AND (expires_at <= :now OR (attribute_not_exists(attempt_id) AND (attribute_not_exists(fenced_through) OR fenced_through < :attempt_id))))',
     ExpressionAttributeValues: {
       ':record_kind': { S: 'document' },
       ':attempt_id': { S: ATTEMPT },
@@ -130,6 +130,7 @@ const record = (path: string, sizeBytes: number) =>
       ':created_by': { S: 'key_bench' },
       ':listed_at': { S: `2026-11-21T09:38:35.556Z file_${ATTEMPT}` },
       ':tombstone': { S: 'tombstone' },
+      ':now': { N: '1795254000' },
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   })

@@ -4,11 +4,12 @@ import { UnreadableItemError } from '../../../lib/unreadable-item.ts'
 
 const PARALLEL = 8
 const MAX_RESOLUTIONS = 1000
+const CLAIM_MS = 60_000
 
 /** Of commit 459dfe7: the shards one after the other, eight workspaces at once, up to a thousand resolutions, on one function instance. */
 export const MEMORY_MIB_BEFORE = 512
 
-/** Goes through what is due as that commit did; looks at each workspace as today's code does, without a claim. */
+/** Goes through what is due as that commit did; looks at each workspace as today's code does. */
 export async function resolveAsBefore(
   deps: ResolverDependencies & { ledgers: LedgerMaintenance },
   signal: AbortSignal,
@@ -16,7 +17,11 @@ export async function resolveAsBefore(
   let resolutions = 0
   const batch: DueWorkspace[] = []
   const resolveOne = async ({ workspaceId }: DueWorkspace) => {
-    const bounds = { maxResolutions: MAX_RESOLUTIONS - resolutions, timeoutEachMs: 10_000 }
+    const bounds = {
+      maxResolutions: MAX_RESOLUTIONS - resolutions,
+      timeoutEachMs: 10_000,
+      claimUntilMs: deps.now() + CLAIM_MS,
+    }
     try {
       const { settled, released, failed } = await resolveWorkspace(workspaceId, bounds, deps, signal)
       return settled + released + failed

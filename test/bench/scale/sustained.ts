@@ -152,7 +152,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
     open.set(isTakingOnly ? attemptId : documentId, reservation.leaseExpiresAtMs)
     await promoter.ledger.take(reservation, signal)
     if (isTakingOnly) return
-    await promoter.reservations.open(reservation, signal)
+    await promoter.reservations.open(reservation, false, signal)
     await promoter.ledger.unmark(reservation, signal)
   }
 }

@@ -74,6 +74,7 @@ function answerTo(
     case 'rateLimit.take':
       return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], expires_at: values[':expires_at'] } }
     case 'ledger.take':
+    case 'ledger.mark':
     case 'ledger.release':
       return { Attributes: LEDGER }
     case 'ledger.read':

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 interface DynamoDbInput {
+  ConditionExpression?: string
   TableName: string
   IndexName?: string
   UpdateExpression?: string
@@ -26,18 +27,20 @@ export function nameDynamoDbCall({ body }: { body: string }, headers: IncomingMe
 function nameDocumentsCall(operation: string, { UpdateExpression = '' }: DynamoDbInput): string {
   if (UpdateExpression.includes('filename = ')) return 'record'
   if (UpdateExpression.startsWith('SET listed_at = ')) return 'addToListing'
-  if (UpdateExpression.includes('retired_by = ')) return 'retire'
+  if (UpdateExpression.includes('REMOVE filename')) return 'retire'
+  if (UpdateExpression.includes('closed_by = ')) return 'close'
   if (UpdateExpression.includes('fenced_through = ')) return 'fence'
   if (UpdateExpression.includes('expires_at = ')) return 'finish'
   return nameRead(operation)
 }
 
-function nameReservationsCall(operation: string, { Item, Key }: DynamoDbInput): string {
-  const isWatch = Key?.reservation_id?.S.startsWith('late_copy_')
-  const openings: Record<string, string> = { promotion: 'open', fence: 'forestall', late_copy: 'watch' }
-  if (operation === 'PutItem') return openings[Item?.purpose?.S ?? ''] ?? operation
+function nameReservationsCall(operation: string, { Item, Key, ConditionExpression = '' }: DynamoDbInput): string {
+  const isNote = /^(late_copy|deletion)_/.test(Key?.reservation_id?.S ?? '')
+  const puts: Record<string, string> = { promotion: 'open', forestalled: 'forestall', claim: 'claim' }
+  if (operation === 'PutItem') return puts[Item?.purpose?.S ?? ''] ?? 'note'
   if (operation === 'UpdateItem') return 'close'
-  if (operation === 'DeleteItem') return isWatch ? 'removeWatch' : 'remove'
+  if (operation === 'DeleteItem' && ConditionExpression.includes('purpose')) return 'forestall'
+  if (operation === 'DeleteItem') return isNote ? 'removeNote' : 'remove'
   return nameRead(operation)
 }
 
@@ -46,11 +49,11 @@ function nameLedgerCall(operation: string, { IndexName, UpdateExpression }: Dyna
   if (operation === 'GetItem') return 'read'
   if (operation === 'PutItem') return 'createWorkspace'
   if (UpdateExpression === undefined) return nameRead(operation)
-  if (UpdateExpression.includes('if_not_exists(takings')) return 'completeWorkspace'
   if (UpdateExpression.includes('remaining_bytes - ')) return 'take'
   if (UpdateExpression.includes('remaining_bytes + #markers')) return 'release'
   if (UpdateExpression.includes('#marker = :marker')) return 'mark'
   if (UpdateExpression.startsWith('REMOVE #markers')) return 'unmark'
+  if (UpdateExpression.startsWith('SET check_due_at = if_not_exists')) return 'schedule'
   if (UpdateExpression.includes('= :remaining_bytes')) return 'correct'
   return UpdateExpression.includes(':difference') ? 'setQuota' : 'reschedule'
 }

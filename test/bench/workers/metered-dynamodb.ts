@@ -12,7 +12,7 @@ import {
 } from '../../../lib/ids.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 import { startLimitedDynamoDb } from '../../support/dynamodb/start-limited-dynamodb.ts'
-import { prepareTables, WORKSPACE } from '../contention/service.ts'
+import { prepareTables, USUAL_WORKSPACE as WORKSPACE } from '../contention/service.ts'
 import { serve } from '../worker.ts'
 
 export interface Metered {
@@ -34,7 +34,7 @@ const { endpoint, dynamoDb } = await startLimitedDynamoDb({
 const methods = {
   /** Makes the tables of the template, and a workspace with as many documents. */
   async start({ definition, documents }: { definition: Pick<ServiceDefinition, 'tables'>; documents: number }) {
-    const [token = ''] = await prepareTables(dynamoDb, definition, config)
+    const [token = ''] = await prepareTables(dynamoDb, definition, config, WORKSPACE)
     const documentIds: DocumentId[] = []
     for (let number = 0; number < documents; number++) {
       const attemptId = newAttemptId()

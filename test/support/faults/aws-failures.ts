@@ -55,14 +55,21 @@ const copyRows = (call: string): Row[] => [
   [call, 'answers 200 with nothing', 503, 'service_unavailable', EMPTY_200],
 ]
 
+/** DynamoDB says that it has not done it. */
+const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
+/** Whether the reservation is open is left open. */
+export const IN_DOUBT: Row[] = [
+  ...dynamoDbRows('reservations.open').filter((row) => !isThrottling(row)),
+  ['reservations.open', 'never answers', 503, 'promotion_timed_out', HANGS],
+]
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
   // A ledger that is throttled has more load than it can carry: that is refused, after some patience.
   ...dynamoDbRows('ledger.take').map(([call, what, status, reason, fault]): Row => {
-    const isLoad = what === 'throttles' || what === 'limits the account'
+    const isLoad = isThrottling([call, what, status, reason, fault])
     return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]
   }),
-  ...dynamoDbRows('reservations.open'),
+  ...dynamoDbRows('reservations.open').filter(isThrottling),
   ...dynamoDbRows('documents.record'),
   ['HeadObject', 'asks to slow down', 503, 'service_unavailable', headError(503)],
   ['HeadObject', 'fails inside', 503, 'service_unavailable', headError(500)],

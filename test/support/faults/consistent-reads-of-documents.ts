@@ -6,7 +6,6 @@ import {
   type ConsistentRead,
   collect,
   dieAfter,
-  FILE,
   KEY,
   ofTable,
   promote,
@@ -86,11 +85,12 @@ export const READS_OF_DOCUMENTS: readonly ConsistentRead[] = [
   },
   {
     read: 'the reservation of a twin',
-    promise: 'a repetition is not refused for bytes that its own first request has taken',
+    promise: 'a repetition is not refused for good because the file has gone, while its first request may be running',
     isRead: ofTable('-reservations', 'GetItem'),
     async check(process, reading) {
-      const workspace = await withFile(process, FILE.length)
+      const workspace = await withFile(process)
       await dieAfter(process, 'reservations.open', () => promote(process, workspace, KEY))
+      await process.removeFile(workspace, 'a.txt')
       const { status, body } = await reading(() => promote(process, workspace, KEY))
       expect({ status, body }).toMatchObject({
         status: 503,

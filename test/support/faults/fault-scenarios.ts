@@ -13,6 +13,8 @@ const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 const TOO_MUCH = Buffer.from('more than fits')
 const KEY = 'key-of-the-caller'
 const HOURS_MS = 2 * 3_600_000
+/** Longer than a lease, and soon enough for the resolver to go on with a deletion. */
+const MINUTES_MS = 5 * 60_000
 
 const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 9): Promise<TestWorkspace> => {
   const workspace = await process.newWorkspace(quotaBytes)
@@ -25,112 +27,107 @@ const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLim
     ...(idempotencyKey && { idempotencyKey }),
   })
 
-/** A promotion whose process is killed right after this call. */
-const killAfter = async (process: TestProcess, workspace: TestWorkspace, call: string): Promise<void> => {
+/** Work whose process is killed right after this call. */
+const killAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>): Promise<void> => {
   process.restart()
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
-  await Promise.race([promote(process, workspace).catch(() => undefined), process.died()])
+  await Promise.race([work().catch(() => undefined), process.died()])
   if (!process.isDead()) throw new Error(`there was no ${call}`)
   process.restart({ onTheWire: false })
 }
 
+const withDocument = async (process: TestProcess, idempotencyKey?: string): Promise<TestWorkspace> => {
+  const workspace = await withFile(process, SMALL)
+  await promote(process, workspace, undefined, idempotencyKey)
+  return workspace
+}
+
+/** Of the first document, or of what a deletion has left of it. */
 const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
-  for await (const { documentId } of process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
+  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
     return documentId
   throw new Error('the workspace has no document')
 }
 
+/** A promotion that died after this call, so long ago. */
+const deadPromotion = (call: string, agoMs: number, idempotencyKey?: string) => async (process: TestProcess) => {
+  const workspace = await withFile(process, SMALL)
+  await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey))
+  process.setClock(agoMs)
+  return workspace
+}
+
+const deadDeletion = (call: string) => async (process: TestProcess) => {
+  const workspace = await withDocument(process)
+  const documentId = await documentIdOf(process, workspace)
+  await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
+  process.setClock(MINUTES_MS)
+  return workspace
+}
+
+const promoting = (
+  name: string,
+  prepare: Scenario['prepare'],
+  { key, documentsBefore = 0, ...more }: Partial<Scenario> & { key?: string } = {},
+): Scenario => ({
+  name,
+  prepare,
+  run: (process, workspace, limits) => promote(process, workspace, limits, key),
+  documentsBefore,
+  ...more,
+})
+
+const resolving = (name: string, prepare: Scenario['prepare'], documentsBefore: number): Scenario => ({
+  name: `the resolver after ${name}`,
+  prepare,
+  async run(process, { workspaceId }, { boundMs }) {
+    await process.resolveWorkspace(workspaceId, boundMs)
+    return undefined
+  },
+  documentsBefore,
+})
+
+const deleting = (what: string, prepare: Scenario['prepare']): Scenario => ({
+  name: `deleting ${what}`,
+  prepare,
+  async run(process, workspace, { boundMs }) {
+    await process.delete(workspace.workspaceId, await documentIdOf(process, workspace), boundMs)
+    return undefined
+  },
+  documentsBefore: 1,
+})
+
 export const SCENARIOS: Scenario[] = [
-  {
-    name: 'a small file',
-    prepare: (process) => withFile(process, SMALL),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'a file in parts',
-    prepare: (process) => withFile(process, LARGE),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'the first promotion of a workspace',
-    async prepare(process) {
-      const workspace = await process.newWorkspace()
-      await process.putFile(workspace, 'a.txt', SMALL)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'with an Idempotency-Key',
-    prepare: (process) => withFile(process, SMALL),
-    run: (process, workspace, limits) => promote(process, workspace, limits, KEY),
-    documentsBefore: 0,
-  },
-  {
-    name: 'a replay',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace, undefined, KEY)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits, KEY),
-    documentsBefore: 1,
-  },
-  {
-    name: 'refused for the quota',
-    prepare: (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1),
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-  },
-  {
-    name: 'refused until a dead promotion is resolved',
-    async prepare(process) {
-      const workspace = await withFile(process, TOO_MUCH, TOO_MUCH.length)
-      await killAfter(process, workspace, 'CopyObject')
-      process.setClock(HOURS_MS)
-      return workspace
-    },
-    run: (process, workspace, limits) => promote(process, workspace, limits),
-    documentsBefore: 0,
-    strayObjects: 1,
-  },
-  ...['ledger.take', 'reservations.open', 'CopyObject', 'documents.record'].map((call) => ({
-    name: `the resolver after ${call}`,
-    async prepare(process: TestProcess) {
-      const workspace = await withFile(process, SMALL)
-      await killAfter(process, workspace, call)
-      process.setClock(HOURS_MS)
-      return workspace
-    },
-    async run(process: TestProcess, { workspaceId }: TestWorkspace, { boundMs }: RunLimits) {
-      await process.resolveWorkspace(workspaceId, boundMs)
-      return undefined
-    },
-    documentsBefore: call === 'documents.record' ? 1 : 0,
-  })),
-  {
-    name: 'deleting a document',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace)
-      return workspace
-    },
-    async run(process, workspace, { boundMs }) {
-      await process.delete(workspace.workspaceId, await documentIdOf(process, workspace), boundMs)
-      return undefined
-    },
-    documentsBefore: 1,
-  },
+  promoting('a small file', (process) => withFile(process, SMALL)),
+  promoting('a file in parts', (process) => withFile(process, LARGE)),
+  promoting('the first promotion of a workspace', async (process) => {
+    const workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', SMALL)
+    return workspace
+  }),
+  promoting('with an Idempotency-Key', (process) => withFile(process, SMALL), { key: KEY }),
+  promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
+  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1)),
+  ...['ledger.take', 'CopyObject'].map((call) =>
+    promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
+      key: KEY,
+      strayObjects: 1,
+    }),
+  ),
+  ...['ledger.take', 'reservations.open', 'CopyObject', 'documents.record'].map((call) =>
+    resolving(call, deadPromotion(call, HOURS_MS), call === 'documents.record' ? 1 : 0),
+  ),
+  ...['reservations.claim', 'ledger.take'].map((call) =>
+    resolving(`${call} with an Idempotency-Key`, deadPromotion(call, HOURS_MS, KEY), 0),
+  ),
+  ...['reservations.note', 'documents.retire', 'ledger.mark', 'documents.close'].map((call) =>
+    resolving(`${call} of a deletion`, deadDeletion(call), 1),
+  ),
+  deleting('a document', (process) => withDocument(process)),
+  deleting('what another deletion has begun to delete', deadDeletion('documents.close')),
   {
     name: 'a deletion through the API, beside a list and a download',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace)
-      return workspace
-    },
+    prepare: (process) => withDocument(process),
     async run(process, workspace, { workMs, undoMs }) {
       const parameters = { document_id: await documentIdOf(process, workspace) }
       const call = (name: OperationName) =>
@@ -153,9 +150,8 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'the audit, repairing',
     async prepare(process) {
-      const workspace = await withFile(process, SMALL)
+      const workspace = await withDocument(process)
       const { workspaceId } = workspace
-      await promote(process, workspace)
       const lost = await documentIdOf(process, workspace)
       await promote(process, workspace)
       const signal = AbortSignal.timeout(60_000)

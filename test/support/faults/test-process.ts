@@ -168,7 +168,12 @@ export async function startTestProcess(
     },
     resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>
       actAs('resolve-reservations', () =>
-        resolveWorkspace(workspaceId, RESOLVER_BOUNDS, composed.deps, bounded(timeoutMs)),
+        resolveWorkspace(
+          workspaceId,
+          { ...RESOLVER_BOUNDS, claimUntilMs: now() + PATIENT_MS },
+          composed.deps,
+          bounded(timeoutMs),
+        ),
       ),
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = PATIENT_MS): Promise<Finding[]> {
       const findings: Finding[] = []

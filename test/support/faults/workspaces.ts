@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
-import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
@@ -64,6 +69,11 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
     },
 
+    async removeFile({ workspaceId }: TestWorkspace, path: string): Promise<void> {
+      const Key = `sandboxes/${workspaceId}/sess_1/${path}`
+      await s3.send(new DeleteObjectCommand({ Bucket: config.sandboxBucket, Key }))
+    },
+
     /** An object that is named as those of documents are, and belongs to none. */
     async putDocumentObject({ workspaceId }: TestWorkspace, bytes: Buffer): Promise<void> {
       const Key = createObjectKeys(config.keyTemplates).documentObject(newIds(workspaceId))
@@ -81,12 +91,11 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
         ...config,
         client: dynamoDb,
         tableName: config.workspacesTable,
-        now: Date.now,
       })
       const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
       const signal = AbortSignal.timeout(60_000)
       expect((await ledger.take(reservation, signal)).outcome).toBe('taken')
-      expect(await reservations.open(reservation, signal)).toEqual({ outcome: 'opened' })
+      expect(await reservations.open(reservation, false, signal)).toBe('opened')
       await ledger.unmark(reservation, signal)
     },
 

@@ -43,7 +43,7 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
   const now = () => NOW_MS
   const apiKeys = createFakeApiKeyStore()
   const objects = createFakeObjectStore()
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2, now })
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2 })
   const reservations = createFakeReservations()
   const documents = createFakeDocumentRecords()
   const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
@@ -57,7 +57,6 @@ export function createTestApi(change: Partial<Dependencies> = {}) {
     apiKeys,
     objects,
     ledger,
-    ledgers: ledger,
     reservations,
     admission: createAdmission({ now }),
     documents,
