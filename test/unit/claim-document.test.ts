@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Progress } from '../../lib/promotion/end-attempt.ts'
 import { claim, DEAD_AFTER_MS, rows, twinOf } from '../support/maintenance/claiming.ts'
 import { createPorts, type Step } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
@@ -44,6 +45,15 @@ describe('claimDocument', () => {
       expect(rows(ports)).toEqual(before)
     },
   )
+
+  it('says whether there is a claim to remove', async () => {
+    const ports = createPorts()
+    const [one, other] = [{ reservation: 'none' }, { reservation: 'none' }] as Progress[]
+    const first = ports.begin()
+    await claim(ports, first, one)
+    await claim(ports, twinOf(ports, first), other)
+    expect([one?.reservation, other?.reservation]).toEqual(['claimed', 'none'])
+  })
 
   it('leaves alone a twin that is being taken back, however old', async () => {
     const ports = createPorts()

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../lib/errors.ts'
 import { claimDocument } from '../../../lib/promotion/claim-document.ts'
+import type { Progress } from '../../../lib/promotion/end-attempt.ts'
 import type { Reservation } from '../../../lib/promotion/reservations.ts'
 import type { Ports } from '../ports.ts'
 
@@ -9,9 +10,16 @@ export const LOST = new ServiceError('service_unavailable', { isUnanswered: true
 /** Nothing lives longer. */
 export const DEAD_AFTER_MS = 40_000
 
+const begun = (): Progress => ({
+  isTaken: false,
+  reservation: 'none',
+  copy: 'none',
+  unmarked: Promise.resolve(false),
+})
+
 /** @returns why it was not claimed */
-export const claim = ({ deps }: Ports, one: Reservation): Promise<unknown> =>
-  claimDocument(one, deps, signal).then(
+export const claim = ({ deps }: Ports, one: Reservation, progress = begun()): Promise<unknown> =>
+  claimDocument(one, progress, deps, signal).then(
     () => undefined,
     (reason) => reason,
   )
