@@ -31,6 +31,7 @@ interface ReservationItem {
 }
 
 const IS_FREE_ROW = 'attribute_not_exists(reservation_id)'
+const IS_DEAD_ROW = 'attempt_id = :dead'
 const IS_OWN_ROW = 'attempt_id = :attempt_id'
 const IS_PROMOTION = 'purpose = :promotion'
 const IS_CLAIM = 'purpose = :claim'
@@ -50,10 +51,8 @@ export function createReservations({
       const command = new PutItemCommand({
         TableName,
         Item: marshall(toItem(reservation, 'claim')),
-        ConditionExpression: dead ? `${IS_FREE_ROW} OR (${IS_OWN_ROW} AND ${IS_CLAIM})` : IS_FREE_ROW,
-        ...(dead && {
-          ExpressionAttributeValues: marshall({ ':attempt_id': dead.attemptId, ':claim': 'claim' }),
-        }),
+        ConditionExpression: dead ? `${IS_FREE_ROW} OR (${IS_DEAD_ROW} AND ${IS_CLAIM})` : IS_FREE_ROW,
+        ...(dead && { ExpressionAttributeValues: marshall({ ':dead': dead.attemptId, ':claim': 'claim' }) }),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       })
       const write = await conditionally(send(client, command, { name: 'reservations.claim', signal, ...OPENING }))

@@ -70,9 +70,8 @@ export function describeReservations(name: string, make: () => Reservations): vo
     })
 
     describe('claim', () => {
-      it('is had by the first, however often it asks; the second is told of it, and changes nothing', async () => {
+      it('is had by the first; the second is told of it, and changes nothing', async () => {
         const one = await claimed()
-        await claimed(one)
         const twin = twinOf(one)
         expect(await claim(twin)).toEqual(as('claim', one))
         await reservations.remove(twin, signal)

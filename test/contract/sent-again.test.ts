@@ -102,12 +102,6 @@ describe('a write that closes something', () => {
       left: ledger,
       expected: [77, 0, []],
     }),
-    'reservations.claim': () => ({
-      close: () => on.ports.reservations.claim(on.one, signal),
-      answers: [undefined],
-      left: purposes,
-      expected: ['claim'],
-    }),
     'reservations.forestall, before it is opened': () => ({
       close: () => on.ports.reservations.forestall(on.one, false, signal),
       answers: ['forestalled'],
@@ -206,10 +200,7 @@ describe('a write that closes something', () => {
           ['it is lost twice', [LOST, FAILED_AFTER]],
           ['it is throttled again and again', Array<Fault>(6).fill(THROTTLED)],
         ] as [string, WriteFault[]][]
-      )
-        // A claim holds nothing yet: its patience is short.
-        .filter(([what]) => name !== 'reservations.claim' || !what.includes('throttled'))
-        .map(([what, faults]) => ({ name, what, faults })),
+      ).map(([what, faults]) => ({ name, what, faults })),
     ),
   )('$name is sent again when $what, and done once', async ({ name, faults }) => {
     const { prepare, close, answers, left, expected } = (closings[name] as () => Closing)()

@@ -30,6 +30,10 @@ describe('a write that opens something', () => {
       open: () => on.ports.ledger.mark(newRelease(on.one, 'deletion'), signal),
       isOpen: async () => (await on.calm.ledger.read(on.workspaceId, signal))?.releases.length === 1,
     }),
+    'reservations.claim': () => ({
+      open: () => on.ports.reservations.claim(on.one, signal),
+      isOpen: async () => (await on.calm.reservations.find(on.one, signal))?.purpose === 'claim',
+    }),
     'reservations.open': () => ({
       open: () => on.ports.reservations.open(on.one, false, signal),
       isOpen: async () => (await on.calm.reservations.find(on.one, signal))?.purpose === 'promotion',

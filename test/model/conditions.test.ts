@@ -14,7 +14,7 @@ const FRAGMENTS = {
   IS_NOT_CROWDED: 'size(#markers) < :most',
   IS_MARKED: 'attribute_exists(#markers.#marker)',
   IS_FREE_ROW: 'attribute_not_exists(reservation_id)',
-  IS_OWN_OR_DEAD: 'attempt_id IN (:attempt_id, :dead)',
+  IS_DEAD_ROW: 'attempt_id = :dead',
   IS_PROMOTION: 'purpose = :promotion',
   IS_CLAIM: 'purpose = :claim',
   IS_FREE: 'attribute_not_exists(document_id)',
@@ -46,7 +46,8 @@ const CALLS: Partial<Record<WriteName, (client: DynamoDBClient) => Promise<unkno
   markDeletion: (client) => ledgerOf(client).mark(deletion, signal),
   unmark: (client) => ledgerOf(client).unmark(reservation, signal),
   release: (client) => ledgerOf(client).release(undo, signal),
-  claim: (client) => reservationsOf(client).claim(reservation, signal),
+  claim: (client) =>
+    reservationsOf(client).claim(reservation, signal, { ...reservation, purpose: 'claim', closedBy: undefined }),
   open: (client) => reservationsOf(client).open(reservation, false, signal),
   openClaimed: (client) => reservationsOf(client).open(reservation, true, signal),
   forestall: (client) => reservationsOf(client).forestall(reservation, false, signal),

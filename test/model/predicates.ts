@@ -1,4 +1,3 @@
-import { promotionOf } from './promotion.ts'
 import {
   type Call,
   CLAIM,
@@ -44,10 +43,8 @@ export const PREDICATES = {
   // A reservation
   IS_FREE_ROW: (world, call) => rowOf(world, call).attempt === 0,
   IS_OWN_ROW: (world, call) => rowOf(world, call).attempt === call.attempt,
-  /** The sender's own, or that of the dead attempt whose place it takes. */
-  IS_OWN_OR_DEAD: (world, call) =>
-    rowOf(world, call).attempt === call.attempt ||
-    rowOf(world, call).attempt === promotionOf(world, call.sender).attempt,
+  /** That of the dead attempt whose place it takes. */
+  IS_DEAD_ROW: (world, call) => rowOf(world, call).attempt === call.attempt,
   IS_PROMOTION: (world, call) => rowOf(world, call).purpose === PROMOTION,
   IS_CLAIM: (world, call) => rowOf(world, call).purpose === CLAIM,
 

@@ -31,7 +31,7 @@ export function reservationWrites() {
     /** About the dead attempt whose claim it replaces, if there is one. */
     claim: {
       sent: 'once',
-      where: [['IS_FREE_ROW'], ['IS_OWN_OR_DEAD', 'IS_CLAIM']],
+      where: [['IS_FREE_ROW'], ['IS_DEAD_ROW', 'IS_CLAIM']],
       effect: (world, call) => {
         const { attempt } = promotionOf(world, call.sender)
         Object.assign(rowOf(world, call), { ...NO_ROW, attempt, purpose: CLAIM })

@@ -17,7 +17,6 @@ import {
   entry,
   FORESTALLED,
   NO_NOTE,
-  NOTE_OLD,
   NOTE_OVER,
   type Note,
   PROMOTION,
@@ -96,11 +95,9 @@ function readRows(world: World, { seenAttempts }: Process): Choice[] {
       choices.push({ label: `sees a note of late copy ${about}`, next: claims('lateCopy.fence'), about })
     if (!isNoteOver(world, deletion)) continue
     const { kind, attempt } = placeOf(world, about).document
-    const isForgotten = seemsOver(world, deletion === NOTE_OLD) && kind === DOCUMENT && attempt === about
-    if (isForgotten)
-      choices.push({ label: `sees a note of old deletion ${about}`, next: claims('resolver.forget'), about })
-    if (!isForgotten || world.setup.areLeasesWrong)
-      choices.push({ label: `sees a note of deletion ${about}`, next: claims('resolveDeletion.retire'), about })
+    const isForgotten = kind === DOCUMENT && attempt === about
+    const next = isForgotten ? 'resolver.forget' : 'resolveDeletion.retire'
+    choices.push({ label: `sees a note of deletion ${about}`, next: claims(next), about })
   }
   if (isEmpty) return [{ label: 'sees nothing', next: 'resolver.reschedule' }]
   const goOn = { label: 'goes on', next: 'resolver.counter' }

@@ -7,8 +7,6 @@ import {
   type Call,
   entry,
   FORESTALLED,
-  NO_NOTE,
-  NOTE_OLD,
   NOTE_OVER,
   NOTED,
   type Process,
@@ -61,7 +59,7 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
 
   function mayDeletionEnd(world: World, attempt: number): boolean {
     const { deletion } = entry(world.attempts, attempt)
-    if (deletion === NO_NOTE || deletion === NOTE_OLD) return false
+    if (deletion !== NOTED) return false
     return !isAnyAtWork(
       world,
       ({ about }, index) => about === attempt && kindOf(world, index) !== 'promotion',
@@ -137,7 +135,7 @@ export function createTimeMoves(model: Model, write: (world: World, call: Call) 
         entry(world.attempts, at).lateCopy = NOTE_OVER
         return
       case 'deletion':
-        entry(world.attempts, at).deletion = entry(world.attempts, at).deletion === NOTED ? NOTE_OVER : NOTE_OLD
+        entry(world.attempts, at).deletion = NOTE_OVER
         return
       case 'forestalled':
         entry(world.places, at).row.isLeaseOver = true

@@ -81,9 +81,7 @@ export interface Attempt {
 export const NO_NOTE = 0
 export const NOTED = 1
 export const NOTE_OVER = 2
-/** Of a deletion: it is not begun any more. */
-export const NOTE_OLD = 3
-export type Note = typeof NO_NOTE | typeof NOTED | typeof NOTE_OVER | typeof NOTE_OLD
+export type Note = typeof NO_NOTE | typeof NOTED | typeof NOTE_OVER
 
 export interface ReleaseMarker {
   /** Whose bytes go back; 0: there is no such marker. */

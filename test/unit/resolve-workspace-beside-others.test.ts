@@ -25,8 +25,7 @@ describe('resolveWorkspace, beside others', () => {
       const { deps, calls } = interruptedAt(at, ports.deps, () => resolve(ports))
       await resolveWorkspace(WORKSPACE, boundsOf(ports), deps, signal)
       await ports.resolveAll()
-      const isKept = steps.includes('record') && !steps.includes('deletion')
-      expect([at, ports.state()]).toEqual([at, isKept ? ONE_DOCUMENT : NOTHING])
+      expect([at, ports.state()]).toEqual([at, steps.includes('record') ? ONE_DOCUMENT : NOTHING])
       if (calls() <= at) return
     }
   })

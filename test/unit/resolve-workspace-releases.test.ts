@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { MarkedRelease, Reservation } from '../../lib/promotion/reservations.ts'
 import { resolve } from '../support/maintenance/resolving.ts'
-import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
@@ -56,7 +56,7 @@ describe('resolveWorkspace, of a release that died', () => {
   })
 
   const DELETION = [note, schedule, retire, discard, mark, close, release, finish, removeNote]
-  it.each(DELETION.map((_, done) => ({ done: done + 1 })).slice(1))(
+  it.each(DELETION.map((_, done) => ({ done: done + 1 })).slice(2))(
     'of a deletion, after its first $done steps: the bytes are given back once',
     async ({ done }) => {
       const ports = createPorts()
@@ -72,23 +72,33 @@ describe('resolveWorkspace, of a release that died', () => {
     },
   )
 
-  it.each<[string, number, boolean]>([
-    ['is carried out until it failed a quarter of an hour ago', LATE_COPY_MS - 1, false],
-    ['is forgotten then: whoever asked for it was told so', LATE_COPY_MS, true],
-  ])('of a deletion that died before the document was retired, %s', async (_, agoMs, isForgotten) => {
+  it('of a deletion that died before the document was retired, is forgotten: whoever asked for it was told so', async () => {
     const ports = createPorts()
     await ports.addDocument()
     const { one, release: deletion } = await deleted(ports)
+    const before = ports.state()
     await note(ports, deletion, one)
-    // It was never scheduled: whatever is next to be looked at finds it.
-    ports.pass(LEASE_MS + agoMs)
-    expect(await resolve(ports)).toMatchObject(isForgotten ? { settled: 1, released: 0 } : { settled: 0, released: 1 })
-    expect(ports.state()).toMatchObject({
-      documents: isForgotten ? 2 : 1,
-      objects: isForgotten ? 2 : 1,
-      reservations: 0,
-    })
-    expect(ports.state().used).toBe(isForgotten ? 200 : 100)
+    await schedule(ports, deletion, one)
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 1, released: 0 })
+    expect(ports.state()).toEqual(before)
+  })
+
+  it('of a deletion that was noted anew meanwhile, stays', async () => {
+    const ports = createPorts()
+    const { one, release: deletion } = await deleted(ports)
+    await note(ports, deletion, one)
+    ports.pass()
+    const anew = { ...one, leaseExpiresAtMs: ports.clock.nowMs + LEASE_MS }
+    const { find } = ports.documents
+    ports.deps.documents.find = async (...args) => {
+      await ports.reservations.note('deletion', anew, signal)
+      return find(...args)
+    }
+    await resolve(ports)
+    expect([...ports.reservations.items.values()]).toMatchObject([
+      { purpose: 'deletion', leaseExpiresAtMs: anew.leaseExpiresAtMs },
+    ])
   })
 
   it('removes the marker of a deletion that came too late', async () => {
