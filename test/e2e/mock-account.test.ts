@@ -214,7 +214,8 @@ describe.runIf(isInstalled)('a stage in an account, from its first deployment to
 
   /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
   const UNSEEN: Record<Identity, RegExp> = {
-    deployer: /^OnlyWith(Domain|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
+    deployer:
+      /^OnlyWith(Domain|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
     smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$/,
     doctor: /^OnlyWithOwnKeys: /,
     // An object is looked at only where something seems wrong.
