@@ -8,9 +8,13 @@ import { applies, isAllowed, type Statement } from '../support/package/iam-polic
 import { readStatements } from '../support/package/iam-template.ts'
 import { type Packaged, packagedService } from '../support/package/packages.ts'
 
-/** The suites run on the tables of two stages. */
-const LOCAL_TABLE = 'table/container-file-promotion-local-'
 const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
+/** The suites run on the stores of three stages, the last one's in the mock account: what they are here. */
+const SAME_AS: [RegExp, string][] = [
+  [/table\/container-file-promotion-(local|prod)-/, PACKAGED_TABLE],
+  [/container-file-promotion-prod-sandboxbucket-\w+/, 'local-sandboxes'],
+  [/container-file-promotion-prod-documentsbucket-\w+/, 'local-documents'],
+]
 
 /** Named by tests to make calls fail. */
 const MADE_UP = /^table\/not-there$/
@@ -32,7 +36,7 @@ async function readRecordings(): Promise<RecordedAccess[]> {
     text
       .split('\n')
       .filter(Boolean)
-      .map((line) => JSON.parse(line.replace(LOCAL_TABLE, PACKAGED_TABLE))),
+      .map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line))),
   )
 }
 
