@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { UnreadableItemError } from '../../lib/unreadable-item.ts'
 import { dueAt, resolve } from '../support/maintenance/resolving.ts'
-import { ALL_STEPS, createPorts, LEASE_MS, type Ports, WORKSPACE } from '../support/ports.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, ONE_DOCUMENT, type Ports, WORKSPACE } from '../support/ports.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
@@ -151,4 +151,31 @@ describe('fixed: the ledger, restored alone from a backup', () => {
       expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
     },
   )
+})
+
+describe('resolveWorkspace, of a taking', () => {
+  it('of a live attempt with a key, which goes on beside it: the document keeps its object and its bytes', async () => {
+    const ports = createPorts()
+    const one = await ports.run(['claim', 'take', 'copy'])
+    ports.pass()
+    let isAlive = true
+    const goOn = async () => {
+      if (isAlive) await ports.run(['open', 'record', 'unmark', 'settle'], one)
+      isAlive = false
+    }
+    const [{ fence }, { note }] = [ports.documents, ports.reservations]
+    ports.deps.documents.fence = (...args) => goOn().then(() => fence(...args))
+    ports.deps.reservations.note = (...args) => goOn().then(() => note(...args))
+    await resolve(ports)
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it('of a dead attempt with a key: its claim stays until its late copy is noted', async () => {
+    const ports = createPorts()
+    await ports.run(['claim', 'take', 'copy'])
+    ports.pass()
+    ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
+    expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
+    expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
+  })
 })
