@@ -17,7 +17,7 @@ export const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The first change since the resolver looked puts the workspace into its index; later ones leave it where it is. */
 export const SCHEDULE_CHECK = 'check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard'
 export const COUNT_CHANGE = 'ADD version :one'
-/** For the end of a release. */
+/** For the end of an undo. */
 export const COUNT_UNDONE = 'ADD version :one, undos :one'
 
 export interface LedgerUpdate {

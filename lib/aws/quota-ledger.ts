@@ -84,7 +84,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
           { name: 'ledger.release', signal, ...CLOSING },
           {
             UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}`,
-            ...(marker.releaseId !== undefined && { count: COUNT_UNDONE }),
+            ...(marker.purpose === 'undo' && { count: COUNT_UNDONE }),
             ConditionExpression: IS_MARKED,
             ReturnValues: 'ALL_NEW',
           },

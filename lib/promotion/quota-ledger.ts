@@ -9,6 +9,8 @@ export interface MarkerId {
   workspaceId: WorkspaceId
   attemptId: AttemptId
   releaseId?: ReleaseId
+  /** Of a release: the audit must know of undos, which leave no other trace. */
+  purpose?: Release['purpose']
 }
 
 export interface StorageUsage {

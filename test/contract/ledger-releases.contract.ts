@@ -139,6 +139,14 @@ export function describeReleases(on: LedgerOfTest): void {
       expect(await read()).toMatchObject({ usedBytes: 0, releases: [{ releaseId: other.releaseId }], undone: 1 })
     })
 
+    it('counts as undone what was an attempt, not what was a document', async () => {
+      const one = await count(300)
+      const deletion = await on.ledger.mark(newRelease(one, 'deletion'), signal)
+      if (deletion === 'crowded') throw new Error(deletion)
+      await on.ledger.release(deletion, signal)
+      expect(await read()).toMatchObject({ usedBytes: 0, releases: [], undone: 0 })
+    })
+
     it('tells takings and releases of one attempt apart', async () => {
       const one = reservation(300)
       await take(one)

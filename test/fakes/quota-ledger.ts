@@ -113,7 +113,7 @@ export function createFakeQuotaLedger(options: {
       workspace.remainingBytes += marker.sizeBytes
       workspace.version++
       markers.delete(id)
-      if (markerId.releaseId !== undefined) workspace.undone++
+      if (markerId.purpose === 'undo') workspace.undone++
       return usageOf(workspace)
     },
     async usage(workspaceId) {

@@ -75,7 +75,8 @@ export function counterWrites() {
       where: [['IS_MARKED']],
       effect: (world, call) => {
         world.used--
-        if (world.cut.phase === LISTING && call.release !== 0) world.cut.isUndone = true
+        const isUndo = call.release !== 0 && !entry(world.releases, call.release).isDeletion
+        if (world.cut.phase === LISTING && isUndo) world.cut.isUndone = true
         removeMarker(world, call)
       },
       applied: 'done',
