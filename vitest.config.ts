@@ -6,28 +6,24 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cach
 
 /** No bundle, no framework process, no server but small ones of their own: these start at once. */
 const FAST = [
-  'test/docs/**/*.test.ts',
+  'test/pages/**/*.test.ts',
   'test/unit/**/*.test.ts',
-  'test/http/**/*.test.ts',
+  'test/api/**/*.test.ts',
   'test/contract/fakes.test.ts',
-  'test/histories/**/*.test.ts',
-  'test/model/**/*.test.ts',
+  'test/protocol/{explorer,histories}/**/*.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, all in a deep one. */
-const DEEP = [
-  'test/unit/audit-round-killed.test.ts',
-  'test/http/hostile-*.test.ts',
-  'test/histories/**/*.test.ts',
-  'test/model/{planted-bugs,protocol-model}.test.ts',
-]
+const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
-const ONLY_DEEP = ['test/unit/audit-memory.test.ts']
-const STORES = ['test/contract/**/*.test.ts', 'test/faults/**/*.test.ts']
-const AFTER_ALL_OTHERS = 'test/policies/**/*.test.ts'
+const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
+const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
+/** What is deployed, as packaged; and one start of the local service. */
+const TEMPLATE = ['test/template/**/*.test.ts', 'test/machine/start.test.ts']
+const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 
 const inOneProcess = {
   sequence: { groupOrder: 0 },
-  // Node.js loads the modules itself, and once for all files: the model runs at twice the speed, and most of the time
+  // Node.js loads the modules itself, and once for all files: the explorer runs at twice the speed, and most of the time
   // would go into imports. So no file may leave anything behind in a module (vi.mock, fake timers, spies).
   experimental: { viteModuleRunner: false },
   isolate: false,
@@ -44,7 +40,9 @@ export default defineConfig({
   test: {
     // Two cores: the suites that start stand-ins keep both busy.
     maxWorkers: 2,
-    reporters: process.env.CI ? ['default', ['json', { outputFile: '.test/results.json' }]] : ['default'],
+    reporters: process.env.CI
+      ? ['default', ['json', { outputFile: process.env.TEST_RESULTS ?? '.test/results.json' }]]
+      : ['default'],
     // Never reached, however busy the machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -72,9 +70,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'suites',
-          include: ['test/**/*.test.ts'],
-          exclude: [...FAST, ...STORES, AFTER_ALL_OTHERS],
+          name: 'template',
+          include: TEMPLATE,
+          exclude: [AFTER_ALL_OTHERS],
+          sequence: { groupOrder: 0 },
+          ...onStandIns,
+          // As above: most of their work would be to load the SDK and the policies' rules again for each file.
+          isolate: false,
+        },
+      },
+      // What starts services, browsers and accounts, and takes minutes: npm run test:machine.
+      {
+        extends: true,
+        test: {
+          name: 'machine',
+          include: ['test/machine/**/*.test.ts'],
+          exclude: TEMPLATE,
           sequence: { groupOrder: 0 },
           ...onStandIns,
         },

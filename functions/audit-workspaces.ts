@@ -1,21 +1,17 @@
 import type { Context } from 'aws-lambda'
-import { createReadPace, paceReads } from '../lib/aws/read-pace.ts'
-import { countItemsRoughly } from '../lib/aws/table-size.ts'
+import { type AuditTask, performAuditTask, type RoundDependencies, type TaskOptions } from '../lib/audit/audit-round.ts'
+import { type Finding, findingId } from '../lib/audit/findings.ts'
+import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
+import { countItemsRoughly } from '../lib/aws/dynamodb/table-size.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
-import {
-  type AuditTask,
-  performAuditTask,
-  type RoundDependencies,
-  type TaskOptions,
-} from '../lib/maintenance/audit-round.ts'
-import { type Finding, findingId } from '../lib/maintenance/findings.ts'
-import { wireMaintenance } from './wiring/wire-maintenance.ts'
+import { wireMaintenance } from './wiring/wire.ts'
 
 /** The most work that a kill may cost. */
 const SLICE_MS = 4 * 60 * 1000
 
-const { config, clients, dependencies, log, metrics } = wireMaintenance('audit-workspaces')
+const { config, clients, dependencies, metrics } = wireMaintenance('audit-workspaces')
+const { log } = dependencies
 const { roundHours, shards, readsPerSecond } = config.audit
 const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
 paceReads(clients, pace)
@@ -48,15 +44,8 @@ export async function handler(event: AuditTask, context: Context) {
   try {
     return await performAuditTask(event, options, deps, signal)
   } catch (error) {
-    throw error instanceof ServiceError && error.status === 503 ? new StoresUnavailable(error) : error
-  }
-}
-
-/** The name that tells the state machine that waiting may help. */
-class StoresUnavailable extends Error {
-  override readonly name = 'StoresUnavailable'
-
-  constructor(cause: ServiceError) {
-    super(cause.message, { cause })
+    // The name tells the state machine that waiting may help.
+    const isPassing = error instanceof ServiceError && error.status === 503
+    throw isPassing ? Object.assign(new Error(error.message, { cause: error }), { name: 'StoresUnavailable' }) : error
   }
 }

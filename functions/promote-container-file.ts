@@ -1,22 +1,18 @@
-import { createDocumentRecords } from '../lib/aws/document-records.ts'
-import { createObjectStore } from '../lib/aws/object-store.ts'
-import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
-import { createReservations } from '../lib/aws/reservations.ts'
-import { createPromoteContainerFileHandler } from '../lib/http/promote-container-file.ts'
+import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
+import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
+import { createReservations } from '../lib/aws/dynamodb/reservations.ts'
+import { createObjectStore } from '../lib/aws/s3/object-store.ts'
+import { createPromoteContainerFileHandler } from '../lib/http/handlers.ts'
 import { createAdmission } from '../lib/promotion/admission.ts'
-import { wireApi } from './wiring/wire-api.ts'
+import { wireApi } from './wiring/wire.ts'
 
-const wired = wireApi('promote-container-file')
-const { config, api } = wired
+const { api, documentsTable, reservationsTable, workspacesTable, buckets } = wireApi('promote-container-file')
 
 export const handler = createPromoteContainerFileHandler({
   ...api,
-  ledger: createQuotaLedger(wired.workspacesTable),
-  reservations: createReservations(wired.reservationsTable),
-  documents: createDocumentRecords(wired.documentsTable),
-  objects: createObjectStore(wired.buckets),
+  quota: createQuotaLedger(workspacesTable),
+  reservations: createReservations(reservationsTable),
+  documents: createDocumentRecords(documentsTable),
+  objects: createObjectStore(buckets),
   admission: createAdmission(api),
-  objectKeys: wired.objectKeys,
-  maxFileBytes: config.maxFileBytes,
-  leaseMs: config.leaseMs,
 })

@@ -1,10 +1,10 @@
-import { createDocumentListing } from '../lib/aws/document-listing.ts'
-import { createDocumentObjects } from '../lib/aws/document-objects.ts'
-import { createDocumentRecords } from '../lib/aws/document-records.ts'
-import { createDownloadSigner } from '../lib/aws/download-signer.ts'
-import { createQuotaLedger } from '../lib/aws/quota-ledger.ts'
-import { createReadDocumentsHandler } from '../lib/http/read-documents.ts'
-import { wireApi } from './wiring/wire-api.ts'
+import { createDocumentListing } from '../lib/aws/dynamodb/document-listing.ts'
+import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
+import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
+import { createDocumentObjects } from '../lib/aws/s3/document-objects.ts'
+import { createDownloadSigner } from '../lib/aws/s3/download-signer.ts'
+import { createReadDocumentsHandler } from '../lib/http/handlers.ts'
+import { wireApi } from './wiring/wire.ts'
 
 const { api, documentsTable, workspacesTable, buckets } = wireApi('read-documents')
 
@@ -12,7 +12,7 @@ export const handler = createReadDocumentsHandler({
   ...api,
   documents: createDocumentRecords(documentsTable),
   listing: createDocumentListing(documentsTable),
-  ledger: createQuotaLedger(workspacesTable),
+  quota: createQuotaLedger(workspacesTable),
   documentObjects: createDocumentObjects(buckets),
   downloads: createDownloadSigner(buckets),
 })

@@ -1,12 +1,12 @@
 import type { Context } from 'aws-lambda'
 import { createDeadline } from '../lib/deadline.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../lib/maintenance/resolve-expired-reservations.ts'
-import { wireMaintenance } from './wiring/wire-maintenance.ts'
+import { type ResolverReport, resolveExpiredReservations } from '../lib/ledger/resolve-expired-reservations.ts'
+import { wireMaintenance } from './wiring/wire.ts'
 
 /** More than processes dying together can leave in one workspace. */
 const BOUNDS = { maxResolutions: 20_000, timeoutEachMs: 10_000 }
 
-const { dependencies, log, metrics } = wireMaintenance('resolve-reservations')
+const { dependencies, metrics } = wireMaintenance('resolve-reservations')
 
 /**
  * @param event.shards the shards of the index of due workspaces to cover; without an event, all
@@ -20,13 +20,9 @@ export async function handler(event: { shards?: number[] } | undefined, context:
   metrics.publish({
     ReservationsResolved: report.settled + report.released,
     ReservationsUnresolved: report.failed,
-    OldestReservation: report.oldestMs,
-    ItemsUnreadable: report.unreadable,
-    OldestOverdueSeconds: report.oldestOverdueMs / 1000,
-    OverdueWorkspaces: report.overdue,
-    IncompleteRuns: report.isComplete ? 0 : 1,
+    OldestLeftover: Math.max(report.oldestMs, report.oldestOverdueMs),
   })
-  log.info('reservations looked through', { shards: event?.shards, ...report })
+  dependencies.log.info('reservations looked through', { shards: event?.shards, ...report })
   if (report.unlisted > 0) throw new Error(`due workspaces of ${report.unlisted} shards could not be listed`)
   return report
 }

@@ -21,7 +21,7 @@ interface ReasonRow {
   retryAfterSeconds?: number
 }
 
-/** The closed set behind `error.metadata.reason`. docs/errors.md explains each row; a test compares the two. */
+/** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` writes what docs/ lack of a new one. */
 export const REASONS = {
   missing_authorization: {
     status: 401,
@@ -40,11 +40,6 @@ export const REASONS = {
     detail: 'This API key sends requests faster than its rate limit allows.',
     retryAfterSeconds: 1,
   },
-  too_many_promotions: {
-    status: 429,
-    detail: 'Too many promotions of this workspace are starting at once.',
-    retryAfterSeconds: 1,
-  },
   permission_denied: {
     status: 403,
     detail: 'This API key lacks the permission for this operation.',
@@ -53,14 +48,6 @@ export const REASONS = {
     status: 403,
     detail: 'The request names a workspace other than the one of the API key.',
   },
-  invalid_container_id: {
-    status: 400,
-    detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
-  },
-  invalid_file_id: {
-    status: 400,
-    detail: 'file_id must be "cfile_" followed by the unpadded base64url encoding of the file path in the container.',
-  },
   invalid_file_shape: {
     status: 400,
     detail: 'The File-Shape header must be one of native, compat_a and compat_b.',
@@ -68,6 +55,14 @@ export const REASONS = {
   invalid_idempotency_key: {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
+  },
+  invalid_container_id: {
+    status: 400,
+    detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
+  },
+  invalid_file_id: {
+    status: 400,
+    detail: 'file_id must be "cfile_" followed by the unpadded base64url encoding of the file path in the container.',
   },
   idempotency_key_reused: {
     status: 400,
@@ -129,6 +124,11 @@ export const REASONS = {
     status: 403,
     message: 'Workspace storage quota exceeded',
     detail: 'The file does not fit into what is left of the storage quota.',
+  },
+  too_many_promotions: {
+    status: 429,
+    detail: 'Too many promotions of this workspace are starting at once.',
+    retryAfterSeconds: 1,
   },
   container_file_changed: {
     status: 503,
@@ -196,9 +196,4 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
     this.isUnanswered = options.isUnanswered ?? false
   }
-}
-
-/** An unforeseen value becomes an internal error, with its cause for the log. */
-export function toServiceError(error: unknown): ServiceError {
-  return error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
 }

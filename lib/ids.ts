@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { v7 as uuidv7 } from 'uuid'
 import { ServiceError } from './errors.ts'
-import { decodeOtherBase64 } from './other-base64.ts'
 
 declare const brand: unique symbol
 type Branded<Name extends string> = string & { readonly [brand]: Name }
@@ -24,6 +23,7 @@ const DOCUMENT_ID_PREFIX = 'file_'
 /** Base58. Ours have 128 bits; other versions may have made ids of other lengths. */
 const DOCUMENT_ID = /^file_[1-9A-HJ-NP-Za-km-z]{1,64}$/
 const BASE64URL = /^[A-Za-z0-9_-]+$/
+const ANY_BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/
 /** In bytes of UTF-8 (S3 user guide, "Naming Amazon S3 objects"). */
@@ -70,6 +70,23 @@ function refuseEncoding(encoded: string): never {
     detail: `The part after "cfile_" ${problem}. The id of this path is ${expected}.`,
     metadata: { expected_file_id: expected },
   })
+}
+
+/**
+ * Decodes what was encoded differently: the standard alphabet, padding, percent-encoding, or bits left over.
+ * @returns undefined when it is not base64 at all
+ */
+function decodeOtherBase64(text: string): Buffer | undefined {
+  const plain = decodePercent(text)
+  return ANY_BASE64.test(plain) && plain.replace(/=/g, '').length % 4 !== 1 ? Buffer.from(plain, 'base64') : undefined
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** @returns undefined when no file id can name the object, as with directory markers */

@@ -1,6 +1,6 @@
 import { Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
 
-/** Every metric with its CloudWatch unit; docs/operations.md explains each. */
+/** Every metric with its CloudWatch unit; docs/runbook.md explains each. */
 export const METRICS = {
   Promotions: 'Count',
   Replays: 'Count',
@@ -14,7 +14,7 @@ export const METRICS = {
   OperationTime: 'Milliseconds',
   AuthenticateTime: 'Milliseconds',
   LookUpTime: 'Milliseconds',
-  ReserveTime: 'Milliseconds',
+  TakeTime: 'Milliseconds',
   CopyTime: 'Milliseconds',
   RecordTime: 'Milliseconds',
   SettleTime: 'Milliseconds',
@@ -22,26 +22,17 @@ export const METRICS = {
   RateLimiterUnavailable: 'Count',
   ReservationsResolved: 'Count',
   ReservationsUnresolved: 'Count',
-  OldestReservation: 'Milliseconds',
-  OldestOverdueSeconds: 'Seconds',
-  OverdueWorkspaces: 'Count',
-  IncompleteRuns: 'Count',
+  /** How long the resolver let wait what a dead process left. */
+  OldestLeftover: 'Milliseconds',
   AuditFindings: 'Count',
-  ItemsUnreadable: 'Count',
-  AuditedWorkspaces: 'Count',
-  AuditedDocuments: 'Count',
   /** Read units: DynamoDB's, and one for each request to S3. */
   AuditReads: 'Count',
   /** How far a shard of the audit's round has come. */
   AuditProgress: 'Percent',
   /** Time since the round began, as a share of the time allowed. */
   AuditRoundAge: 'Percent',
-  AuditRoundTime: 'Milliseconds',
   AuditRoundsCompleted: 'Count',
-  /** Shards of a round that were given up. */
-  AuditShardsIncomplete: 'Count',
-  WorkspacesNotAddedUp: 'Count',
-} as const satisfies Record<string, 'Count' | 'Bytes' | 'Seconds' | 'Milliseconds' | 'Percent'>
+} as const satisfies Record<string, 'Count' | 'Bytes' | 'Milliseconds' | 'Percent'>
 
 export type MetricName = keyof typeof METRICS
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>

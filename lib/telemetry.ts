@@ -1,7 +1,8 @@
-import type { LogFields } from './logging.ts'
+import type { Deadline } from './deadline.ts'
+import type { Log, LogFields } from './logging.ts'
 
 /** The timed steps of a promotion, by their names in log and metrics. */
-export type TimedStep = 'authenticate' | 'look_up' | 'reserve' | 'copy' | 'record' | 'settle' | 'undo'
+export type TimedStep = 'authenticate' | 'look_up' | 'take' | 'copy' | 'record' | 'settle' | 'undo'
 
 /** What is known about one request, for its log line and its metrics. */
 export interface Telemetry {
@@ -12,6 +13,13 @@ export interface Telemetry {
   annotate(facts: LogFields): void
   /** Runs the step and records its duration, even if it fails. */
   time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
+}
+
+/** What every step of a request has at hand. */
+export interface RequestScope {
+  deadline: Deadline
+  log: Log
+  telemetry: Telemetry
 }
 
 export function createTelemetry(): Telemetry {

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { requireBudget, zippedBytes } from './budget.ts'
+import { requireBudgets } from './budget.ts'
 import { LEAN_SDK } from './lean-sdk.ts'
 
 export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
@@ -71,22 +71,19 @@ async function replaceFiles(folder: string, files: { path: string; contents: Uin
   await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
-/**
- * Bundles every Lambda entry of functions/ into outDir. What a cold start does not need (the table of media types) ends up
- * in chunks that are loaded on demand.
- * @throws Error when a function is larger than its budget
- * @returns what esbuild knows about inputs and outputs
- */
+/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
 export async function buildFunctions(where: Where): Promise<Metafile> {
-  const entryPoints = entriesBelow(where.root)
-  const metafile = await bundle(entryPoints, where)
-  for (const entryPoint of entryPoints) {
-    requireBudget(entryPoint, await zippedBytes({ root: where.root, entryPoint, metafile }))
-  }
+  return bundle(entriesBelow(where.root), where)
+}
+
+/** For a deployment. @throws Error when a function is larger than its budget */
+export async function buildForDeployment(where: Where): Promise<Metafile> {
+  const metafile = await buildFunctions(where)
+  await requireBudgets(where.root, metafile)
   return metafile
 }
 
-/** The same entries, for a debugger. Never deployed. @throws Error when the source cannot be built; esbuild has printed why */
+/** For a debugger. @throws Error when the source cannot be built; esbuild has printed why */
 export async function buildForDebugging(where: Where): Promise<void> {
   await bundle(entriesBelow(where.root), where, FOR_DEBUGGING)
 }
@@ -97,7 +94,7 @@ function entriesBelow(root: string): string[] {
 
 if (import.meta.main) {
   const root = new URL('../..', import.meta.url).pathname
-  const { outputs } = await buildFunctions({ root, outDir: `${root}dist` })
+  const { outputs } = await buildForDeployment({ root, outDir: `${root}dist` })
   for (const [file, { bytes, entryPoint }] of Object.entries(outputs)) {
     if (entryPoint?.startsWith('functions/')) console.log(`${file}  ${(bytes / 1024).toFixed(0)} KiB and its chunks`)
   }

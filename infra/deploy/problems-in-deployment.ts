@@ -1,46 +1,38 @@
 import { ConfigurationError, readConfig } from '../../lib/config.ts'
-import { SETTING_RULES, type SettingRule } from './setting-rules.ts'
+import type { Settings } from './account-rules.ts'
+import { PATTERNS } from './patterns.ts'
+import { allowedWords, SETTINGS, type Setting } from './settings.ts'
+import { environmentOf, problemsInStage } from './variables.ts'
 
-/** What is known before packaging. */
 export interface Deployment {
   stage: string
   region: string
   /** Every parameter with its value for this stage. */
   settings: Readonly<Record<string, unknown>>
-  /** The functions' environment; the name of a bucket that will be created is an object. */
-  environment: Readonly<Record<string, unknown>>
   /** --param options, as they were given: `name=value`. */
   given: readonly string[]
   /** Names of the parameters that are written for this stage, in settings/<stage>.yml above all. */
   written: readonly string[]
 }
 
-type Settings = Readonly<Record<string, string>>
-
-/** So that the longest name of a function, `{service}-{stage}-promote-container-file`, fits into the 64 characters of Lambda. */
-const STAGE = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
+const LOCAL = '--stage is local, which is what npm start serves on this machine: deploy another one'
 const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
-export function problemsInDeployment({ stage, region, settings: raw, environment, ...names }: Deployment): string[] {
+export function problemsInDeployment({ stage, region, settings: raw, ...names }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
   return [
-    ...problemsInStage(stage),
+    ...(stage === 'local' ? [LOCAL] : problemsInStage(stage)),
     ...unknownParameters(stage, names),
-    ...Object.entries(SETTING_RULES).flatMap(([name, rule]) => problemsInSetting(name, settings[name] ?? '', rule)),
-    ...problemsInEnvironment(environment, settings),
+    ...Object.entries(SETTINGS).flatMap(([name, setting]) => problemsInSetting(name, settings[name] ?? '', setting)),
+    ...problemsInEnvironment(settings),
     ...problemsInCombination(settings, region),
   ]
 }
 
-function problemsInStage(stage: string): string[] {
-  if (stage === 'local') return ['--stage is local, which is what npm start serves on this machine: deploy another one']
-  return STAGE.test(stage) ? [] : [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
-}
-
 function unknownParameters(stage: string, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
-  const isUnknown = (name: string) => !Object.hasOwn(SETTING_RULES, name)
-  const known = Object.keys(SETTING_RULES).join(', ')
+  const isUnknown = (name: string) => !Object.hasOwn(SETTINGS, name)
+  const known = Object.keys(SETTINGS).join(', ')
   const ofCommand = given.map((text) => text.split('=', 1)[0] ?? '').filter(isUnknown)
   return [
     ...ofCommand.map((name) => `--param ${name}: there is no such parameter, only ${known}`),
@@ -48,29 +40,24 @@ function unknownParameters(stage: string, { given, written }: Pick<Deployment, '
   ]
 }
 
-function problemsInSetting(name: string, value: string, rule: SettingRule): string[] {
-  if (value === '' && (rule.isOptional || rule.environment)) return []
-  const allowed = whatIsAllowed(value, rule)
-  return allowed === undefined ? [] : [`${name} is "${value}": allowed is ${allowed}`]
+function problemsInSetting(name: string, value: string, setting: Setting): string[] {
+  if (value === '' && (setting.default === undefined || setting.variable)) return []
+  return isAllowed(value, setting)
+    ? []
+    : [`${name} is "${value}", allowed: ${allowedWords(setting).replaceAll('`', '')}`]
 }
 
-/** @returns what is allowed instead of the value; undefined when it is fine */
-function whatIsAllowed(value: string, { pattern, allowed, integer, oneOf }: SettingRule): string | undefined {
-  if (pattern && !pattern.test(value)) return allowed
-  if (oneOf && !oneOf.includes(value)) return oneOf.join(', ')
-  if (!integer) return undefined
-  const { min, max } = integer
-  const isWithin = /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max
-  return isWithin ? undefined : `an integer from ${min} to ${max}`
+function isAllowed(value: string, { kind, min, max, default: byDefault, variable }: Setting): boolean {
+  if (kind !== undefined) return PATTERNS[kind]?.test(value) ?? false
+  // What the functions would refuse at start is told in their words.
+  if (variable !== undefined) return true
+  if (min === undefined || max === undefined) return typeof byDefault !== 'boolean' || /^(true|false)$/.test(value)
+  return /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max
 }
 
 /** What the functions would refuse at start, in terms of the parameters. */
-function problemsInEnvironment(environment: Deployment['environment'], settings: Settings): string[] {
-  const names = new Map(Object.entries(SETTING_RULES).map(([name, rule]) => [rule.environment, name]))
-  const withBucketNames = Object.entries(environment).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? bucketName(name, value) : String(value),
-  ])
+function problemsInEnvironment(settings: Settings): string[] {
+  const names = new Map(Object.entries(SETTINGS).map(([name, { variable }]) => [variable, name]))
   const inParameters = (problem: string) =>
     problem.replace(/\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b/g, (variable) => {
       const name = names.get(variable)
@@ -78,18 +65,13 @@ function problemsInEnvironment(environment: Deployment['environment'], settings:
       return problem.includes('not "') ? name : `${name} "${settings[name]}"`
     })
   try {
-    readConfig(Object.fromEntries(withBucketNames))
+    // A bucket that will be created has some name.
+    readConfig(environmentOf('stack', (name) => settings[name] || (name.endsWith('Bucket') ? name : '')))
     return []
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     return error.problems.map(inParameters)
   }
-}
-
-/** Fn::If [condition, a bucket of the stack, the name of a bucket that exists] */
-function bucketName(variable: string, value: unknown): string {
-  const [, , existing] = (value as { 'Fn::If'?: [string, object, string] })['Fn::If'] ?? []
-  return existing || variable.toLowerCase()
 }
 
 function problemsInCombination(settings: Settings, region: string): string[] {

@@ -6,18 +6,11 @@ import {
 import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
 import { isMissingStack, resourcesOf } from './stack.ts'
 
-export interface Protection {
-  stackName: string
-  /** Whether stack and tables may be deleted. */
-  isProtected: boolean
-}
-
 /**
  * Protects a deployed stack and its tables from deletion, or ends that. Not done by the template: a protected table
- * could not be removed when the deployment that made it fails. Idempotent.
- * @returns what was changed, one line each
+ * could not be removed when the deployment that made it fails. @returns what was changed, one line each
  */
-export async function protectStack({ stackName, isProtected }: Protection): Promise<string[]> {
+export async function protectStack(stackName: string, isProtected: boolean): Promise<string[]> {
   const changes: string[] = []
   const word = isProtected ? 'protected from deletion' : 'no longer protected from deletion'
   if (await protectFromTermination(stackName, isProtected)) changes.push(`stack ${stackName}: ${word}`)

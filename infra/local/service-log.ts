@@ -1,29 +1,18 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { printable } from '../text/printable.ts'
-import type { ServedRequest } from './gateway.ts'
+import type { ServedRequest } from './gateway/gateway.ts'
+import { printable } from './printable.ts'
 
-/** The lines that people read while the service runs, and the file with everything else. */
-export interface ServiceLog {
-  readonly file: string
-  /** What the functions and their host print. */
-  fromFunctions(text: string): void
-  request(request: ServedRequest): void
-  /** A line for people. */
-  say(line: string): void
-}
-
-/** Each start begins a new file. @param options.print shows a line to people */
+/** The lines that people read while the service runs, and a file with everything else, new at each start. */
 export function createServiceLog(options: {
   directory: string
   isVerbose: boolean
   print(line: string): void
-  /** Receives what the file system says when the file cannot be written. */
-  onTrouble(error: Error): void
-}): ServiceLog {
+  onDiskError(error: Error): void
+}) {
   const file = join(options.directory, 'service.log')
   const stream = createWriteStream(file, { mode: 0o600 })
-  stream.on('error', options.onTrouble)
+  stream.on('error', options.onDiskError)
   let rest = ''
   const say = (line: string) => {
     const stamped = `${new Date().toTimeString().slice(0, 8)}  ${printable(line)}`
@@ -33,17 +22,17 @@ export function createServiceLog(options: {
   return {
     file,
     say,
-    fromFunctions(text) {
+    fromFunctions(text: string) {
       stream.write(text)
       if (options.isVerbose) options.print(text.trimEnd())
       const lines = `${rest}${text}`.split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
-        const told = tellResolver(line)
-        if (told !== undefined) say(told)
+        const run = describeResolverRun(line)
+        if (run !== undefined) say(run)
       }
     },
-    request({ method, path, status, durationMs, reason }) {
+    request({ method, path, status, durationMs, reason }: ServedRequest) {
       const why = reason === undefined ? '' : `  ${reason}`
       const where = status < 500 ? '' : `  (more in ${file})`
       say(`${method}  ${path}  ${status}  ${Math.round(durationMs)} ms${why}${where}`)
@@ -52,7 +41,7 @@ export function createServiceLog(options: {
 }
 
 /** A line about the resolver, if this log line is about it and it did anything. */
-export function tellResolver(line: string): string | undefined {
+export function describeResolverRun(line: string): string | undefined {
   if (!line.includes('"reservations looked through"')) return undefined
   const { settled = 0, released = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>
   if (settled + released + failed === 0) return undefined

@@ -7,13 +7,10 @@ export interface StartOptions {
   verbose: boolean
   /** Builds and restarts the functions after every change of their source. */
   watch: boolean
-  /** Where a debugger may attach to the functions. */
   inspect: number | undefined
-  /** Where the service keeps its data. */
   directory: string
 }
 
-/** A wrong option, in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -24,11 +21,11 @@ const DEFAULT_INSPECT_PORT = 9229
 /** Options that npm takes for itself when the `--` before them is forgotten, and then passes on in the environment only. */
 const TAKEN_BY_NPM = ['port', 'fresh', 'watch', 'inspect'] as const
 
-/**
- * @param env PORT is another way to say --port
- * @returns undefined when help was asked for, and printed
- * @throws UsageError
- */
+const MORE_HELP = `
+PORT in the environment is another way to say --port. With AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL_DYNAMODB it uses
+servers of your own instead of the embedded ones.`
+
+/** @returns undefined when help was asked for, and printed @throws UsageError */
 export function readStartOptions(
   args: readonly string[],
   { root, env }: { root: string; env: Readonly<Record<string, string | undefined>> },
@@ -39,7 +36,7 @@ export function readStartOptions(
   }
   const command = new Command('npm start --')
     .description('Serves the API on this machine, with an embedded S3 and DynamoDB. Ctrl-C stops it.')
-    .addOption(new Option('--port <number>', 'where it answers').default(DEFAULT_PORT).argParser(parsePort))
+    .option('--port <number>', 'where it answers', parsePort, DEFAULT_PORT)
     .option('--fresh', 'delete the data of earlier starts first', false)
     .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
     .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))
@@ -50,10 +47,7 @@ export function readStartOptions(
         .argParser(parsePort),
     )
     .helpOption('--help', 'print this')
-    .addHelpText(
-      'after',
-      '\nPORT in the environment is another way to say --port. With AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL_DYNAMODB it uses\nservers of your own instead of the embedded ones.',
-    )
+    .addHelpText('after', MORE_HELP)
     .configureOutput({ outputError() {} })
     .exitOverride()
   const port = env.PORT === undefined ? [] : ['--port', env.PORT]
@@ -62,7 +56,13 @@ export function readStartOptions(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.code.startsWith('commander.help')) return undefined
-    throw new UsageError(explain(error, command))
+    const known = [...command.options.map(({ long }) => long), '--help'].join(', ')
+    if (error.code === 'commander.excessArguments') throw new UsageError(`npm start takes options only: ${known}.`)
+    const text = error.message
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ')
+      .replace(/\.$/, '')
+    throw new UsageError(error.code === 'commander.unknownOption' ? `${text}. The options are ${known}.` : `${text}.`)
   }
   return command.opts<StartOptions>()
 }
@@ -71,12 +71,4 @@ function parsePort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (!(port >= 1 && port <= 65_535)) throw new InvalidArgumentError('it must be a number from 1 to 65535')
   return port
-}
-
-function explain({ code, message }: CommanderError, command: Command): string {
-  const known = [...command.options.map(({ long }) => long), '--help'].join(', ')
-  const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
-  if (code === 'commander.unknownOption') return `${text}. The options are ${known}.`
-  if (code === 'commander.excessArguments') return `npm start takes options only: ${known}.`
-  return `${text}${text.endsWith('.') ? '' : '.'}`
 }

@@ -3,24 +3,17 @@
 
 /** Node.js 20 still works, since the scripts run on the Node.js of node_modules/node; 22 is promised. */
 const OLDEST = 20
+/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules/node. */
+const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? OLDEST, process.versions.node]
+const oldest = Math.min(...versions.map(Number.parseFloat))
 
-/**
- * The version of npm's Node.js, which the user installed, and of this process, which may come from node_modules/node.
- */
-const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1], process.versions.node]
-const oldest = Math.min(...versions.filter((text) => text !== undefined).map(Number.parseFloat))
-
-if (oldest < OLDEST)
-  end(`This needs Node.js 22 or newer, and this is Node.js ${Math.floor(oldest)}: https://nodejs.org`)
-if (!process.features.typescript) {
-  end('Node.js 22.18 or newer must be in node_modules: run npm ci, with install scripts allowed.')
-}
-try {
-  await import('./start.ts')
-} catch (error) {
+if (oldest < OLDEST) end(`This needs Node.js 22 or newer, and this is Node.js ${oldest}: https://nodejs.org`)
+if (!process.features.typescript)
+  end('Node.js 22.18 or newer must be in node_modules: run npm ci, with install scripts.')
+await import('./start.ts').catch((error) => {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND') throw error
   end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)
-}
+})
 
 /** @param {string} line why nothing is started */
 function end(line) {

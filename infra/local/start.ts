@@ -2,16 +2,18 @@ import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
 import { buildForDebugging } from '../bundle/build.ts'
 import { buildIfChanged } from '../bundle/build-if-changed.ts'
-import type { DemoFileContent } from './demo-file.ts'
-import { describeFailure, requireRoom } from './describe-failure.ts'
-import { type DirectoryLock, lockDirectory, type Running } from './directory-lock.ts'
-import { close, listen } from './listen.ts'
-import { type LocalService, startLocalService } from './service.ts'
+import { readServiceDefinition } from '../deploy/service-definition.ts'
+import { close, listen } from './loopback.ts'
+import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
+import { describeFailure, requireRoom } from './start-failure.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
+import type { DemoFileContent } from './stores/demo-file.ts'
+import { type DirectoryLock, lockDirectory, type Running } from './stores/directory-lock.ts'
 import { watchFolders } from './watch-folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const WHERE = { root: ROOT, outDir: join(ROOT, 'dist') }
 
 let directory: string | undefined
 // The embedded DynamoDB throws disk errors where nobody can catch them.
@@ -32,62 +34,61 @@ async function main({ port, fresh, verbose, directory, watch, inspect }: StartOp
   requireRoom(directory)
 
   console.log('Building and starting …')
-  const where = { root: ROOT, outDir: join(ROOT, 'dist') }
   const isForDebugging = watch || inspect !== undefined
-  await (isForDebugging ? buildForDebugging(where) : buildIfChanged(where))
-  const trouble = createTroubleTeller(console.log)
-  const onTrouble = (error: Error) => trouble.tell(error)
-  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onTrouble })
+  const definition = readServiceDefinition()
+  const [{ startLocalService }] = await Promise.all([
+    // Loaded while the build is at work.
+    import('./service.ts'),
+    isForDebugging ? buildForDebugging(WHERE) : buildIfChanged(WHERE),
+  ])
+  // Before the service has started, the failed start reports it.
+  let isStarted = false
+  const onDiskError = onceEach((line) => isStarted && console.log(line))
+  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onDiskError })
   const service = await startLocalService({
     root: ROOT,
+    definition,
     port,
     directory,
     environment: process.env,
     inspectPort: inspect,
     log: log.fromFunctions,
     onRequest: log.request,
-    onTrouble,
+    onDiskError,
   })
-  trouble.isStarted = true
+  isStarted = true
   await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
   if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
   if (watch) {
     console.log('Whenever lib/ or functions/ change, the functions are built and started again.')
-    watchFolders([join(ROOT, 'lib'), join(ROOT, 'functions')], () => rebuild(service, where, log.say))
+    watchFolders([join(ROOT, 'lib'), join(ROOT, 'functions')], () => rebuild(service, log.say))
   }
   console.log(welcome(service.demo, directory))
   stopOnSignal(service.stop, lock)
-  await service.failed
+  await service.functions.failed
   await lock.release()
   fail(`The functions' process has ended by itself; ${log.file} may say why.`)
 }
 
-async function rebuild(
-  service: LocalService,
-  where: { root: string; outDir: string },
-  say: (line: string) => void,
-): Promise<void> {
+async function rebuild({ functions }: LocalService, say: (line: string) => void): Promise<void> {
   const startedAt = performance.now()
   try {
-    await buildForDebugging(where)
-    await service.restartFunctions()
+    await buildForDebugging(WHERE)
+    await functions.restart()
     say(`restarted after a change, in ${Math.round(performance.now() - startedAt)} ms`)
   } catch (error) {
     say(`not restarted: ${(error as Error).message.split('\n')[0]}`)
   }
 }
 
-/** A full disk fails many calls, and is reported once. Before the service has started, the failed start reports it. */
-function createTroubleTeller(print: (line: string) => void) {
-  const said = new Set<string>()
-  return {
-    isStarted: false,
-    tell(error: NodeJS.ErrnoException) {
-      // Without the file name, which differs for each call.
-      const line = describeFailure(Object.assign(new Error(error.message), { code: error.code }))
-      if (this.isStarted && !said.has(line)) print(line)
-      said.add(line)
-    },
+/** A full disk fails many calls, and is reported once. */
+function onceEach(print: (line: string) => void): (error: NodeJS.ErrnoException) => void {
+  const printed = new Set<string>()
+  return ({ message, code }) => {
+    // Without the file name, which differs for each call.
+    const line = describeFailure(Object.assign(new Error(message), { code }))
+    if (!printed.has(line)) print(line)
+    printed.add(line)
   }
 }
 

@@ -1,7 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { MAX_PARALLEL_PARTS } from './copy-plan.ts'
+import { MAX_PARALLEL_PARTS } from './s3/copy-plan.ts'
 
 /** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'

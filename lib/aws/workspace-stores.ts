@@ -2,13 +2,13 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Config } from '../config.ts'
 import { createObjectKeys } from '../object-keys.ts'
-import { createDocumentMaintenance } from './document-maintenance.ts'
-import { createDocumentRecords } from './document-records.ts'
-import { createLedgerMaintenance } from './ledger-maintenance.ts'
-import { createObjectStore } from './object-store.ts'
-import { createQuotaLedger } from './quota-ledger.ts'
-import { createReservations } from './reservations.ts'
-import { createTableWorkspaces } from './table-workspaces.ts'
+import { createDocumentMaintenance } from './dynamodb/document-maintenance.ts'
+import { createDocumentRecords } from './dynamodb/document-records.ts'
+import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
+import { createQuotaLedger } from './dynamodb/quota-ledger.ts'
+import { createReservations } from './dynamodb/reservations.ts'
+import { createTableWorkspaces } from './dynamodb/table-workspaces.ts'
+import { createObjectStore } from './s3/object-store.ts'
 
 /** For whoever looks after whole workspaces: resolver, audit and command line. */
 export function createWorkspaceStores({
@@ -27,8 +27,8 @@ export function createWorkspaceStores({
   const documents = { client, tableName: documentsTable, now }
   const reservations = { client, tableName: reservationsTable }
   return {
-    ledgers: createLedgerMaintenance(ledgerSettings),
-    ledger: createQuotaLedger(ledgerSettings),
+    workspaces: createLedgerMaintenance(ledgerSettings),
+    quota: createQuotaLedger(ledgerSettings),
     reservations: {
       ...createReservations(reservations),
       ...createTableWorkspaces({ ...reservations, sortKey: 'reservation_id', name: 'reservations' }),

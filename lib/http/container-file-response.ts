@@ -1,5 +1,5 @@
-import type { ContainerFileDescription } from '../files/container-files.ts'
-import type { listContainerFiles } from '../files/list-container-files.ts'
+import type { ContainerFileDescription } from '../containers/container-files.ts'
+import type { listContainerFiles } from '../containers/list-container-files.ts'
 import { formatFileId } from '../ids.ts'
 
 /** There is one shape only, in the words that all libraries share. */

@@ -1,5 +1,5 @@
-import type { ListedDocument } from '../files/document-listing.ts'
-import type { DocumentList } from '../files/list-documents.ts'
+import type { ListedDocument } from '../documents/document-listing.ts'
+import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
 import type { Dialect } from './file-shape.ts'
 

@@ -1,10 +1,10 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
+import type { RateLimitDecision } from '../auth/rate-limit.ts'
 import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
-import type { RateLimitDecision } from '../rate-limit.ts'
-import type { RequestScope } from '../request-scope.ts'
+import type { RequestScope } from '../telemetry.ts'
 
 /** What middlewares and handler share about one request. */
 export interface RequestState extends RequestScope {

@@ -1,24 +1,18 @@
+import { resolveMimeType } from '../containers/mime-type.ts'
+import { namingArchived } from '../containers/require-container-file.ts'
+import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
+import { settle } from '../ledger/end-attempt.ts'
+import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { ContainerFile } from '../ledger/ports/object-store.ts'
+import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
+import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import type { WorkspaceDocument } from './document-records.ts'
-import { type Progress, settle, undoOrLeave } from './end-attempt.ts'
-import { namingArchived } from './find-container-file.ts'
 import { findReplay } from './idempotency.ts'
-import { resolveMimeType } from './mime-type.ts'
-import type { ContainerFile } from './object-store.ts'
-import type { NewPromotion, Promotion, PromotionDependencies, PromotionRequest } from './promote-container-file.ts'
-import type { TakenBytes } from './quota-ledger.ts'
-import type { Reservation } from './reservations.ts'
-import { takeBytes } from './reserve-bytes.ts'
-import { TELLING_BYTES, typeOfContent } from './type-of-content.ts'
-
-interface Attempt {
-  file: ContainerFile
-  document: WorkspaceDocument
-  reservation: Reservation
-  progress: Progress
-}
+import type { Progress, Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
+import { takeBytes } from './take-bytes.ts'
+import { undoOrLeave } from './undo-promotion.ts'
 
 /**
  * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
@@ -26,33 +20,29 @@ interface Attempt {
  * @returns `isReplayed`, without usage, when an earlier request has made the document
  */
 export async function attemptPromotion(
-  target: NewPromotion,
+  target: PromotionTarget,
   file: ContainerFile,
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { workspaceId, documentId, containerId, path } = target
-  const ids = { workspaceId, documentId, attemptId: target.attemptId }
-  const wanted: Reservation = {
-    ...ids,
-    sizeBytes: file.sizeBytes,
-    objectKey: deps.objectKeys.documentObject(ids),
-    leaseExpiresAtMs: deps.now() + deps.leaseMs,
-  }
-  request.telemetry.annotate({ document_id: documentId, attempt_id: ids.attemptId, size_bytes: file.sizeBytes })
+  const { workspaceId, documentId, attemptId, containerId, path } = target
+  const ids = { workspaceId, documentId, attemptId }
+  const { sizeBytes } = file
+  const objectKey = deps.objectKeys.documentObject(ids)
+  const attempt: Attempt = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs: deps.now() + deps.leaseMs }
+  request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: sizeBytes })
 
   const typing = typeOf(file, path, request, deps)
   const progress: Progress = { isTaken: false, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
-  const taken = await claimAndTake(target, wanted, progress, request, deps)
+  const taken = await claimAndTake(target, attempt, progress, request, deps)
   if ('documentId' in taken) return { document: taken, isReplayed: true, usage: undefined }
 
   const { usage, countedFrom } = taken
-
-  const reservation = { ...wanted, countedFrom }
+  const counted = { ...attempt, countedFrom }
   const document: WorkspaceDocument = {
     ...ids,
-    sizeBytes: file.sizeBytes,
-    objectKey: reservation.objectKey,
+    sizeBytes,
+    objectKey,
     countedFrom,
     filename: path,
     mimeType: await typing,
@@ -62,13 +52,13 @@ export async function attemptPromotion(
   }
 
   try {
-    await reserveAndCopy({ file, document, reservation, progress }, request, deps)
+    await reserveAndCopy({ file, document, attempt: counted, progress }, request, deps)
     await record(document, request, deps)
   } catch (error) {
-    if ((await undoOrLeave(reservation, progress, request, deps)) !== 'recorded') throw error
+    if ((await undoOrLeave(counted, progress, request, deps)) !== 'recorded') throw error
   }
 
-  await settleQuietly(reservation, progress, request, deps)
+  await settleQuietly(counted, progress, request, deps)
   return { document, isReplayed: false, usage }
 }
 
@@ -77,8 +67,8 @@ export async function attemptPromotion(
  * @returns the document that an earlier one has made, instead
  */
 async function claimAndTake(
-  target: NewPromotion,
-  reservation: Reservation,
+  target: PromotionTarget,
+  attempt: Attempt,
   progress: Progress,
   request: PromotionRequest,
   deps: PromotionDependencies,
@@ -86,16 +76,25 @@ async function claimAndTake(
   const { signal } = request.deadline
   try {
     if (request.idempotencyKey !== undefined) {
-      await claimDocument(reservation, progress, deps, signal)
+      progress.reservation = 'claimed'
+      const refusal = await claimDocument(attempt, deps, signal)
+      if (refusal) {
+        progress.reservation = 'none'
+        throw refusal
+      }
       const replay = await findReplay(target, request.caller, deps.documents, signal)
       if (replay) {
-        await undoOrLeave(reservation, progress, request, deps)
+        await undoOrLeave(attempt, progress, request, deps)
         return replay
       }
     }
-    return await takeBytes(reservation, progress, request, deps)
+    progress.isTaken = true
+    const taken = await takeBytes(attempt, request, deps)
+    if (!(taken instanceof ServiceError)) return taken
+    progress.isTaken = false
+    throw taken
   } catch (error) {
-    await undoOrLeave(reservation, progress, request, deps)
+    await undoOrLeave(attempt, progress, request, deps)
     throw error
   }
 }
@@ -109,7 +108,7 @@ async function typeOf(
 ): Promise<string> {
   try {
     return await resolveMimeType(file.contentType, path, async () =>
-      typeOfContent(await objects.readStart(file, TELLING_BYTES, deadline.signal)),
+      typeOfContent(await objects.readStart(file, SNIFFED_BYTES, deadline.signal)),
     )
   } catch (error) {
     log.warn('the type of a file could not be detected', { error })
@@ -122,13 +121,14 @@ async function typeOf(
  * answered is easier to undo.
  */
 async function reserveAndCopy(
-  { file, document, reservation, progress }: Attempt,
+  step: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; progress: Progress },
   { deadline, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
-  const opening = openReservation(reservation, progress, deps, deadline.signal)
-  progress.unmarked = opening
-    .then(() => deps.ledger.unmark(reservation, deadline.signal))
+  const { file, document, attempt, progress } = step
+  const reserving = reserve(attempt, progress, deps, deadline.signal)
+  progress.unmarked = reserving
+    .then(() => deps.quota.unmark(attempt, deadline.signal))
     .then(
       () => true,
       () => false,
@@ -136,8 +136,8 @@ async function reserveAndCopy(
 
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
   progress.copy = 'answered'
-  const [opened, copied] = await Promise.allSettled([
-    opening,
+  const [reserved, copied] = await Promise.allSettled([
+    reserving,
     telemetry.time('copy', () => deps.objects.copy(copy, deadline.signal)),
   ])
 
@@ -145,21 +145,21 @@ async function reserveAndCopy(
     if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
     throw namingArchived(copied.reason, { containerId: document.containerId, path: document.filename })
   }
-  if (opened.status === 'rejected') throw opened.reason
+  if (reserved.status === 'rejected') throw reserved.reason
 }
 
 /** @throws ServiceError promotion_timed_out when somebody took this attempt for dead */
-async function openReservation(
-  reservation: Reservation,
+async function reserve(
+  attempt: Attempt,
   progress: Progress,
   { reservations }: PromotionDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const before = progress.reservation
   progress.reservation = 'unknown'
-  const outcome = await reservations.open(reservation, before === 'claimed', signal)
-  progress.reservation = outcome === 'opened' ? 'open' : before
-  if (outcome === 'opened') return
+  const outcome = await reservations.reserve(attempt, before === 'claimed', signal)
+  progress.reservation = outcome === 'reserved' ? 'reserved' : before
+  if (outcome === 'reserved') return
   throw new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
 }
 
@@ -176,7 +176,7 @@ async function record(
 
 /** The document exists and is counted: a reservation that could not be settled is left to the resolver. */
 async function settleQuietly(
-  reservation: Reservation,
+  attempt: Attempt,
   { unmarked }: Progress,
   { deadline, log, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
@@ -184,10 +184,10 @@ async function settleQuietly(
   const signal = deadline.undoSignal()
   try {
     await telemetry.time('settle', async () => {
-      if (await unmarked) await deps.reservations.remove(reservation, signal)
-      else await settle(reservation, deps, signal)
+      if (await unmarked) await deps.reservations.remove(attempt, signal)
+      else await settle(attempt, deps, signal)
     })
   } catch (error) {
-    log.warn('reservation not settled, left to the resolver', { document_id: reservation.documentId, error })
+    log.warn('reservation not settled, left to the resolver', { document_id: attempt.documentId, error })
   }
 }

@@ -1,15 +1,9 @@
 import { hasPermission } from '../auth/authenticate.ts'
 import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
-import { type ContainerId, type DocumentId, documentIdFromHash, type FilePath, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from './document-records.ts'
-
-export interface PromotionTarget {
-  workspaceId: WorkspaceId
-  documentId: DocumentId
-  containerId: ContainerId
-  path: FilePath
-}
+import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its reservation and record. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
@@ -22,7 +16,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
  *   idempotency_key_spent when the document was deleted
  */
 export async function findReplay(
-  { workspaceId, documentId, containerId, path }: PromotionTarget,
+  { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
   caller: Caller,
   documents: DocumentRecords,
   signal: AbortSignal,

@@ -1,43 +1,11 @@
-import type { Caller } from '../auth/caller.ts'
+import { requireContainerFile } from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
-import { type AttemptId, documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
-import type { ObjectKeys } from '../object-keys.ts'
-import type { RequestScope } from '../request-scope.ts'
-import type { Admission } from './admission.ts'
+import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
+import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { ContainerFile } from '../ledger/ports/object-store.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import type { WorkspaceDocument } from './document-records.ts'
-import { findContainerFile } from './find-container-file.ts'
-import { documentIdOfKey, findReplay, type PromotionTarget } from './idempotency.ts'
-import type { ContainerFile } from './object-store.ts'
-import type { StorageUsage } from './quota-ledger.ts'
-import type { ReleaseDependencies } from './release-bytes.ts'
-
-export interface PromotionRequest extends RequestScope {
-  caller: Caller
-  /** Unchecked. */
-  containerId: string | undefined
-  fileId: string | undefined
-  /** Promotions of a workspace with the same key make one document. */
-  idempotencyKey: string | undefined
-  /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
-  rateLimitPassed: Promise<unknown>
-}
-
-export interface PromotionDependencies extends ReleaseDependencies {
-  admission: Admission
-  objectKeys: ObjectKeys
-  maxFileBytes: number
-}
-
-export interface Promotion {
-  document: WorkspaceDocument
-  /** An earlier request with the same idempotency key made the document. */
-  isReplayed: boolean
-  /** undefined when a replay could not read it. */
-  usage: StorageUsage | undefined
-}
-
-export type NewPromotion = PromotionTarget & { attemptId: AttemptId }
+import { documentIdOfKey, findReplay } from './idempotency.ts'
+import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
 
 const RECHECK_FOR_REPLAY = new Set<string>([
   'container_not_found',
@@ -61,7 +29,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   telemetry.annotate({ container_id: target.containerId })
 
   try {
-    const file = await telemetry.time('look_up', () => findContainerFile(target, deps, deadline.signal))
+    const file = await telemetry.time('look_up', () => requireContainerFile(target, deps, deadline.signal))
     requirePromotableSize(file, deps.maxFileBytes)
     await rateLimitPassed
     const promotion = await attemptPromotion(target, file, request, deps)
@@ -75,7 +43,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 /** An earlier request with the same idempotency key may have made the document: then it does not matter what failed. */
 async function answerBesideTwin(
   refusal: ServiceError,
-  target: NewPromotion,
+  target: PromotionTarget,
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
@@ -96,7 +64,7 @@ function mayHaveReplay(error: unknown): error is ServiceError {
   return error instanceof ServiceError && RECHECK_FOR_REPLAY.has(error.reason)
 }
 
-function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): NewPromotion {
+function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): PromotionTarget {
   const { workspaceId } = caller
   const attemptId = newAttemptId()
   return {
@@ -123,7 +91,7 @@ async function answerReplay(
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
-  const usage = await deps.ledger.usage(document.workspaceId, deadline.signal).catch((error) => {
+  const usage = await deps.quota.usage(document.workspaceId, deadline.signal).catch((error) => {
     log.warn('storage usage not read, replay answered without it', { error })
     return undefined
   })

@@ -1,5 +1,3 @@
-import type { Plot } from './plot.ts'
-
 /** One bar of docs/performance.md and what was measured for it. */
 export interface Row {
   what: string
@@ -14,7 +12,6 @@ export interface BenchResult {
   rows: Row[]
   /** All figures behind the rows, for docs/bench/results.json. */
   figures: Record<string, unknown>
-  plots?: Plot[]
 }
 
 export interface BenchContext {
@@ -52,4 +49,3 @@ export function shown(what: string, measured: string): Row {
 export const asRatio = (value: number) => value.toFixed(2)
 export const asSeconds = (seconds: number) => `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`
 export const asMs = (ms: number) => `${ms.toFixed(ms < 10 ? 2 : 1)} ms`
-export const asMib = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`

@@ -3,15 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { buildFunctions, bundle, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { buildFunctions, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { restEvent } from '../support/http/rest-event.ts'
+import { restEvent } from '../support/api/rest-event.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-const REFERENCE_ENTRIES = ['test/bench/reference/bare-promotion.ts', 'test/bench/reference/bare-operations.ts']
-/** Needs no bundling. */
-export const HTTP_REQUESTS = join(ROOT, 'test/bench/reference/http-requests.ts')
 
 export interface Bundles {
   /** The promote function as it ships. */
@@ -19,12 +16,8 @@ export interface Bundles {
   metafile: Metafile
   /** The same entry by esbuild's defaults. */
   byDefault: string
-  /** The same nine calls without the service around them, bundled as the product is. */
-  bare: string
   /** All functions as they ship, by name. */
   functions: Readonly<Record<string, string>>
-  /** The calls of the operations around the promotion. */
-  bareOperations: string
 }
 
 /** Builds everything that is compared into a folder that is removed at the end. */
@@ -41,15 +34,12 @@ export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Res
       platform: 'node',
       logLevel: 'warning',
     })
-    await bundle(REFERENCE_ENTRIES, { root: ROOT, outDir: join(folder, 'bare') })
     const names = globSync('functions/*.ts', { cwd: ROOT }).map((entry) => basename(entry, '.ts'))
     return await use({
       product: join(folder, 'product/promote-container-file.mjs'),
       metafile,
       byDefault,
-      bare: join(folder, 'bare/bare-promotion.mjs'),
       functions: Object.fromEntries(names.map((name) => [name, join(folder, 'product', `${name}.mjs`)])),
-      bareOperations: join(folder, 'bare/bare-operations.mjs'),
     })
   } finally {
     await rm(folder, { recursive: true, force: true })

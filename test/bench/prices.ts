@@ -40,6 +40,4 @@ export const ASSUMPTIONS = {
   logBytes: 2200,
   /** X-Ray's default sampling, at more than a few requests a second. */
   tracesPerPromotion: 0.05,
-  /** From then on Lambda gives a function one whole processor. docs.aws.amazon.com/lambda: "Configure memory". */
-  memoryMibOfOneProcessor: 1769,
 }

@@ -3,14 +3,13 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Bench, BenchResult, Row } from './bench.ts'
 import { ROOT } from './bundles.ts'
-import { renderPlot } from './plot.ts'
 import type { Ran } from './run-benches.ts'
 
 const FOLDER = join(ROOT, 'docs/bench')
 const RESULTS = join(FOLDER, 'results.json')
 export const PERFORMANCE_DOC = join(ROOT, 'docs/performance.md')
-/** Between these lines of docs/performance.md stands the table. */
-const TABLE = /(<!-- table: npm run bench -->\n).*(\n<!-- end -->)/s
+/** A line of a table; its first cell may name a row of the results. */
+const LINE = /^\| ([^|]+) \|.*\|$/gm
 const HEADINGS = ['', 'bar', 'measured', '']
 
 /** Nothing in it names the machine or its place. */
@@ -35,29 +34,25 @@ export function renderTable(results: readonly Ran[]): string {
 }
 
 /**
- * Puts a result into docs/bench, beside those of the other benches, and the table of all into docs/performance.md.
+ * Puts a result into docs/bench, beside those of the other benches, and the figures that docs/performance.md shows there.
  * @param order names of all benches
  */
 export async function store({ bench, result }: Ran, order: readonly string[]): Promise<void> {
   await mkdir(FOLDER, { recursive: true })
   const known = await readStored()
   known[bench.name] = toStored(bench, result)
-  for (const plot of result.plots ?? []) await writeFile(join(FOLDER, `${plot.file}.svg`), renderPlot(plot))
   const stored = Object.fromEntries(order.flatMap((name) => (known[name] ? [[name, known[name]]] : [])))
   await writeFile(RESULTS, `${JSON.stringify(stored, null, 2)}\n`)
-  await writeFile(PERFORMANCE_DOC, withTable(await readFile(PERFORMANCE_DOC, 'utf8'), stored))
+  await writeFile(PERFORMANCE_DOC, withFigures(await readFile(PERFORMANCE_DOC, 'utf8'), stored))
 }
 
-/** The page with the table that belongs to the results. */
-export function withTable(page: string, stored: Stored): string {
-  if (!TABLE.test(page)) throw new Error('docs/performance.md has no place for the table')
-  const cells = (line: string[]) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  const lines = Object.values(stored).flatMap(({ title, date, rows }) => [
-    cells([`**${title}**`, '', date, '']),
-    ...rows.map((row) => cells(toLine(row))),
-  ])
-  const table = [cells(HEADINGS), '| --- | --- | --- | --- |', ...lines].join('\n')
-  return page.replace(TABLE, (_, before, after) => `${before}\n${table}\n${after}`)
+/** The page with the figures that belong to the results: each line of a table that names a row of theirs shows it. */
+export function withFigures(page: string, stored: Stored): string {
+  const rows = new Map(Object.values(stored).flatMap(({ rows }) => rows.map((row) => [row.what, row])))
+  return page.replace(LINE, (line, what) => {
+    const row = rows.get(what)
+    return row ? `| ${toLine(row).join(' | ')} |` : line
+  })
 }
 
 export async function readFigures(): Promise<Map<string, Record<string, unknown>>> {

@@ -5,30 +5,18 @@ import { copy } from './benches/copy.ts'
 import { cost } from './benches/cost.ts'
 import { firstRequest } from './benches/first-request.ts'
 import { latency } from './benches/latency.ts'
-import { load } from './benches/load.ts'
-import { memory } from './benches/memory.ts'
 import { operationCalls } from './benches/operation-calls.ts'
-import { operationTime } from './benches/operation-time.ts'
-import { ownTime } from './benches/own-time.ts'
 import { scale } from './benches/scale.ts'
-import { simulatorCheck } from './benches/simulator.ts'
-import { streamed } from './benches/streamed.ts'
 import { zip } from './benches/zip.ts'
 
-/** In the order of docs/performance.md; cost and contention need the figures of others. */
+/** In the order of docs/performance.md; cost needs the figures of others. */
 export const BENCHES: readonly Bench[] = [
-  load,
   zip,
   firstRequest,
-  ownTime,
   calls,
-  operationTime,
   operationCalls,
   latency,
-  simulatorCheck,
   copy,
-  memory,
-  streamed,
   cost,
   contention,
   scale,

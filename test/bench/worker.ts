@@ -15,7 +15,6 @@ export interface Worker<Served extends Methods> {
 interface WorkerOptions {
   args?: string[]
   env?: Record<string, string>
-  execArgv?: string[]
   /** How long a call may take. */
   callLimitMs?: number
 }
@@ -26,17 +25,16 @@ interface Reply {
   failure?: string
 }
 
-/** Nothing that is asked of a worker takes this long; CopyObject of 5 GiB comes nearest, with 73 s. */
+/** Nothing that is asked of a worker takes this long. */
 const CALL_LIMIT_MS = 180_000
 
 /** Starts a file of workers/ or simulator/ as a process. What it prints to standard output (the product's log) is dropped. */
 export async function startWorker<Served extends Methods>(
   file: string,
-  { args = [], env = {}, execArgv = [], callLimitMs = CALL_LIMIT_MS }: WorkerOptions = {},
+  { args = [], env = {}, callLimitMs = CALL_LIMIT_MS }: WorkerOptions = {},
 ): Promise<Worker<Served>> {
   const child = fork(join(import.meta.dirname, file), args, {
     env: { ...process.env, ...env },
-    execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   })

@@ -44,12 +44,6 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       }
     })
 
-    it('sets what a key may do, and changes nothing else', async () => {
-      const key = await add()
-      expect(await administration.change(key.tokenHash, { permissions: ['files:read'] }, signal)).toBe(true)
-      expect(await list({ workspaceId: grant.workspaceId })).toEqual([{ ...key, permissions: ['files:read'] }])
-    })
-
     it.each<[string, Partial<ApiKeyGrant>]>([
       ['of all attributes', {}],
       [
@@ -62,8 +56,18 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       await administration.add(key, signal)
       const { tokenHash, createdAt, ...apiKey } = key
       expect(await store.find(hashToken(token), signal)).toEqual(apiKey)
+      await administration.change(tokenHash, { isEnabled: false }, signal)
+      expect(await store.find(tokenHash, signal)).toEqual({ ...apiKey, isEnabled: false })
+      await administration.change(tokenHash, { isEnabled: true }, signal)
       expect(await list({ workspaceId: grant.workspaceId })).toEqual([key])
       expect([createdAt, tokenHash]).toEqual(['2026-11-21T09:38:35.556Z', hashToken(token)])
+    })
+
+    it('finds nothing under the token itself or under an unknown hash', async () => {
+      const token = newToken()
+      await administration.add(newApiKeyRecord(token, grant, NOW), signal)
+      expect(await store.find(token, signal)).toBeUndefined()
+      expect(await store.find(hashToken(`${token}x`), signal)).toBeUndefined()
     })
 
     it('changes nothing when a key is added a second time', async () => {
@@ -88,6 +92,7 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       ['enables', { isEnabled: true }, { isEnabled: true }],
       ['lets expire', { expiresAtMs: NOW }, { expiresAtMs: NOW }],
       ['makes permanent', { expiresAtMs: 'never' }, { expiresAtMs: undefined }],
+      ['sets what may be done with', { permissions: ['files:read'] }, { permissions: ['files:read'] }],
       ['disables and lets expire', { isEnabled: false, expiresAtMs: NOW }, { isEnabled: false, expiresAtMs: NOW }],
     ] as const)('%s a key and leaves the rest of it alone', async (_, change, expected) => {
       const [key, bystander] = [await add(), await add()]

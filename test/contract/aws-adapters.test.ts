@@ -1,16 +1,14 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashToken, newToken } from '../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../lib/aws/api-key-administration.ts'
-import { type ApiKeyItem, createApiKeyStore } from '../../lib/aws/api-key-store.ts'
-import { createRateLimiter } from '../../lib/aws/rate-limiter.ts'
-import { createTableWorkspaces } from '../../lib/aws/table-workspaces.ts'
-import { newDocument, newReservation } from '../support/stores/ledger-values.ts'
+import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
+import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
+import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
+import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { newAttempt, newDocument } from '../support/stores/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
-import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
@@ -45,32 +43,24 @@ describeShares('Workspaces', () => {
     add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, once)),
   }
 })
+const stores = () => createWorkspaceStores({ ...standIns, now: Date.now })
 describeShares('Documents', () => {
-  const table = { client: standIns.dynamoDb, tableName: standIns.config.documentsTable }
-  const { documents } = open()
-  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({
-    ...table,
-    sortKey: 'document_id',
-    name: 'documents',
-  })
+  const { listWorkspaces, hasWorkspace, record } = stores().documents
   return {
     list: listWorkspaces,
     has: hasWorkspace,
     add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await documents.record(newDocument(newReservation({ workspaceId })), once)
+      for (let row = 0; row < 3; row++) await record(newDocument(newAttempt({ workspaceId })), once)
     },
   }
 })
 describeShares('Reservations', () => {
-  const table = { client: standIns.dynamoDb, tableName: standIns.config.reservationsTable }
-  const { reservations } = open()
-  const sortKey = 'reservation_id'
-  const { listWorkspaces, hasWorkspace } = createTableWorkspaces({ ...table, sortKey, name: 'reservations' })
+  const { listWorkspaces, hasWorkspace, reserve } = stores().reservations
   return {
     list: listWorkspaces,
     has: hasWorkspace,
     add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await reservations.open(newReservation({ workspaceId }), false, once)
+      for (let row = 0; row < 3; row++) await reserve(newAttempt({ workspaceId }), false, once)
     },
   }
 })
@@ -116,29 +106,6 @@ describe('the state of a rate limit', () => {
       expect(Item?.expires_at).toEqual({ N: String(nowMs / 1000 + seconds) })
     }
   })
-})
-
-describeApiKeyStore('DynamoDB', () => {
-  const { dynamoDb: client, config } = standIns
-  return {
-    store: createApiKeyStore({ client, tableName: config.keysTable }),
-    async add(key) {
-      const token = newToken()
-      const item: ApiKeyItem = {
-        token_hash: hashToken(token),
-        key_id: key.keyId,
-        workspace_id: key.workspaceId,
-        kind: key.kind,
-        permissions: [...key.permissions],
-        status: key.isEnabled ? 'enabled' : 'disabled',
-        created_at: '2026-11-21T09:38:35.556Z',
-        ...(key.userId === undefined ? {} : { user_id: key.userId }),
-        ...(key.expiresAtMs === undefined ? {} : { expires_at: key.expiresAtMs }),
-      }
-      await client.send(new PutItemCommand({ TableName: config.keysTable, Item: marshall(item) }))
-      return token
-    },
-  }
 })
 
 describeObjectStore('S3', () => objectStoreOn(standIns))

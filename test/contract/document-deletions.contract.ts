@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { DAY_MS, type useDocuments } from '../support/stores/use-documents.ts'
 
 const { signal } = new AbortController()
 
 /** The part of the contract of document records that takes documents away. */
 export function describeDeletions(store: ReturnType<typeof useDocuments>): void {
-  const { clock, document, find, findEvenDeleted, recorded, fence, rowOf, deletionOf, retire, remove } = store
-  const close = (release: ReturnType<typeof deletionOf>) => store.records.close(release, signal)
-  const finish = (release: ReturnType<typeof deletionOf>) => store.records.finish(release, signal)
+  const { clock, document, find, findEvenDeleted, recorded, fence, rowOf, deletionOf, deleteDocument, remove } = store
+  const handOver = (release: ReturnType<typeof deletionOf>) => store.records.handOver(release, signal)
+  const expire = (release: ReturnType<typeof deletionOf>) => store.records.expire(release, signal)
   const asDeleted = ({ workspaceId, documentId, attemptId, objectKey, sizeBytes }: WorkspaceDocument) => {
-    return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isFinished: false, isDeleted: true }
+    return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isReleased: false, isDeleted: true }
   }
 
-  describe('retire', () => {
+  describe('delete', () => {
     it('takes a document away, however often; what it was is remembered, and its bytes are held', async () => {
       const one = await recorded({ ...document(), countedFrom: 7 })
       for (let times = 0; times < 2; times++) {
-        expect(await retire(one)).toEqual({ closedBy: undefined })
+        expect(await deleteDocument(one)).toEqual({ releasedBy: undefined })
         expect(await find(one)).toBeUndefined()
         expect(await findEvenDeleted(one)).toEqual(asDeleted(one))
         const { documentId, attemptId, sizeBytes } = one
@@ -33,23 +33,23 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
     it('tells which release has the bytes; nothing is left when they were given back', async () => {
       const one = await recorded()
       const deletion = deletionOf(one)
-      await retire(one)
-      await close(deletion)
-      expect(await retire(one)).toEqual({ closedBy: deletion.releaseId })
-      await finish(deletion)
-      expect(await retire(one)).toBeUndefined()
+      await deleteDocument(one)
+      await handOver(deletion)
+      expect(await deleteDocument(one)).toEqual({ releasedBy: deletion.releaseId })
+      await expire(deletion)
+      expect(await deleteDocument(one)).toBeUndefined()
     })
 
     it('takes nothing away where there is no document, or one of another attempt', async () => {
       const one = document()
-      expect(await retire(one)).toBeUndefined()
+      expect(await deleteDocument(one)).toBeUndefined()
       await fence(one)
-      expect(await retire(one)).toBeUndefined()
+      expect(await deleteDocument(one)).toBeUndefined()
       const other = await recorded(document(one.documentId))
-      expect(await retire(one)).toBeUndefined()
+      expect(await deleteDocument(one)).toBeUndefined()
       expect(await find(other)).toEqual(other)
-      await retire(other)
-      expect(await retire(one)).toBeUndefined()
+      await deleteDocument(other)
+      expect(await deleteDocument(one)).toBeUndefined()
       expect(await findEvenDeleted(other)).toEqual(asDeleted(other))
     })
 
@@ -58,59 +58,59 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
       const deletion = await remove(one)
       clock.nowMs += DAY_MS
       const fresh = await recorded(document(one.documentId))
-      expect(await retire(one)).toBeUndefined()
-      expect(await close(deletion)).toBeUndefined()
-      await finish(deletion)
+      expect(await deleteDocument(one)).toBeUndefined()
+      expect(await handOver(deletion)).toBeUndefined()
+      await expire(deletion)
       expect(await find(fresh)).toEqual(fresh)
-      expect(await retire(fresh)).toEqual({ closedBy: undefined })
+      expect(await deleteDocument(fresh)).toEqual({ releasedBy: undefined })
     })
   })
 
-  describe('close', () => {
+  describe('handOver', () => {
     it('hands the bytes to one release, and tells every other which one it is', async () => {
       const one = await recorded({ ...document(), countedFrom: 7 })
-      await retire(one)
+      await deleteDocument(one)
       const [first, second] = [deletionOf(one), { ...deletionOf(one), markedIn: 12 }]
-      for (const each of [first, second, { ...first, markedIn: 12 }]) expect(await close(each)).toBe(first.releaseId)
+      for (const each of [first, second, { ...first, markedIn: 12 }]) expect(await handOver(each)).toBe(first.releaseId)
       const { attemptId, sizeBytes } = one
-      const counted = { attemptId, sizeBytes, countedFrom: 7, closedBy: first.releaseId, closedIn: first.markedIn }
+      const counted = { attemptId, sizeBytes, countedFrom: 7, releasedBy: first.releaseId, markedIn: first.markedIn }
       expect(await rowOf(one)).toEqual({ documentId: one.documentId, counted, isUnfinished: true })
     })
 
     it('hands them to one of ten at once', async () => {
       const one = await recorded()
-      await retire(one)
+      await deleteDocument(one)
       const deletions = Array.from({ length: 10 }, () => deletionOf(one))
-      const closed = new Set(await Promise.all(deletions.map(close)))
-      expect(closed.size).toBe(1)
-      expect(deletions.map(({ releaseId }) => releaseId)).toContain([...closed][0])
+      const owners = new Set(await Promise.all(deletions.map(handOver)))
+      expect(owners.size).toBe(1)
+      expect(deletions.map(({ releaseId }) => releaseId)).toContain([...owners][0])
     })
 
-    it('closes nothing where nothing is, nor a fence, nor a document, nor the tombstone of another attempt', async () => {
+    it('hands nothing over where nothing is, nor a fence, nor a document, nor the tombstone of another attempt', async () => {
       const [none, fenced, visible, retired] = [document(), document(), await recorded(), await recorded()]
       await fence(fenced)
-      await retire(retired)
+      await deleteDocument(retired)
       const others = [none, fenced, visible, document(retired.documentId)]
-      for (const each of others) expect(await close(deletionOf(each))).toBeUndefined()
+      for (const each of others) expect(await handOver(deletionOf(each))).toBeUndefined()
       expect(await find(visible)).toEqual(visible)
-      expect(await retire(retired)).toEqual({ closedBy: undefined })
+      expect(await deleteDocument(retired)).toEqual({ releasedBy: undefined })
     })
 
     it('finds that the bytes were given back, by itself or by another', async () => {
       const one = await recorded()
       const deletion = await remove(one)
-      for (const each of [deletion, deletionOf(one)]) expect(await close(each)).toBeUndefined()
+      for (const each of [deletion, deletionOf(one)]) expect(await handOver(each)).toBeUndefined()
     })
   })
 
-  describe('finish', () => {
+  describe('expire', () => {
     it('lets the tombstone expire in a day; until then it tells what was deleted', async () => {
       const one = await recorded()
       await remove(one)
-      const deleted = { ...asDeleted(one), isFinished: true }
+      const deleted = { ...asDeleted(one), isReleased: true }
       expect(await findEvenDeleted(one)).toEqual(deleted)
       expect(await rowOf(one)).not.toHaveProperty('isUnfinished')
-      expect((await rowOf(one))?.counted).toMatchObject({ attemptId: one.attemptId, closedIn: 9 })
+      expect((await rowOf(one))?.counted).toMatchObject({ attemptId: one.attemptId, markedIn: 9 })
       clock.nowMs += DAY_MS - 1000
       expect(await findEvenDeleted(one)).toEqual(deleted)
       clock.nowMs += 1000
@@ -119,14 +119,14 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
 
     it('is done by the release alone that has the bytes', async () => {
       const one = await recorded()
-      await finish(deletionOf(one))
+      await expire(deletionOf(one))
       expect(await find(one)).toEqual(one)
-      await retire(one)
-      await finish(deletionOf(one))
-      await close(deletionOf(one))
-      await finish(deletionOf(one))
+      await deleteDocument(one)
+      await expire(deletionOf(one))
+      await handOver(deletionOf(one))
+      await expire(deletionOf(one))
       expect(await findEvenDeleted(one)).toEqual(asDeleted(one))
-      await finish(deletionOf(document()))
+      await expire(deletionOf(document()))
     })
   })
 }

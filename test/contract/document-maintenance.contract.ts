@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
-import { newDocument, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import { newAttempt, newDocument, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 
 const { signal } = new AbortController()
@@ -9,7 +9,7 @@ const { signal } = new AbortController()
 export function describeDocumentMaintenance(name: string, make: MakeDocuments): void {
   describe(`document maintenance: ${name}`, () => {
     const store = useDocuments(make)
-    const { document, find, recorded, rowOf, fence, retire, remove } = store
+    const { document, find, recorded, rowOf, fence, deleteDocument, remove } = store
 
     describe('rows', () => {
       it('tell since when a document is counted', async () => {
@@ -33,11 +33,11 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
     it('lists the documents of one workspace by ascending id, without tombstones', async () => {
       const documents = Array.from({ length: 5 }, () => document())
       for (const each of documents.toReversed()) await recorded(each)
-      await recorded(newDocument(newReservation({ workspaceId: newWorkspaceId() })))
+      await recorded(newDocument(newAttempt({ workspaceId: newWorkspaceId() })))
       await fence(document())
       const [, , third, fourth] = documents
       await remove(third as WorkspaceDocument)
-      await retire(fourth as WorkspaceDocument)
+      await deleteDocument(fourth as WorkspaceDocument)
       const listed = []
       for await (const each of store.records.list(store.workspaceId, signal)) listed.push(each)
       expect(listed).toEqual(documents.toSpliced(2, 2))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceDocument } from '../../lib/promotion/document-records.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 import { describeDeletions } from './document-deletions.contract.ts'
@@ -7,7 +7,7 @@ import { describeDeletions } from './document-deletions.contract.ts'
 export function describeDocumentRecords(name: string, make: MakeDocuments): void {
   describe(`document records: ${name}`, () => {
     const store = useDocuments(make)
-    const { clock, document, find, record, recorded, fence, retire, remove } = store
+    const { clock, document, find, record, recorded, fence, deleteDocument, remove } = store
 
     describe('record', () => {
       it('makes a document that is found, field by field', async () => {
@@ -51,16 +51,16 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         // As if the tombstone had gone, which happens some time later.
         await recorded(later)
         expect(await find(one)).toEqual(later)
-        expect(await retire(later)).toEqual({ closedBy: undefined })
+        expect(await deleteDocument(later)).toEqual({ releasedBy: undefined })
       })
 
       it('waits for as long as a deletion has not given its bytes back', async () => {
         const one = await recorded()
-        await retire(one)
+        await deleteDocument(one)
         clock.nowMs += 30 * DAY_MS
         for (const each of [one, document(one.documentId)]) expect(await record(each)).toBe('taken')
         const deletion = store.deletionOf(one)
-        await store.records.close(deletion, new AbortController().signal)
+        await store.records.handOver(deletion, new AbortController().signal)
         expect(await record(document(one.documentId))).toBe('taken')
       })
     })
@@ -75,6 +75,16 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         expect(await store.findEvenDeleted(late)).toBeUndefined()
       })
 
+      it('keeps a later attempt out for a day from then, where an earlier one was fenced', async () => {
+        const first = document()
+        const later = document(first.documentId)
+        await fence(first)
+        clock.nowMs += DAY_MS - 1000
+        await fence(later)
+        clock.nowMs += DAY_MS - 1000
+        expect(await record(later)).toBe('fenced')
+      })
+
       it('finds that the attempt has recorded, and leaves its document', async () => {
         const one = await recorded()
         expect(await fence(one)).toBe('recorded')
@@ -83,7 +93,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
 
       it('finds that the attempt has recorded a document that was deleted since', async () => {
         const one = await recorded()
-        await retire(one)
+        await deleteDocument(one)
         expect(await fence(one)).toBe('recorded')
         await remove(one)
         expect(await fence(one)).toBe('recorded')
@@ -120,7 +130,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
       it('keeps an attempt out that it met while the document was being deleted, and leaves the deletion alone', async () => {
         const one = await recorded()
         const late = document(one.documentId)
-        await retire(one)
+        await deleteDocument(one)
         expect(await fence(late)).toBe('fenced')
         await remove(one)
         expect(await record(late)).toBe('taken')
@@ -135,15 +145,6 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         const later = await recorded(document(one.documentId))
         expect(await fence(later)).toBe('recorded')
         expect((await store.rowOf(later))?.counted).toMatchObject({ attemptId: later.attemptId })
-      })
-
-      it('lets a later attempt record where an earlier one was fenced, and still keeps that one out', async () => {
-        const late = document()
-        await fence(late)
-        const other = await recorded(document(late.documentId))
-        expect(await record(late)).toBe('taken')
-        await remove(other)
-        expect(await record(late)).toBe('taken')
       })
     })
 

@@ -1,14 +1,13 @@
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
-import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
-import { createFakeDocumentListing } from '../fakes/document-listing.ts'
-import { createFakeDocumentRecords } from '../fakes/document-records.ts'
-import { createFakeObjectStore } from '../fakes/object-store.ts'
-import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
-import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
-import { createFakeReservations } from '../fakes/reservations.ts'
-import { LEDGER_SETTINGS, newDocument, newReservation } from '../support/stores/ledger-values.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger-update.ts'
+import { createFakeApiKeyStore } from '../support/fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../support/fakes/document-listing.ts'
+import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
+import { createFakeObjectStore } from '../support/fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../support/fakes/quota-ledger.ts'
+import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
+import { createFakeReservations } from '../support/fakes/reservations.ts'
+import { LEDGER_SETTINGS, newAttempt, newDocument } from '../support/stores/ledger-values.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
-import { describeApiKeyStore } from './api-key-store.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
@@ -41,7 +40,7 @@ describeShares('the fake of Documents', () => {
     list: records.listWorkspaces,
     has: records.hasWorkspace,
     add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await records.record(newDocument(newReservation({ workspaceId })), signal)
+      for (let row = 0; row < 3; row++) await records.record(newDocument(newAttempt({ workspaceId })), signal)
     },
   }
 })
@@ -64,10 +63,6 @@ describeContainerFiles('in-memory fake', () => {
   }
 })
 describeRateLimiter('in-memory fake', createFakeRateLimiter)
-describeApiKeyStore('in-memory fake', () => {
-  const store = createFakeApiKeyStore()
-  return { store, add: async (key) => store.add(key) }
-})
 describeObjectStore('in-memory fake', () => {
   const store = createFakeObjectStore()
   return {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
-import type { WorkspaceLedger } from '../../lib/promotion/workspace-ledgers.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
+import type { WorkspaceLedger } from '../../lib/ledger/ports/workspace-ledgers.ts'
+import { newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DUE_MS, useDueWorkspace } from '../support/stores/use-due-workspace.ts'
 import { describeCorrections } from './ledger-corrections.contract.ts'
 
@@ -66,7 +66,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
 
     it('lists all workspaces, by id and with their ledgers', async () => {
       await take()
-      const other = newReservation({ workspaceId: newWorkspaceId() })
+      const other = newAttempt({ workspaceId: newWorkspaceId() })
       await on.ledger.take(other, signal)
       await on.ledger.unmark(other, signal)
       const ids = await collect(on.ledger.list(signal))
@@ -98,7 +98,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       it('is listed in one shard, behind those that have waited longer', async () => {
         const others = await Promise.all(
           Array.from({ length: 40 }, async (_, number) => {
-            const other = newReservation({ workspaceId: newWorkspaceId(), leaseExpiresAtMs: DUE_MS - 1000 + number })
+            const other = newAttempt({ workspaceId: newWorkspaceId(), leaseExpiresAtMs: DUE_MS - 1000 + number })
             await on.ledger.take(other, signal)
             return other.workspaceId
           }),
@@ -119,7 +119,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         const { version } = await read()
         const untilMs = DUE_MS + 10
         const claims = await Promise.all(
-          [1, 2, 3].map(() => on.ledger.claim(on.workspaceId, { seenMs: DUE_MS, untilMs }, signal)),
+          [1, 2, 3].map(() => on.ledger.lease(on.workspaceId, { seenMs: DUE_MS, untilMs }, signal)),
         )
         const held = claims.filter((claim) => claim !== undefined)
         expect(held).toEqual([await read()])
@@ -134,10 +134,10 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
 
       it('is not claimed when there is no ledger, or nothing is due', async () => {
         const claim = { seenMs: DUE_MS, untilMs: DUE_MS + 10 }
-        expect(await on.ledger.claim(on.workspaceId, claim, signal)).toBeUndefined()
+        expect(await on.ledger.lease(on.workspaceId, claim, signal)).toBeUndefined()
         expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
         await take({ leaseExpiresAtMs: DUE_MS + 1 })
-        expect(await on.ledger.claim(on.workspaceId, claim, signal)).toBeUndefined()
+        expect(await on.ledger.lease(on.workspaceId, claim, signal)).toBeUndefined()
         expect((await read()).checkDueAtMs).toBe(DUE_MS + 1)
       })
 
@@ -148,15 +148,6 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         await on.ledger.schedule({ ...one, leaseExpiresAtMs: DUE_MS - 20 }, signal)
         await on.ledger.release(one, signal)
         expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
-      })
-
-      it('is put off', async () => {
-        await take()
-        const { version } = await read()
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
-        expect(await due(DUE_MS + 9)).toEqual([])
-        expect(await due(DUE_MS + 10)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS + 10 }])
-        expect((await read()).version).toBe(version)
       })
 
       it('is put off however much has changed, but not when somebody else has done so', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger-update.ts'
 import { newAttemptId, newReleaseId } from '../../lib/ids.ts'
-import type { Release, Reservation } from '../../lib/promotion/reservations.ts'
+import type { Attempt, Release } from '../../lib/ledger/ports/reservations.ts'
 import { LEASE_END_MS, newRelease } from '../support/stores/ledger-values.ts'
 import type { LedgerOfTest } from '../support/stores/use-ledger.ts'
 
@@ -12,14 +12,6 @@ export function describeReleases(on: LedgerOfTest): void {
   const { reservation, take, usage, read, count, mark } = on
 
   describe('mark', () => {
-    it('announces a release, to the byte, and changes no bytes', async () => {
-      const one = await count(300)
-      const before = (await read())?.version ?? 0
-      const release = await mark(one, 'deletion')
-      expect(release.markedIn).toBe(before + 1)
-      expect(await read()).toMatchObject({ usedBytes: 300, releases: [release] })
-    })
-
     it('tells later readers a version at which its bytes are still counted', async () => {
       const release = await mark(await count(300))
       await count(1)
@@ -32,12 +24,6 @@ export function describeReleases(on: LedgerOfTest): void {
       const { documentId } = reservation(1)
       const release = await mark({ ...(await count(300)), documentId }, 'deletion')
       expect((await read())?.releases).toEqual([release])
-    })
-
-    it('marks several releases of the same bytes, each under its id', async () => {
-      const one = await count(300)
-      const marked = [await mark(one), await mark(one)].map(({ releaseId }) => releaseId)
-      expect((await read())?.releases.map(({ releaseId }) => releaseId).toSorted()).toEqual(marked.toSorted())
     })
 
     it('leaves a marker that is there as it is', async () => {
@@ -121,7 +107,7 @@ export function describeReleases(on: LedgerOfTest): void {
     it('gives back what the marker says, whatever the caller says it was', async () => {
       const one = reservation(500)
       await take(one)
-      await on.ledger.release({ ...one, sizeBytes: 900 } as Reservation, signal)
+      await on.ledger.release({ ...one, sizeBytes: 900 } as Attempt, signal)
       expect((await usage())?.usedBytes).toBe(0)
     })
 
@@ -145,14 +131,6 @@ export function describeReleases(on: LedgerOfTest): void {
       if (deletion === 'crowded') throw new Error(deletion)
       await on.ledger.release(deletion, signal)
       expect(await read()).toMatchObject({ usedBytes: 0, releases: [], undone: 0 })
-    })
-
-    it('tells takings and releases of one attempt apart', async () => {
-      const one = reservation(300)
-      await take(one)
-      const release = await mark(one)
-      await on.ledger.release(one, signal)
-      expect(await read()).toMatchObject({ usedBytes: 0, takings: [], releases: [{ releaseId: release.releaseId }] })
     })
 
     it('gives the bytes back once when ten release them at once', async () => {

@@ -1,10 +1,10 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_RELEASES, mostTakings } from '../../lib/aws/ledger-openings.ts'
+import { MAX_RELEASES, mostTakings } from '../../lib/aws/dynamodb/ledger-update.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
@@ -35,7 +35,7 @@ describe.each([1, 31, 32, 35, 36, 80, 128])('the item of a workspace whose id ha
   it('stays below 1 KB with all takings that are let in', async () => {
     let taken = 0
     for (; taken < 30; taken++) {
-      const one = newReservation({ workspaceId, sizeBytes, leaseExpiresAtMs: 1_900_000_000_001 })
+      const one = newAttempt({ workspaceId, sizeBytes, leaseExpiresAtMs: 1_900_000_000_001 })
       if ((await ledger().take(one, signal)).outcome !== 'taken') break
     }
     expect(taken).toBe(mostTakings(workspaceId))
@@ -45,7 +45,7 @@ describe.each([1, 31, 32, 35, 36, 80, 128])('the item of a workspace whose id ha
   it('stays below 1 KB with all releases, of documents by Idempotency-Key', async () => {
     for (let marked = 0; marked < MAX_RELEASES; marked++) {
       const documentId = documentIdOfKey(workspaceId, `key ${marked}`)
-      const one = newReservation({ workspaceId, documentId, sizeBytes })
+      const one = newAttempt({ workspaceId, documentId, sizeBytes })
       const release = newRelease(one, 'deletion', { leaseExpiresAtMs: 1_900_000_000_001 })
       expect(await ledger().mark(release, signal)).not.toBe('crowded')
     }

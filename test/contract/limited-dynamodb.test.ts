@@ -14,7 +14,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { isThrottlingError } from '@smithy/core/retry'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startDynamoDb } from '../../infra/local/dynamodb.ts'
+import { startDynamoDb } from '../../infra/local/stores/dynamodb.ts'
 import { startLimitedDynamoDb } from '../support/dynamodb/start-limited-dynamodb.ts'
 import { CREDENTIALS } from '../support/stores/stand-ins.ts'
 

@@ -1,6 +1,6 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createObjectStore } from '../../lib/aws/object-store.ts'
+import { createObjectStore } from '../../lib/aws/s3/object-store.ts'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 import { COPY_SETTINGS } from '../support/stores/use-object-store.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/ledger-openings.ts'
-import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
-import type { Reservation } from '../../lib/promotion/reservations.ts'
-import { LEASE_END_MS, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger-update.ts'
+import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
+import type { Attempt } from '../../lib/ledger/ports/reservations.ts'
+import { LEASE_END_MS } from '../support/stores/ledger-values.ts'
 import { useLedger } from '../support/stores/use-ledger.ts'
 import { describeReleases } from './ledger-releases.contract.ts'
 
@@ -55,7 +55,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         const taken = Array.from({ length: MAX_TAKINGS }, () => reservation(1))
         for (const each of taken) expect(await take(each)).toMatchObject({ outcome: 'taken' })
         expect(await take(reservation(1))).toEqual({ outcome: 'crowded' })
-        await on.ledger.unmark(taken[7] as Reservation, signal)
+        await on.ledger.unmark(taken[7] as Attempt, signal)
         expect(await take(reservation(1))).toMatchObject({ outcome: 'taken' })
         expect((await usage())?.usedBytes).toBe(MAX_TAKINGS + 1)
       })
@@ -97,12 +97,6 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         const outcomes = await Promise.all(Array.from({ length: 10 }, () => take(reservation(100))))
         expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(10).fill('taken'))
         expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 1000 })
-      })
-
-      it('keeps workspaces apart', async () => {
-        await take(reservation(1000))
-        const other = newReservation({ workspaceId: newWorkspaceId(), sizeBytes: 1000 })
-        expect(await take(other)).toMatchObject({ outcome: 'taken' })
       })
     })
 

@@ -5,8 +5,8 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { createContainerFiles } from '../../lib/aws/container-files.ts'
-import { createObjectStore } from '../../lib/aws/object-store.ts'
+import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
+import { createObjectStore } from '../../lib/aws/s3/object-store.ts'
 import type { StandIns } from '../support/stores/stand-ins.ts'
 import { COPY_SETTINGS, type ObjectStoreHarness } from '../support/stores/use-object-store.ts'
 import type { ContainerFilesHarness } from './container-files.contract.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { TableSegment } from '../../lib/maintenance/table-workspaces.ts'
+import type { TableSegment } from '../../lib/ledger/ports/ledger-maintenance.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()

@@ -1,10 +1,9 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
-import type { Attributes } from '../../lib/aws/stored-item.ts'
+import type { Attributes } from '../../lib/aws/dynamodb/stored-item.ts'
 import { newAttemptId } from '../../lib/ids.ts'
-import type { StoredDocument } from '../../lib/maintenance/document-maintenance.ts'
-import { UnreadableItemError } from '../../lib/unreadable-item.ts'
-import { newDocument, newRelease } from '../support/stores/ledger-values.ts'
+import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
@@ -59,7 +58,7 @@ describe('fixed: an unreadable item', () => {
   it.each(damage)('of a reservation, with %s, is passed by and told; alone, it is refused', async (_, change) => {
     const reservations = items.open().reservations
     const [good, bad] = [reservation(), reservation()]
-    for (const each of [good, bad]) await reservations.open(each, false, signal)
+    for (const each of [good, bad]) await reservations.reserve(each, false, signal)
     const { reservationsTable } = items.config
     const key = { workspace_id: items.workspaceId, reservation_id: bad.documentId }
     await put(reservationsTable, { ...(await get(reservationsTable, key)), ...change })
@@ -96,46 +95,5 @@ describe('fixed: an unreadable item', () => {
     for (const refused of [listAll(), records.find(items.workspaceId, bad.documentId, signal)]) {
       await expect(refused).rejects.toBeInstanceOf(UnreadableItemError)
     }
-  })
-})
-
-describe('a document of before there were lists', () => {
-  const listedIds = async () => {
-    const request = { workspaceId: items.workspaceId, order: 'asc', after: undefined, limit: 10 } as const
-    return (await items.open().listing.page(request, signal)).items.map(({ documentId }) => documentId)
-  }
-  const storedIn = async () => {
-    const stored: StoredDocument[] = []
-    for await (const each of items.open().documents.list(items.workspaceId, signal)) stored.push(each)
-    return stored
-  }
-
-  it.each([
-    ['no place in them', undefined],
-    ['another one than its moment says', { S: '2001-01-01T00:00:00.000Z file_1' }],
-  ])('has %s, is told apart by that, and gets its own', async (_, place) => {
-    const documents = items.open().documents
-    const [newer, older] = [newDocument(reservation()), newDocument(reservation())]
-    await documents.record(newer, signal)
-    await documents.record(older, signal)
-    const { listed_at, ...item } = await readRecordItem(older)
-    await put(items.config.documentsTable, { ...item, ...(place && { listed_at: place }) })
-    expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([{ ...older, isUnlisted: true }])
-
-    await documents.addToListing(older, signal)
-    expect(await readRecordItem(older)).toEqual({ ...item, listed_at })
-    expect((await storedIn()).filter(({ isUnlisted }) => isUnlisted)).toEqual([])
-    expect((await listedIds()).toSorted()).toEqual([newer.documentId, older.documentId].toSorted())
-  })
-
-  it('gets none when it was deleted meanwhile', async () => {
-    const documents = items.open().documents
-    const document = newDocument(reservation())
-    await documents.record(document, signal)
-    await documents.retire(newRelease(document, 'deletion'), signal)
-    const tombstone = await readRecordItem(document)
-    await documents.addToListing(document, signal)
-    expect(await readRecordItem(document)).toEqual(tombstone)
-    expect(await listedIds()).toEqual([])
   })
 })

@@ -16,11 +16,11 @@ describe('a tombstone', () => {
     const one = newDocument(reservation())
     await records.record(one, signal)
     const deletion = deletionOf(one)
-    await records.retire(one, signal)
+    await records.delete(one, signal)
     await records.fence(reservation({ documentId: one.documentId }), signal)
-    await records.close(deletion, signal)
+    await records.handOver(deletion, signal)
     expect(await readRecordItem(one)).not.toHaveProperty('expires_at')
-    await records.finish(deletion, signal)
+    await records.expire(deletion, signal)
     expect(await readRecordItem(one)).toMatchObject({ expires_at: IN_A_DAY })
   })
 
@@ -42,10 +42,10 @@ describe('a tombstone', () => {
       const one = { ...newDocument(reservation({ documentId })), countedFrom: 7 }
       await (what === 'fence' ? records.fence({ ...one, leaseExpiresAtMs: 0 }, signal) : records.record(one, signal))
       keysAfter.push(Object.keys(await readRecordItem(one)).toSorted())
-      await records.retire(one, signal)
+      await records.delete(one, signal)
       const deletion = deletionOf(one)
-      await records.close(deletion, signal)
-      await records.finish(deletion, signal)
+      await records.handOver(deletion, signal)
+      await records.expire(deletion, signal)
     }
     const [first = [], fence, last] = keysAfter
     expect(fence).toEqual(['document_id', 'expires_at', 'fenced_through', 'record_kind', 'workspace_id'])

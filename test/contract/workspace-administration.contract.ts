@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { LedgerMaintenance } from '../../lib/maintenance/ledger-maintenance.ts'
-import type { WorkspaceAdministration } from '../../lib/maintenance/workspace-administration.ts'
-import type { QuotaLedger } from '../../lib/promotion/quota-ledger.ts'
-import { newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
+import type { WorkspaceAdministration } from '../../lib/ledger/ports/workspace-administration.ts'
+import { newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration
 
@@ -13,7 +13,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
   describe(`workspace administration: ${name}`, () => {
     let ledger: Ledger
     let workspaceId: WorkspaceId
-    const reservation = (sizeBytes: number) => newReservation({ workspaceId, sizeBytes })
+    const reservation = (sizeBytes: number) => newAttempt({ workspaceId, sizeBytes })
 
     beforeEach(() => {
       ledger = make()
@@ -29,12 +29,6 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
         usage: { quotaBytes: 500, usedBytes: 400 },
       })
       expect(await ledger.usage(workspaceId, signal)).toEqual({ quotaBytes: 500, usedBytes: 400 })
-    })
-
-    it('makes a workspace that promotions count in', async () => {
-      await ledger.create(workspaceId, 500, signal)
-      expect(await ledger.take(reservation(501), signal)).toMatchObject({ outcome: 'quota_exceeded' })
-      expect(await ledger.take(reservation(500), signal)).toMatchObject({ outcome: 'taken' })
     })
 
     it('sets the quota of no workspace it has never seen', async () => {

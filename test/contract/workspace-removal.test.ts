@@ -1,36 +1,35 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { createLedgerMaintenance } from '../../lib/aws/ledger-maintenance.ts'
-import { createQuotaLedger } from '../../lib/aws/quota-ledger.ts'
-import { createWorkspaceAdministration } from '../../lib/aws/workspace-administration.ts'
-import { createWorkspaceRemoval } from '../../lib/aws/workspace-removal.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createLedgerMaintenance } from '../../lib/aws/dynamodb/ledger-maintenance.ts'
+import { createQuotaLedger } from '../../lib/aws/dynamodb/quota-ledger.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/dynamodb/workspace-administration.ts'
+import { createWorkspaceRemoval } from '../../lib/aws/dynamodb/workspace-removal.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { useDynamoDbBehindFaults } from '../support/faults/dynamodb-behind-faults.ts'
-import type { Fault } from '../support/faults/fault-proxy.ts'
-import { LEDGER_SETTINGS, newRelease, newReservation, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 
 // Never reached, however busy the machine.
 const signal = AbortSignal.timeout(900_000)
-const used = useDynamoDbBehindFaults()
+let standIns: StandIns
 let workspaceId: WorkspaceId
+
+beforeAll(async () => {
+  standIns = await startStandIns()
+})
+afterAll(() => standIns.stop())
 
 beforeEach(() => {
   workspaceId = newWorkspaceId()
 })
 
-/** The ledger without faults; the removal through a client whose calls can be broken. */
 function open() {
-  const settings = {
-    ...LEDGER_SETTINGS,
-    client: used.stores.dynamoDb,
-    tableName: used.stores.config.workspacesTable,
-  }
+  const settings = { ...LEDGER_SETTINGS, client: standIns.dynamoDb, tableName: standIns.config.workspacesTable }
   const ledger = {
     ...createQuotaLedger(settings),
     ...createLedgerMaintenance(settings),
     ...createWorkspaceAdministration(settings),
   }
   const versionOf = async () => (await ledger.read(workspaceId, signal))?.version
-  return { ledger, versionOf, removal: createWorkspaceRemoval({ ...settings, client: used.broken.client }) }
+  return { ledger, versionOf, removal: createWorkspaceRemoval(settings) }
 }
 
 describe('the removal of a workspace', () => {
@@ -39,17 +38,8 @@ describe('the removal of a workspace', () => {
     await ledger.create(workspaceId, 500, signal)
     expect(await removal.remove(workspaceId, await versionOf(), signal)).toBe(true)
     expect(await ledger.read(workspaceId, signal)).toBeUndefined()
-    const taken = await ledger.take(newReservation({ workspaceId }), signal)
+    const taken = await ledger.take(newAttempt({ workspaceId }), signal)
     expect(taken).toMatchObject({ outcome: 'taken', usage: { quotaBytes: LEDGER_SETTINGS.defaultQuotaBytes } })
-  })
-
-  it('takes one away that was used and given back, whole', async () => {
-    const { ledger, versionOf, removal } = open()
-    const reservation = newReservation({ workspaceId })
-    await ledger.take(reservation, signal)
-    await ledger.release(reservation, signal)
-    expect(await removal.remove(workspaceId, await versionOf(), signal)).toBe(true)
-    expect(await ledger.read(workspaceId, signal)).toBeUndefined()
   })
 
   it('may be repeated, and is fine with one that was never there', async () => {
@@ -61,56 +51,50 @@ describe('the removal of a workspace', () => {
     expect(await removal.remove(workspaceId, version, signal)).toBe(true)
   })
 
-  it.each<[string, (ledger: ReturnType<typeof open>['ledger']) => Promise<unknown>]>([
+  it.each<[string, (ledger: ReturnType<typeof open>['ledger']) => Promise<unknown>, seen?: 'before' | 'never']>([
     [
       'counts bytes',
       async (ledger) => {
-        const counted = newReservation({ workspaceId })
+        const counted = newAttempt({ workspaceId })
         await ledger.take(counted, signal)
         await ledger.unmark(counted, signal)
       },
     ],
-    ['has a taking under way', (ledger) => ledger.take(newReservation({ workspaceId }), signal)],
+    ['has a taking under way', (ledger) => ledger.take(newAttempt({ workspaceId }), signal)],
     [
       'has a taking under way that weighs nothing',
-      (ledger) => ledger.take(newReservation({ workspaceId, sizeBytes: 0 }), signal),
+      (ledger) => ledger.take(newAttempt({ workspaceId, sizeBytes: 0 }), signal),
     ],
     [
       'has a release under way that weighs nothing',
-      (ledger) => ledger.mark(newRelease(newReservation({ workspaceId, sizeBytes: 0 }), 'deletion'), signal),
+      (ledger) => ledger.mark(newRelease(newAttempt({ workspaceId, sizeBytes: 0 }), 'deletion'), signal),
     ],
-  ])('refuses one that %s, and changes nothing', async (_, change) => {
+    [
+      'changed since it was looked at, although it is empty again',
+      async (ledger) => {
+        const one = newAttempt({ workspaceId })
+        await ledger.take(one, signal)
+        await ledger.release(one, signal)
+      },
+      'before',
+    ],
+    ['was made after none was seen', async () => {}, 'never'],
+  ])('refuses one that %s, and changes nothing', async (_, change, seen) => {
     const { ledger, versionOf, removal } = open()
     await ledger.create(workspaceId, 500, signal)
+    const made = await versionOf()
     await change(ledger)
     const before = await ledger.read(workspaceId, signal)
-    expect(await removal.remove(workspaceId, await versionOf(), signal)).toBe(false)
-    expect(await ledger.read(workspaceId, signal)).toEqual(before)
-  })
-
-  it('refuses one that changed since it was looked at, although it is empty again', async () => {
-    const { ledger, versionOf, removal } = open()
-    await ledger.create(workspaceId, 500, signal)
-    const version = await versionOf()
-    const reservation = newReservation({ workspaceId })
-    await ledger.take(reservation, signal)
-    await ledger.release(reservation, signal)
+    const version = seen === 'before' ? made : seen === 'never' ? undefined : before?.version
     expect(await removal.remove(workspaceId, version, signal)).toBe(false)
-    expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500, usedBytes: 0 })
-  })
-
-  it('refuses one that was made after none was seen', async () => {
-    const { ledger, removal } = open()
-    await ledger.create(workspaceId, 500, signal)
-    expect(await removal.remove(workspaceId, undefined, signal)).toBe(false)
-    expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500 })
+    expect(await ledger.read(workspaceId, signal)).toEqual(before)
   })
 
   it('loses to a promotion or wins against it, and never takes counted bytes away', async () => {
     const { ledger, versionOf, removal } = open()
     await ledger.create(workspaceId, 500, signal)
     const version = await versionOf()
-    const reservation = newReservation({ workspaceId })
+    const reservation = newAttempt({ workspaceId })
     const [isRemoved, taken] = await Promise.all([
       removal.remove(workspaceId, version, signal),
       ledger.take(reservation, signal),
@@ -121,40 +105,5 @@ describe('the removal of a workspace', () => {
       quotaBytes: isRemoved ? LEDGER_SETTINGS.defaultQuotaBytes : 500,
       takings: [{ attemptId: reservation.attemptId }],
     })
-  })
-})
-
-describe('the removal of a workspace when a call goes wrong', () => {
-  it.each<Fault>([{ kind: 'lose_answer' }, { kind: 'refuse' }, { kind: 'hang' }, { kind: 'late' }])(
-    'is done once: $kind',
-    async (fault) => {
-      const { ledger, versionOf, removal } = open()
-      await ledger.create(workspaceId, 500, signal)
-      const version = await versionOf()
-      let isBroken = false
-      used.broken.fault = () => {
-        if (isBroken) return undefined
-        isBroken = true
-        return fault
-      }
-      expect(await removal.remove(workspaceId, version, signal)).toBe(true)
-      expect(await ledger.read(workspaceId, signal)).toBeUndefined()
-      // What comes late finds another workspace, and leaves it alone.
-      const reservation = newReservation({ workspaceId })
-      await ledger.take(reservation, signal)
-      await used.broken.deliverLate()
-      expect(await ledger.read(workspaceId, signal)).toMatchObject({ usedBytes: reservation.sizeBytes })
-    },
-  )
-
-  it('is a failure when nothing is answered, and may be repeated', async () => {
-    const { ledger, versionOf, removal } = open()
-    await ledger.create(workspaceId, 500, signal)
-    const version = await versionOf()
-    used.broken.fault = () => ({ kind: 'refuse' })
-    await expect(removal.remove(workspaceId, version, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
-    expect(await ledger.read(workspaceId, signal)).toMatchObject({ quotaBytes: 500 })
-    used.broken.fault = () => undefined
-    expect(await removal.remove(workspaceId, version, signal)).toBe(true)
   })
 })

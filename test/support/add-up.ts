@@ -1,31 +1,53 @@
-import { beginUsage, endUsage, type UsageState, usageSum } from '../../lib/maintenance/audit-usage.ts'
+import type { WorkspaceAudit } from '../../lib/audit/audit-context.ts'
+import { auditSum, beginSum, rowAdder, type UsageSum } from '../../lib/audit/audit-usage.ts'
+import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
 import { type Ports, WORKSPACE } from './ports.ts'
 
 const { signal } = new AbortController()
 
-export const begin = ({ deps }: Ports) => beginUsage(WORKSPACE, deps, signal)
-
-/** As if there were a slice for each row. */
-export async function readRows({ documents }: Ports, state: UsageState): Promise<UsageState> {
-  let current = state
-  for await (const row of documents.listRows(WORKSPACE, signal)) {
-    current = JSON.parse(JSON.stringify(current)) as UsageState
-    usageSum(current).add(row)
+/** @returns an audit of the workspace, and what it says: by how many bytes it drifts, or why nobody knows */
+export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
+  const said: (number | string)[] = []
+  const audit: WorkspaceAudit = {
+    workspaceId: WORKSPACE,
+    counters: { ...NOTHING_AUDITED },
+    options: {
+      repair,
+      deleteLostDocuments: false,
+      onFinding(finding) {
+        if (finding.kind === 'drift') said.push(finding.usedBytes - finding.expectedBytes)
+      },
+      onNotAddedUp: ({ reason }) => said.push(reason),
+    },
+    deps,
+    signal,
   }
-  return current
+  return { audit, said }
 }
 
-/** @param meanwhile done between the cut and the reading of the rows */
-export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = async () => {}) {
-  const state = await begin(ports)
+/** As if there were a slice for each row. */
+export async function readRows({ documents }: Ports, begun: UsageSum): Promise<UsageSum> {
+  let sum = begun
+  for await (const row of documents.listRows(WORKSPACE, signal)) {
+    sum = JSON.parse(JSON.stringify(rowAdder(sum)(sum, row))) as UsageSum
+  }
+  return sum
+}
+
+/** @param meanwhile done between the cut and the reading of the rows @returns nothing when the bytes add up */
+export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = async () => {}, repair = false) {
+  const { audit, said } = listenTo(ports, repair)
+  const sum = await beginSum(audit)
   await meanwhile()
-  return endUsage(await readRows(ports, state), ports.deps, signal)
+  await auditSum(await readRows(ports, sum), audit)
+  return said
 }
 
 export const passBy = async (ports: Ports) => {
   const one = await ports.run(['take'])
   await ports.ledger.release(one, signal)
 }
+
 /** A drift, if nothing holds these bytes. */
 export const countMore = (ports: Ports, bytes: number, workspaceId = WORKSPACE) => {
   const workspace = ports.ledger.workspaces.get(workspaceId)

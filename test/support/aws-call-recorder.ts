@@ -4,14 +4,16 @@
  * function.
  */
 import diagnostics from 'node:diagnostics_channel'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, globSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import './aws/name-calls.ts'
-import { FUNCTION_NAMES } from './package/functions.ts'
-import { type Access, accessesOf } from './package/iam-accesses.ts'
+import { type Access, accessesOf } from './template/iam-accesses.ts'
 
 const directory = process.env.RECORD_AWS_CALLS_IN
+const FUNCTION_NAMES = globSync('functions/*.ts', { cwd: join(import.meta.dirname, '../..') }).map((file) =>
+  basename(file, '.ts'),
+)
 const APP_ID = new RegExp(`\\bapp/(${FUNCTION_NAMES.join('|')})\\b`)
 const seen = new Set<string>()
 

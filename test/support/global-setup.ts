@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
-import { readServiceDefinition, type ServiceDefinition } from '../../infra/local/service-definition.ts'
-import { stopServiceProcess } from './local-service/shared-process.ts'
+import { readServiceDefinition, type ServiceDefinition } from '../../infra/deploy/service-definition.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,6 +18,8 @@ declare module 'vitest' {
 
 const PREPARED = Symbol.for('container-file-promotion.tests')
 const ROOT = join(import.meta.dirname, '../..')
+/** npm test begins them; npm run test:machine adds to them. */
+const RECORDINGS = join(ROOT, '.test/aws-calls')
 const RECORDER = new URL('aws-call-recorder.ts', import.meta.url).href
 
 interface Prepared {
@@ -32,24 +33,18 @@ const shared: typeof globalThis & { [PREPARED]?: Promise<Prepared> } = globalThi
 
 /** Builds dist/ once, so that every suite tests the bundle of this very source. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (project.name === 'stores') await rm(RECORDINGS, { recursive: true, force: true })
+  await mkdir(RECORDINGS, { recursive: true })
   shared[PREPARED] ??= prepare()
   const prepared = await shared[PREPARED]
   for (const key of Object.keys(prepared) as (keyof Prepared)[]) project.provide(key, prepared[key])
-  return async () => {
-    await stopServiceProcess(join(prepared.runDirectory, 'service'))
-    await rm(prepared.runDirectory, { recursive: true, force: true })
-  }
+  return () => rm(prepared.runDirectory, { recursive: true, force: true })
 }
 
 async function prepare(): Promise<Prepared> {
-  const recordings = join(ROOT, '.test/aws-calls')
-  await rm(recordings, { recursive: true, force: true })
-  await mkdir(recordings, { recursive: true })
-  process.env.RECORD_AWS_CALLS_IN = recordings
+  process.env.RECORD_AWS_CALLS_IN = RECORDINGS
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${RECORDER}`
-  const [definition] = await Promise.all([
-    readServiceDefinition(ROOT, 'local'),
-    buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') }),
-  ])
-  return { definition, recordings, runDirectory: await mkdtemp(join(tmpdir(), 'promotion-run-')) }
+  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
+  const runDirectory = await mkdtemp(join(tmpdir(), 'promotion-run-'))
+  return { definition: readServiceDefinition(), recordings: RECORDINGS, runDirectory }
 }

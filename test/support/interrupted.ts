@@ -30,7 +30,7 @@ export function interruptedAt<Deps extends object>(
         }
       },
     })
-  const PORTS = new Set(['ledger', 'ledgers', 'reservations', 'documents', 'objects'])
+  const PORTS = new Set(['quota', 'workspaces', 'reservations', 'documents', 'objects'])
   const entries = Object.entries(deps).map(([name, port]) => [name, PORTS.has(name) ? interrupted(port) : port])
   return { deps: Object.fromEntries(entries) as Deps, calls: () => calls }
 }

@@ -1,18 +1,18 @@
 import { expect } from 'vitest'
+import type { AuditDependencies } from '../../lib/audit/audit-context.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import type { Attempt, Note } from '../../lib/ledger/ports/reservations.ts'
+import { resolveWorkspace } from '../../lib/ledger/resolve-workspace.ts'
 import type { Log } from '../../lib/logging.ts'
-import type { AuditDependencies } from '../../lib/maintenance/audit-workspace.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 import { type Admission, createAdmission } from '../../lib/promotion/admission.ts'
-import type { Note, Reservation } from '../../lib/promotion/reservations.ts'
-import { resolveWorkspace } from '../../lib/promotion/resolve-workspace.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
-import { createFakeDocumentRecords } from '../fakes/document-records.ts'
-import { createFakeObjectStore } from '../fakes/object-store.ts'
-import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
-import { createFakeReservations } from '../fakes/reservations.ts'
-import { createRecordingLog, type LogLine, NOW_MS } from './http/test-api.ts'
-import { newDocument, newReservation } from './stores/ledger-values.ts'
+import { createRecordingLog, type LogLine, NOW_MS } from './api/test-api.ts'
+import { createFakeDocumentRecords } from './fakes/document-records.ts'
+import { createFakeObjectStore } from './fakes/object-store.ts'
+import { createFakeQuotaLedger } from './fakes/quota-ledger.ts'
+import { createFakeReservations } from './fakes/reservations.ts'
+import { newAttempt, newDocument } from './stores/ledger-values.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
@@ -21,9 +21,9 @@ export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
 /** What one call of an attempt does; `settle` is the end of one whose marker is gone. The last are notes. */
-export type Step = 'claim' | 'take' | 'open' | 'unmark' | 'copy' | 'record' | 'settle' | 'forestall' | Note
+export type Step = 'claim' | 'take' | 'reserve' | 'unmark' | 'copy' | 'record' | 'settle' | 'fence' | Note
 /** All that a promotion does before it is settled. */
-export const ALL_STEPS: readonly Step[] = ['take', 'open', 'unmark', 'copy', 'record']
+export const ALL_STEPS: readonly Step[] = ['take', 'reserve', 'unmark', 'copy', 'record']
 
 /** The ports on in-memory stores, and a clock that a test sets. */
 export function createPorts({ maxTakings, random }: { maxTakings?: number; random?: () => number } = {}) {
@@ -36,8 +36,8 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
   const deps = {
-    ledger,
-    ledgers: ledger,
+    quota: ledger,
+    workspaces: ledger,
     reservations,
     documents,
     objects,
@@ -52,27 +52,26 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
   } satisfies AuditDependencies & { admission: Admission }
 
   /** A reservation of an attempt that begins now. */
-  const begin = (change: Partial<Reservation> = {}) =>
-    newReservation({ leaseExpiresAtMs: clock.nowMs + LEASE_MS, ...change })
+  const begin = (change: Partial<Attempt> = {}) => newAttempt({ leaseExpiresAtMs: clock.nowMs + LEASE_MS, ...change })
 
-  const putObject = ({ objectKey, sizeBytes }: Pick<Reservation, 'objectKey' | 'sizeBytes'>) =>
+  const putObject = ({ objectKey, sizeBytes }: Pick<Attempt, 'objectKey' | 'sizeBytes'>) =>
     objects.documents.set(objectKey, { bytes: Buffer.alloc(sizeBytes), contentType: undefined })
 
   /** Does the given steps of an attempt, and no more. */
-  const run = async (steps: readonly Step[], one: Reservation = begin()): Promise<Reservation> => {
+  const run = async (steps: readonly Step[], one: Attempt = begin()): Promise<Attempt> => {
     const does: Record<Step, () => unknown> = {
       take: async () => {
         const taken = await ledger.take(one, signal)
         if (taken.outcome === 'taken') one.countedFrom = taken.countedFrom
       },
       claim: () => reservations.claim(one, signal),
-      open: async () => reservations.open(one, (await reservations.find(one, signal))?.purpose === 'claim', signal),
+      reserve: async () =>
+        reservations.reserve(one, (await reservations.find(one, signal))?.purpose === 'claim', signal),
       unmark: () => ledger.unmark(one, signal),
       copy: () => putObject(one),
       record: () => documents.record(newDocument(one), signal),
       settle: () => reservations.remove(one, signal),
-      forestall: () =>
-        reservations.forestall({ ...one, leaseExpiresAtMs: one.leaseExpiresAtMs + LATE_COPY_MS }, false, signal),
+      fence: () => reservations.fence({ ...one, leaseExpiresAtMs: one.leaseExpiresAtMs + LATE_COPY_MS }, false, signal),
       late_copy: () => reservations.note('late_copy', one, signal),
       deletion: () => reservations.note('deletion', one, signal),
     }
@@ -97,7 +96,7 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     putObject,
     run,
     /** A document as it is when nothing is under way. */
-    addDocument: async (one: Reservation = begin()) => newDocument(await run([...ALL_STEPS, 'settle'], one)),
+    addDocument: async (one: Attempt = begin()) => newDocument(await run([...ALL_STEPS, 'settle'], one)),
     /** Until all leases of attempts that began before are over. */
     pass: (durationMs = LEASE_MS) => {
       clock.nowMs += durationMs
@@ -105,9 +104,9 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     request: () => ({ deadline: { signal, undoSignal: () => signal }, log, telemetry: createTelemetry() }),
     /** Runs the resolver once all leases are over, and again once those of what it began itself are. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
-      for (let looks = 0; looks < 3; looks++) {
+      for (let run = 0; run < 3; run++) {
         clock.nowMs += LATE_COPY_MS
-        const bounds = { maxResolutions: 100, claimUntilMs: clock.nowMs + 60_000 }
+        const bounds = { maxResolutions: 100, leaseUntilMs: clock.nowMs + 60_000 }
         const { failed, isComplete } = await resolveWorkspace(workspaceId, bounds, deps, signal)
         expect([failed, isComplete]).toEqual([0, true])
       }
@@ -134,5 +133,5 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
 export type Ports = ReturnType<typeof createPorts>
 
 export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, objects: 0 }
-/** With the bytes of one reservation of newReservation. */
+/** With the bytes of one reservation of newAttempt. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }

@@ -10,7 +10,7 @@ import {
   parseContainerId,
   parseFileId,
 } from '../../lib/ids.ts'
-import { anyText } from '../support/http/any-text.ts'
+import { anyText } from '../support/api/any-text.ts'
 
 const encode = (bytes: string | Buffer) => `cfile_${Buffer.from(bytes as string).toString('base64url')}`
 const detailOf = (call: () => unknown): string => {

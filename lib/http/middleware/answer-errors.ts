@@ -1,4 +1,4 @@
-import { type ServiceError, toServiceError } from '../../errors.ts'
+import { ServiceError } from '../../errors.ts'
 import { storageUsageHeaders } from '../file-response.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
@@ -6,7 +6,8 @@ import type { ApiMiddleware } from '../request-state.ts'
 export function answerErrors(): ApiMiddleware {
   const onError: ApiMiddleware['onError'] = (request) => {
     const { state } = request.event
-    const error = toServiceError(request.error)
+    const { error: thrown } = request
+    const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal_error', { cause: thrown })
     state.failure = error
     request.response = {
       statusCode: error.status,

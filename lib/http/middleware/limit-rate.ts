@@ -1,7 +1,8 @@
+import { emissionIntervalMs, type RateLimitDecision, type RateLimiter } from '../../auth/rate-limit.ts'
+import type { RateLimitPolicy } from '../../config.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import { oneCallUntil } from '../../one-call-until.ts'
-import { emissionIntervalMs, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from '../../rate-limit.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */

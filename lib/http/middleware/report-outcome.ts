@@ -5,7 +5,7 @@ import type { ApiMiddleware } from '../request-state.ts'
 const STEP_METRICS: Readonly<Record<TimedStep, MetricName>> = {
   authenticate: 'AuthenticateTime',
   look_up: 'LookUpTime',
-  reserve: 'ReserveTime',
+  take: 'TakeTime',
   copy: 'CopyTime',
   record: 'RecordTime',
   settle: 'SettleTime',

@@ -13,7 +13,7 @@ const WRITE_UNITS_BAR = 6 + 1
 /** Long enough that calls sent side by side overlap on a busy machine, too. */
 const EACH_CALL_MS = 400
 
-/** Counted on the wire. test/faults/call-budget.test.ts fails when a call is added. */
+/** Counted on the wire. test/protocol/faults/call-budget.test.ts fails when a call is added. */
 export const calls: Bench = {
   name: 'calls',
   title: 'AWS calls of a plain promotion, by a key at rest',

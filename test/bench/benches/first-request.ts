@@ -6,7 +6,7 @@ import { median } from '../statistics.ts'
 import { startWorker } from '../worker.ts'
 import type { HandlerMethods } from '../workers/handler.ts'
 
-const BAR = 0.6
+const BAR = 0.63
 
 /** Load and first promotion in fresh processes, in turns, on backends that cost nothing. */
 export const firstRequest: Bench = {

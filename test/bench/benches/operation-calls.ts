@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readServiceDefinition } from '../../../infra/local/service-definition.ts'
-import type { OperationName } from '../../support/http/operations.ts'
+import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { OPERATIONS, type OperationName } from '../../support/api/operations.ts'
+import { routeEvent } from '../../support/api/rest-event.ts'
 import type { Bench, Row } from '../bench.ts'
-import { lambdaEnvironment, ROOT, withBundles } from '../bundles.ts'
-import { MEASURED, operationEvent } from '../operations.ts'
+import { lambdaEnvironment, withBundles } from '../bundles.ts'
 import { ZERO_LATENCY } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
 import { startWorker } from '../worker.ts'
@@ -18,12 +18,32 @@ interface Spent {
 }
 
 /** The key's record is one read unit, the rate limit one write unit, in each of them. */
-const BARS: Partial<Record<OperationName, Spent>> = {
-  list_documents: { dynamoDbCalls: 4, s3Calls: 0, readUnits: 4.5, writeUnits: 1 },
-  retrieve_document: { dynamoDbCalls: 3, s3Calls: 0, readUnits: 2, writeUnits: 1 },
-  download_document: { dynamoDbCalls: 3, s3Calls: 1, readUnits: 2, writeUnits: 1 },
-  delete_document: { dynamoDbCalls: 12, s3Calls: 2, readUnits: 3, writeUnits: 10 },
-}
+const MEASURED: { name: OperationName; title: string; functionName: string; bar: Spent }[] = [
+  {
+    name: 'list_documents',
+    title: 'list of 100',
+    functionName: 'read-documents',
+    bar: { dynamoDbCalls: 4, s3Calls: 0, readUnits: 4.5, writeUnits: 1 },
+  },
+  {
+    name: 'retrieve_document',
+    title: 'retrieve',
+    functionName: 'read-documents',
+    bar: { dynamoDbCalls: 3, s3Calls: 0, readUnits: 2, writeUnits: 1 },
+  },
+  {
+    name: 'download_document',
+    title: 'content',
+    functionName: 'read-documents',
+    bar: { dynamoDbCalls: 3, s3Calls: 1, readUnits: 2, writeUnits: 1 },
+  },
+  {
+    name: 'delete_document',
+    title: 'delete',
+    functionName: 'delete-document',
+    bar: { dynamoDbCalls: 12, s3Calls: 2, readUnits: 3, writeUnits: 10 },
+  },
+]
 /** Until a key is at rest again. */
 const REST_MS = 300
 const DOCUMENTS = 250
@@ -35,7 +55,7 @@ export const operationCalls: Bench = {
   isExact: true,
   run: () =>
     withBundles(async ({ functions }) => {
-      const definition = await readServiceDefinition(ROOT, 'local')
+      const definition = readServiceDefinition()
       const simulator = await startSimulator(ZERO_LATENCY)
       const env = { ...lambdaEnvironment(simulator.endpoint), ...definition.environment }
       const metered = await startWorker<MeteredDynamoDbMethods>('workers/metered-dynamodb.ts', { env })
@@ -46,7 +66,10 @@ export const operationCalls: Bench = {
           env: { ...env, AWS_ENDPOINT_URL_DYNAMODB: endpoint },
         })
         // A deletion needs another document each time.
-        const event = () => operationEvent(name, { token, documentId: documentIds.pop() })
+        const event = () => {
+          const parameters = name === 'list_documents' ? {} : { document_id: documentIds.pop() ?? '' }
+          return routeEvent(OPERATIONS[name], { parameters, headers: { authorization: `Bearer ${token}` } })
+        }
         await worker.call('load', event())
         await sleep(REST_MS)
         await metered.call('reset', undefined)
@@ -61,16 +84,11 @@ export const operationCalls: Bench = {
       }
       const rows: Row[] = []
       const figures: Record<string, unknown> = {}
-      for (const { name, title, functionName } of MEASURED) {
+      for (const { name, title, functionName, bar } of MEASURED) {
         const spent = await measure(name, functionName)
-        const bar = BARS[name]
         figures[name] = spent
-        rows.push({
-          what: title,
-          bar: bar && describe(bar),
-          measured: describe(spent),
-          isMet: bar && describe(bar) === describe(spent),
-        })
+        const [wanted, measured] = [describe(bar), describe(spent)]
+        rows.push({ what: title, bar: wanted, measured, isMet: wanted === measured })
       }
       for (const each of [metered, simulator]) await each.stop()
       return { rows, figures }

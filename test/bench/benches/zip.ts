@@ -6,7 +6,7 @@ import { atMost, type Bench, shown } from '../bench.ts'
 import { ROOT, withBundles } from '../bundles.ts'
 import { sum } from '../statistics.ts'
 
-const BAR_BYTES = 200_000
+const BAR_BYTES = 165_000
 const asKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} KB`
 
 /** What ships of each function: its entry and every chunk it can reach. */
@@ -28,13 +28,6 @@ export const zip: Bench = {
       )
       const bytesOf = (files: string[]) => sum(files.map((file) => metafile.outputs[file]?.bytes ?? 0))
       const staticFiles = filesOf(built, 'static')
-      const byPackage: Record<string, number> = {}
-      for (const file of staticFiles) {
-        for (const [input, { bytesInOutput }] of Object.entries(metafile.outputs[file]?.inputs ?? {})) {
-          const name = packageOf(input)
-          byPackage[name] = (byPackage[name] ?? 0) + bytesInOutput
-        }
-      }
       return {
         rows: [
           atMost('zip of the promote function', BAR_BYTES, zipBytes, asKb),
@@ -50,17 +43,7 @@ export const zip: Bench = {
           budgetBytes: zipBudgetBytes(PROMOTE_ENTRY),
           loadedBytes: bytesOf(staticFiles),
           allBytes: bytesOf(filesOf(built, 'all')),
-          loadedBytesByPackage: Object.fromEntries(Object.entries(byPackage).sort(([, a], [, b]) => b - a)),
         },
       }
     }),
-}
-
-function packageOf(input: string): string {
-  const [, path] = /.*node_modules\/(.*)/.exec(input) ?? []
-  if (path === undefined) return input.split('/')[0] ?? input
-  return path
-    .split('/')
-    .slice(0, path.startsWith('@') ? 2 : 1)
-    .join('/')
 }

@@ -1,11 +1,12 @@
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { percentile, sum } from '../statistics.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { percentile } from '../statistics.ts'
 import { allAtOnce, arrivalsAt } from './arrivals.ts'
 import { type Answered, type Outcome, type Scenario, simulate } from './simulation.ts'
-import type { Tally } from './tally.ts'
+import type { LedgerUse } from './tally.ts'
 
 /** What many promotions came to. */
-export interface Summary extends Tally {
+export interface Summary {
+  ledger: LedgerUse
   requests: number
   /** By status and reason: `200`, `429 too_many_promotions`. */
   answers: Record<string, number>
@@ -16,17 +17,13 @@ export interface Summary extends Tally {
 }
 
 export interface Overload extends Summary {
-  /** Successes a second in each interval, by the time of the answer. */
-  goodput: { untilSeconds: number; perSecond: number }[]
   /** In the time of the overload. */
   goodputUnderLoad: number
   /** Successes a second that arrived 10 s or more after it, and how many asked. */
   goodputAfter: number
   offeredAfter: number
-  retryAfterSeconds: { p50: number; most: number }
 }
 
-const INTERVAL_SECONDS = 5
 const OVERLOAD = 3
 const OFFERED_AFTER = 0.9
 const RECOVERY_SECONDS = 10
@@ -75,49 +72,15 @@ export async function overload(
     successes.filter(({ arrived, took }) => arrived + took >= from && arrived + took < until).length / (until - from)
   const after = outcome.answers.filter(({ arrived }) => arrived >= seconds + RECOVERY_SECONDS)
   const secondsCounted = secondsAfter - RECOVERY_SECONDS
-  const retryAfters = outcome.answers.flatMap(({ retryAfter }) => retryAfter ?? [])
   return {
     ...summarize(outcome, options.copySeconds),
-    goodput: Array.from({ length: Math.floor((seconds + secondsAfter) / INTERVAL_SECONDS) }, (_, interval) => {
-      const untilSeconds = (interval + 1) * INTERVAL_SECONDS
-      return { untilSeconds, perSecond: answeredWithin(untilSeconds - INTERVAL_SECONDS, untilSeconds) }
-    }),
     goodputUnderLoad: answeredWithin(0, seconds),
     goodputAfter: after.filter(({ status }) => status === 200).length / secondsCounted,
     offeredAfter: after.length / secondsCounted,
-    retryAfterSeconds: { p50: percentile(retryAfters, 0.5), most: Math.max(...retryAfters) },
   }
 }
 
-/**
- * A quota that is used up by promotions that are under way, and then more of them.
- * @returns what the ledger's writes cost, those that were refused among them
- */
-export async function refusals(
-  { underWay, refused }: { underWay: number; refused: number },
-  definition: ServiceDefinition,
-): Promise<Summary> {
-  const copySeconds = 5
-  // One byte is that of the first promotion of the workspace.
-  const sizes = { sizeBytes: 1, quotaBytes: underWay + 1 }
-  const late = Array.from({ length: refused }, (_, index) => 4 + index / refused)
-  const outcome = await simulate({ arrivals: [...allAtOnce(underWay), ...late], copySeconds, ...sizes }, definition)
-  return summarize(outcome, copySeconds)
-}
-
-/**
- * Write units of one promotion while nothing else goes on in its workspace.
- * @returns `first`: of one in a workspace that was quiet for so long that the resolver has looked at it since
- */
-export async function atRest(definition: ServiceDefinition): Promise<{ usual: number; first: number }> {
-  const writeUnits = async (isQuiet: boolean) => {
-    const { tables } = await simulate({ arrivals: [0], copySeconds: 0.1, isQuiet }, definition)
-    return sum(Object.entries(tables).map(([name, { units }]) => (name === 'keys' ? 0 : units)))
-  }
-  return { usual: await writeUnits(false), first: await writeUnits(true) }
-}
-
-function summarize({ answers, processes, leftOpen, ledger, tables }: Outcome, copySeconds: number): Summary {
+function summarize({ answers, processes, leftOpen, ledger }: Outcome, copySeconds: number): Summary {
   const counts: Record<string, number> = {}
   for (const { status, reason } of answers) {
     const what = reason === undefined ? String(status) : `${status} ${reason}`
@@ -130,7 +93,6 @@ function summarize({ answers, processes, leftOpen, ledger, tables }: Outcome, co
     processes,
     leftOpen,
     ledger,
-    tables,
   }
 }
 

@@ -1,25 +1,20 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
-import { createApiKeyStore } from '../../../lib/aws/api-key-store.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
-import { createDocumentRecords } from '../../../lib/aws/document-records.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/ledger-maintenance.ts'
-import { createQuotaLedger } from '../../../lib/aws/quota-ledger.ts'
-import { createRateLimiter } from '../../../lib/aws/rate-limiter.ts'
-import { createReservations } from '../../../lib/aws/reservations.ts'
+import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
+import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
+import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
+import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
 import type { Config } from '../../../lib/config.ts'
-import { createPromoteContainerFileHandler } from '../../../lib/http/promote-container-file.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/handlers.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
 import type { Log } from '../../../lib/logging.ts'
-import {
-  type ResolverReport,
-  resolveExpiredReservations,
-} from '../../../lib/maintenance/resolve-expired-reservations.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import type { ObjectStore } from '../../../lib/promotion/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 
@@ -28,12 +23,12 @@ export const USUAL_WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as Work
 const WORKSPACE = USUAL_WORKSPACE.padEnd(128, '-0') as WorkspaceId
 /** As many as it takes that no key's own limit is in the way. */
 const KEYS = 50
-const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const now = () => Date.now()
 
 /** Makes the tables of the template, and API keys of one workspace. @returns their tokens */
 export async function prepareTables(
-  dynamoDb: LimitedDynamoDb,
+  dynamoDb: Pick<LimitedDynamoDb, 'execute'>,
   { tables }: Pick<ServiceDefinition, 'tables'>,
   { keysTable }: Config,
   workspaceId: WorkspaceId = WORKSPACE,
@@ -81,24 +76,13 @@ export async function prepareSdk({ keysTable }: Config, requestHandler: InProces
 
 /** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
-  return createPromoteContainerFileHandler(createDependencies(config, client, objects))
-}
-
-/** One run of the resolver, as far as it gets. */
-export function runResolver(config: Config, client: DynamoDBClient, objects: ObjectStore): Promise<ResolverReport> {
-  const deps = createDependencies(config, client, objects)
-  return resolveExpiredReservations({ maxResolutions: 1000 }, deps, AbortSignal.timeout(60_000))
-}
-
-function createDependencies(config: Config, client: DynamoDBClient, objects: ObjectStore) {
-  return {
+  return createPromoteContainerFileHandler({
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
-    ledger: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
+    quota: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
     objects,
-    ledgers: createLedgerMaintenance({ ...config, client, tableName: config.workspacesTable }),
     admission: createAdmission({ now }),
     objectKeys: createObjectKeys(config.keyTemplates),
     maxFileBytes: config.maxFileBytes,
@@ -106,11 +90,11 @@ function createDependencies(config: Config, client: DynamoDBClient, objects: Obj
     now,
     log: SILENT,
     metrics: { publish() {} },
-  }
+  })
 }
 
 /** What is left open in the workspace: items that only the end of their lease will remove. */
-export async function countLeftOpen(dynamoDb: LimitedDynamoDb, config: Config): Promise<number> {
+export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>

@@ -1,31 +1,24 @@
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
-import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
-import { parseOnce } from '../../support/dynamodb/parse-once.ts'
+import { lambdaContext, restEvent } from '../../support/api/rest-event.ts'
+import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
-import { lambdaContext, restEvent } from '../../support/http/rest-event.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
 import { createInProcessHandler } from './in-process-handler.ts'
-import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables, runResolver } from './service.ts'
+import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
-import { createTally, type Tally } from './tally.ts'
+import { createTally, type LedgerUse } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
 
 export interface Scenario {
   /** When requests come, in seconds from the start. */
   arrivals: number[]
   copySeconds: number
-  /** Of each file. */
-  sizeBytes?: number
-  /** Of the workspace. */
-  quotaBytes?: number
   /** Of each item of DynamoDB; omitted: the real ones. */
   limits?: ThroughputLimits
-  /** Nothing has been going on in the workspace, and the resolver has found that. */
-  isQuiet?: boolean
   /** Ends the simulation before its time: what was to be seen has been seen. */
   isEnough?(answer: Answered): boolean
 }
@@ -38,10 +31,10 @@ export interface Answered {
   status: number
   /** Of an error. */
   reason: string | undefined
-  retryAfter: number | undefined
 }
 
-export interface Outcome extends Tally {
+export interface Outcome {
+  ledger: LedgerUse
   answers: Answered[]
   /** Lambda's, those of the function that were started. */
   processes: number
@@ -63,19 +56,18 @@ const LONGEST_REQUEST_SECONDS = 30
 const STEP_SECONDS = 0.25
 
 const clock = installVirtualClock()
-parseOnce()
 
 /**
  * One workspace: the real handler, use case, adapters and SDK clients, on a DynamoDB with the limits of the real one and an
  * S3 that takes its time, in as many processes as Lambda would start. Every run is the same, but for ids.
  */
 export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
-  const { arrivals, copySeconds, sizeBytes = MIB, quotaBytes = PLENTY, isEnough = () => false } = scenario
-  const config = { ...readConfig(process.env), defaultQuotaBytes: quotaBytes }
+  const { arrivals, copySeconds, isEnough = () => false } = scenario
+  const config = { ...readConfig(process.env), defaultQuotaBytes: PLENTY }
   // What the code draws for its pauses.
   Math.random = createRandom(SEED)
   const tally = createTally()
-  const dynamoDb = createLimitedDynamoDb({
+  const dynamoDb = createMemoryDynamoDb({
     now: clock.now,
     staleMs: STALE_MS,
     onCall: tally.count,
@@ -84,11 +76,11 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   const tokens = await prepareTables(dynamoDb, definition, config)
   await prepareSdk(
     config,
-    createInProcessHandler(dynamoDb, () => 0),
+    createInProcessHandler(dynamoDb.store, () => 0),
   )
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
-  const objects = createSimulatedS3({ copySeconds, sizeBytes, latencyMs: () => delay('s3', 0) })
-  const network = createInProcessHandler(dynamoDb, () => delay('dynamoDb', 0))
+  const objects = createSimulatedS3({ copySeconds, sizeBytes: MIB, latencyMs: () => delay('s3', 0) })
+  const network = createInProcessHandler(dynamoDb.store, () => delay('dynamoDb', 0))
   const fleet = createFleet(
     () => createProcess(config, createClient(network), objects) as unknown as LambdaProcess,
     SEED + 3,
@@ -101,24 +93,17 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
       headers: { authorization: `Bearer ${token}` },
     })
     Object.assign(event.requestContext, { requestTimeEpoch: clock.now() })
-    const { statusCode: status, headers, body } = await fleet.invoke(event, lambdaContext)
-    const retryAfter = headers?.['retry-after']
+    const { statusCode: status, body } = await fleet.invoke(event, lambdaContext)
     return {
       arrived,
       took: (clock.now() - startMs) / 1000 - arrived,
       status,
       reason: status === 200 ? undefined : JSON.parse(body).error.metadata.reason,
-      retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
     }
   }
   const warmUp = request(clock.now(), 0, tokens[0])
   await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
   if ((await warmUp).status !== 200) throw new Error('the first promotion of the workspace failed')
-  if (scenario.isQuiet) {
-    const resolved = runResolver(config, createClient(network), objects)
-    await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
-    await resolved
-  }
   tally.reset()
 
   const startMs = clock.now()
@@ -136,6 +121,6 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
   }
   // Before the looking at what is left.
-  const spent = structuredClone(tally.read())
-  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ...spent }
+  const ledger = structuredClone(tally.read())
+  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ledger }
 }

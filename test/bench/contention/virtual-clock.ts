@@ -9,7 +9,6 @@ export interface VirtualClock {
 
 interface Timer {
   dueMs: number
-  order: number
   fire(): void
   isCleared: boolean
 }
@@ -24,12 +23,11 @@ const START_MS = Date.UTC(2027, 0, 1)
  */
 export function installVirtualClock(): VirtualClock {
   let nowMs = START_MS
-  let order = 0
   const timers = createQueue()
   const { setImmediate } = globalThis
 
   const schedule = (fire: () => void, delayMs: number): Timer => {
-    const timer = { dueMs: nowMs + Math.max(0, delayMs), order: order++, fire, isCleared: false }
+    const timer = { dueMs: nowMs + Math.max(0, delayMs), fire, isCleared: false }
     timers.push(timer)
     return timer
   }
@@ -95,36 +93,14 @@ function allThatIsReady(setImmediate: (fire: () => void) => void): Promise<void>
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A binary heap: what is due first, and of these what came first. */
+/** What is due first, and of these what came first. */
 function createQueue() {
-  const heap: Timer[] = []
-  const isBefore = (one: Timer, other: Timer) =>
-    one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order)
-  const swap = (a: number, b: number) => {
-    ;[heap[a], heap[b]] = [heap[b] as Timer, heap[a] as Timer]
-  }
+  const sorted: Timer[] = []
   return {
-    peek: (): Timer | undefined => heap[0],
+    peek: (): Timer | undefined => sorted[0],
     push(timer: Timer): void {
-      let at = heap.push(timer) - 1
-      for (let above = (at - 1) >> 1; at > 0 && isBefore(timer, heap[above] as Timer); above = (at - 1) >> 1) {
-        swap(at, above)
-        at = above
-      }
+      sorted.splice(sorted.findLastIndex(({ dueMs }) => dueMs <= timer.dueMs) + 1, 0, timer)
     },
-    pop(): void {
-      const last = heap.pop()
-      if (heap.length === 0 || last === undefined) return
-      heap[0] = last
-      for (let at = 0; ; ) {
-        const [left, right] = [2 * at + 1, 2 * at + 2]
-        let first = at
-        if (left < heap.length && isBefore(heap[left] as Timer, heap[first] as Timer)) first = left
-        if (right < heap.length && isBefore(heap[right] as Timer, heap[first] as Timer)) first = right
-        if (first === at) return
-        swap(at, first)
-        at = first
-      }
-    },
+    pop: () => void sorted.shift(),
   }
 }

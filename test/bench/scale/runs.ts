@@ -1,7 +1,4 @@
-import type { ResolverReport } from '../../../lib/maintenance/resolve-expired-reservations.ts'
-import { resolveExpiredReservations } from '../../../lib/maintenance/resolve-expired-reservations.ts'
-import { MEMORY_MIB_BEFORE, resolveAsBefore } from './before.ts'
-import type { Instance } from './instance.ts'
+import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 /** As in serverless.yml. */
@@ -10,46 +7,18 @@ export const RESOLVER = { memoryMib: 1769, timeoutMs: 55_000, groups: 4, maxReso
 const KEPT_MS = 2500
 const STEP_MS = 50
 
-export interface Run {
-  instance: Instance
-  /** undefined: it was killed, or its time was over. */
-  ended: Promise<ResolverReport | undefined>
-}
-
 /** The shards of each schedule. */
 export function groupsOf(shards: readonly number[], count: number = RESOLVER.groups): number[][] {
   const size = shards.length / count
   return Array.from({ length: count }, (_, group) => shards.slice(group * size, (group + 1) * size))
 }
 
-/** Starts one run of the resolver, as the function does. @param onDone is told of every call that DynamoDB did */
-export function startRun(
-  world: World,
-  shards: readonly number[],
-  onDone?: (operation: string, input: Record<string, unknown>) => void,
-): Run {
-  const instance = world.start(RESOLVER.memoryMib, onDone)
-  const deps = dependenciesOf(instance, world.config)
-  const { timeoutMs, maxResolutions } = RESOLVER
+/** One run of the resolver, as the function does it. */
+export function runResolver({ start, config }: World, shards: readonly number[]) {
+  const { memoryMib, timeoutMs, maxResolutions } = RESOLVER
+  const deps = dependenciesOf(start(memoryMib), config)
   const bounds = { maxResolutions, timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
-  const run = resolveExpiredReservations(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
-  return { instance, ended: charged(world, RESOLVER.memoryMib, run) }
-}
-
-/** As commit 459dfe7 did it. */
-export function startRunAsBefore(world: World): Run {
-  const instance = world.start(MEMORY_MIB_BEFORE)
-  const signal = AbortSignal.timeout(RESOLVER.timeoutMs - KEPT_MS)
-  const run = resolveAsBefore(dependenciesOf(instance, world.config), signal).then(() => undefined)
-  return { instance, ended: charged(world, MEMORY_MIB_BEFORE, run) }
-}
-
-async function charged<Result>({ meter }: World, memoryMib: number, run: Promise<Result>): Promise<Result> {
-  const startedMs = clock.now()
-  meter.add({ invocations: 1 })
-  const result = await run
-  meter.add({ gibSeconds: ((clock.now() - startedMs) / 1000) * (memoryMib / 1024) })
-  return result
+  return resolveExpiredReservations(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
 }
 
 /** Lets time pass until that has come about. @returns ms that it took */

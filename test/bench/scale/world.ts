@@ -1,19 +1,19 @@
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
-import type { Log } from '../../../lib/logging.ts'
-import { type Consumption, createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
-import { parseOnce } from '../../support/dynamodb/parse-once.ts'
+import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
+import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
+import { createKey, type Table } from '../../support/dynamodb/dynalite.ts'
+import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
+import { SILENT } from '../contention/service.ts'
 import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
-import { createFormulaDynamoDb } from './formula-dynamodb.ts'
-import { createFormulaS3 } from './formula-s3.ts'
-import { createInstance, type Instance, type Stores } from './instance.ts'
+import { createInstance, type Instance } from './instance.ts'
 import { createMeter, type Meter } from './meter.ts'
-import { type Population, workspaceIdOf } from './population.ts'
+import { documentItem, namesOf, type Population, sizeOf, workspaceIdOf, workspaceItem } from './population.ts'
 
-export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 /** As in the bench of one busy workspace. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 25, p99: 90 } }
 /** How far indexes, and reads that are not strongly consistent, are behind. */
@@ -22,17 +22,17 @@ const SEED = 11
 
 /** For the whole process: there is no way back to the real one. */
 export const clock: VirtualClock = installVirtualClock()
-parseOnce()
 
 export interface World {
   config: Config
   population: Population
-  stores: Stores
   meter: Meter
-  /** Without being counted. */
-  prepare<Result>(work: (dynamoDb: Stores['dynamoDb']) => Promise<Result>): Promise<Result>
-  /** A process of a function. @param onDone is told of every call that DynamoDB did */
-  start(memoryMib: number, onDone?: (operation: string, input: Record<string, unknown>) => void): Instance
+  /** Is told of every call of DynamoDB. */
+  onCall(call: Consumption): void
+  /** A call of DynamoDB by nobody: without its cost, its time or its limits. */
+  execute(operation: string, input: object): Promise<unknown>
+  /** A process of a function. */
+  start(memoryMib: number): Instance
 }
 
 /** DynamoDB and S3 with that population, on the virtual clock. */
@@ -42,59 +42,71 @@ export async function createWorld(population: Population, definition: ServiceDef
   Math.random = createRandom(SEED)
   const meter = createMeter()
   let isCounted = false
-  const count = ({
-    operation,
-    units,
-    outcome = 'done',
-  }: Pick<Consumption, 'operation' | 'units'> & Partial<Consumption>) => {
+  const count = (call: Consumption) => {
     if (!isCounted) return
-    const isThrottled = outcome === 'throttled'
-    const isRead = /^(GetItem|BatchGetItem|Query|Scan)$/.test(operation)
-    meter.add({ dynamoDbCalls: 1, throttled: isThrottled ? 1 : 0 })
-    if (!isThrottled) meter.add(isRead ? { readUnits: units } : { writeUnits: units })
+    const isRead = /^(GetItem|Query|Scan)$/.test(call.operation)
+    if (call.outcome !== 'throttled') meter.add(isRead ? { readUnits: call.units } : { writeUnits: call.units })
+    world.onCall(call)
   }
-  const written = createLimitedDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })
+  const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of definition.tables) {
     const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
-    await written.execute('CreateTable', JSON.parse(JSON.stringify(table)))
+    await dynamoDb.execute('CreateTable', JSON.parse(JSON.stringify(table)))
   }
-  const tables = {
-    workspaces: config.workspacesTable,
-    reservations: config.reservationsTable,
-    documents: config.documentsTable,
-  }
-  const dynamoDb = createFormulaDynamoDb(written, population, tables, count, clock.now)
-  const stores: Stores = { dynamoDb, s3: createFormulaS3(population) }
+  const s3 = createMemoryS3()
+  fill({ dynamoDb, s3 }, population, config)
+  const stores = { dynamoDb: dynamoDb.store, s3: s3.store }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads what it looks for in files when a client is first used: the virtual clock waits for no file.
   const first = createInstance({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
-  const { ledgers, objects } = dependenciesOf(first, config)
+  const { workspaces, objects } = dependenciesOf(first, config)
   const { signal } = new AbortController()
-  await Promise.all([ledgers.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
+  await Promise.all([workspaces.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
   Object.assign(meter.spent, createMeter().spent)
   isCounted = true
-  return {
+  const world: World = {
     config,
     population,
-    stores,
     meter,
-    async prepare(work) {
+    onCall() {},
+    async execute(operation, input) {
       isCounted = false
-      try {
-        return await work(dynamoDb)
-      } finally {
-        isCounted = true
-      }
+      const answer = dynamoDb.execute(operation, { ...input })
+      isCounted = true
+      return answer
     },
-    start: (memoryMib, onDone) =>
-      createInstance({
-        stores,
-        meter,
-        memoryMib,
-        latencyMs: (service) => delay(service, 0),
-        ...(onDone && { onDone }),
-      }),
+    start: (memoryMib) => createInstance({ stores, meter, memoryMib, latencyMs: (service) => delay(service, 0) }),
   }
+  return world
+}
+
+/** Puts all there is into the stores, past their limits. The audit looks into no index, so none is filled. */
+function fill(
+  { dynamoDb, s3 }: { dynamoDb: ReturnType<typeof createMemoryDynamoDb>; s3: ReturnType<typeof createMemoryS3> },
+  population: Population,
+  config: Config,
+): void {
+  const spaces = dynamoDb.snapshot()
+  const put = (tableName: string, item: ReturnType<typeof documentItem>) => {
+    const table = spaces.tables.get(tableName) as Table
+    spaces.of(tableName).set(createKey(item, table), item, clock.now() - STALE_MS)
+  }
+  const objects = new Map<string, StoredObject>()
+  for (let workspace = 0; workspace < population.workspaces; workspace++) {
+    put(config.workspacesTable, workspaceItem(workspace, population))
+    for (let document = 0; document < population.documentsEach; document++) {
+      put(config.documentsTable, documentItem(workspace, document))
+      // Nobody reads what is in it.
+      const pieces = [{ of: '', from: 0, to: sizeOf(workspace, document) }]
+      objects.set(namesOf(workspace, document).objectKey, { pieces, etag: '"e"', headers: {}, modifiedAtMs: 0 })
+    }
+  }
+  dynamoDb.restore(spaces)
+  const buckets = new Map([
+    [config.sandboxBucket, new Map()],
+    [config.documentsBucket, objects],
+  ])
+  s3.restore({ buckets, uploads: new Map() })
 }
 
 /** Lets time pass until then. */

@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { LOOPBACK, listen } from '../../../infra/local/listen.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LOOPBACK, listen } from '../../../infra/local/loopback.ts'
 import { nameS3Call } from '../../support/aws/name-s3-call.ts'
 import { serve } from '../worker.ts'
-import { answerDynamoDb } from './dynamodb.ts'
+import { answerDynamoDb, nameDynamoDbCall } from './dynamodb.ts'
 import { createDelays, type Model, ZERO_LATENCY } from './model.ts'
-import { nameDynamoDbCall } from './name-dynamodb-call.ts'
-import { answerS3, bytesMoved, type SimulatedAnswer, SLOW_DOWN } from './s3.ts'
-import { waitUntil } from './timing.ts'
+import { answerS3, bytesMoved, type SimulatedAnswer } from './s3.ts'
 
 /** A call as the simulator saw it. Times in milliseconds. */
 export interface SeenCall {
@@ -16,7 +15,6 @@ export interface SeenCall {
   arrivedMs: number
   /** From its arrival to its answer. */
   delayMs: number
-  isRefused: boolean
 }
 
 export interface Seen {
@@ -24,13 +22,9 @@ export interface Seen {
   mostConnections: number
 }
 
-const COPIES = new Set(['CopyObject', 'UploadPartCopy'])
-
-let model = ZERO_LATENCY
-let delayOf = createDelays(model)
+let delayOf = createDelays(ZERO_LATENCY)
 let isRecording = false
 let connections = 0
-let copies = 0
 let seen: Seen = nothingSeen()
 
 const server = createServer(handle)
@@ -49,17 +43,12 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const body = headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
   const arrivedMs = performance.now()
   const isDynamoDb = headers['x-amz-target'] !== undefined
-  const name = isDynamoDb ? nameDynamoDbCall({ body }, headers) : nameS3Call({ method, path }, headers)
-  const isCopy = COPIES.has(name)
-  const isRefused = isCopy && copies >= model.maxCopiesAtOnce
-  const delayMs = delayOf(name, isDynamoDb || isRefused ? 0 : bytesMoved(name, headers))
-  const call = { name, arrivedMs, delayMs, isRefused }
+  const name = isDynamoDb ? nameDynamoDbCall(body) : nameS3Call({ method, path }, headers)
+  const delayMs = delayOf(name, isDynamoDb ? 0 : bytesMoved(name, headers))
+  const call = { name, arrivedMs, delayMs }
   if (isRecording) seen.calls.push(call)
-  if (isCopy && !isRefused) copies++
-  if (delayMs > 0) await waitUntil(arrivedMs + delayMs)
+  if (delayMs > 0) await sleep(delayMs)
   call.delayMs = performance.now() - arrivedMs
-  if (isCopy && !isRefused) copies--
-  if (isRefused) return send(outgoing, SLOW_DOWN)
   send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
 }
 
@@ -76,7 +65,6 @@ const methods = {
   endpoint: () => `http://${LOOPBACK}:${port}`,
   /** Starts anew with this model. */
   become(next: Model): void {
-    model = next
     delayOf = createDelays(next)
   },
   /** From now on, calls are noted. */

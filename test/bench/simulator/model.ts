@@ -11,16 +11,12 @@ export interface Latency {
 /** What the simulator takes AWS to be. Every number is an assumption; where it comes from stands in docs/performance.md. */
 export interface Model {
   /**
-   * By name of the call (test/support/faults/fault-proxy.ts); `default` for all others. Until the first byte of the
+   * By name of the call (test/support/protocol/fault-proxy.ts); `default` for all others. Until the first byte of the
    * answer.
    */
   latency: Record<string, Latency> & { default: Latency }
   /** How fast S3 copies in one request. Infinity: no time at all. */
   streamBytesPerSecond: number
-  /** More copies at the same time are refused with 503 SlowDown. */
-  maxCopiesAtOnce: number
-  /** All times are divided by it. */
-  speed: number
   seed: number
 }
 
@@ -29,8 +25,6 @@ const NOTHING = { p50: 0, p99: 0 }
 export const ZERO_LATENCY: Model = {
   latency: { default: NOTHING },
   streamBytesPerSecond: Number.POSITIVE_INFINITY,
-  maxCopiesAtOnce: Number.POSITIVE_INFINITY,
-  speed: 1,
   seed: 1,
 }
 
@@ -57,7 +51,7 @@ export const AWS: Model = {
     'rateLimit.take': { p50: 5, p99: 15 },
     'ledger.take': { p50: 5, p99: 15 },
     'ledger.unmark': { p50: 5, p99: 15 },
-    'reservations.open': { p50: 5, p99: 15 },
+    'reservations.reserve': { p50: 5, p99: 15 },
     'reservations.remove': { p50: 5, p99: 15 },
     'documents.record': { p50: 5, p99: 15 },
     HeadObject: { p50: 16, p99: 60 },
@@ -75,7 +69,7 @@ export function createDelays(model: Model): (name: string, bytes: number) => num
     const { p50, p99 } = model.latency[name] ?? model.latency.default
     const sigma = p50 === 0 ? 0 : Math.log(p99 / p50) / Z_99
     const latencyMs = p50 * Math.exp(sigma * normal(random))
-    return (latencyMs + (bytes / model.streamBytesPerSecond) * 1000) / model.speed
+    return latencyMs + (bytes / model.streamBytesPerSecond) * 1000
   }
 }
 

@@ -26,11 +26,6 @@ export function bytesMoved(name: string, headers: IncomingHttpHeaders): number {
   return Number(last) - Number(first) + 1
 }
 
-export const SLOW_DOWN = xml(
-  503,
-  '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>',
-)
-
 /** What S3 would say if all was well. */
 export function answerS3(name: string, path: string): SimulatedAnswer {
   switch (name) {

@@ -1,18 +1,19 @@
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { atRest, burst, overload, refusals, sustains } from '../contention/scenarios.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { burst, overload, sustains } from '../contention/scenarios.ts'
 import { serve } from '../worker.ts'
+
+type Scenario<Options, Result> = (options: Options, definition: ServiceDefinition) => Promise<Result>
+
+const withDefinition =
+  <Options, Result>(scenario: Scenario<Options, Result>) =>
+  ({ definition, ...options }: Options & { definition: ServiceDefinition }) =>
+    scenario(options as Options, definition)
 
 /** Each runs on a virtual clock, as fast as the machine can. */
 const methods = {
-  sustains: ({ definition, ...options }: Parameters<typeof sustains>[0] & { definition: ServiceDefinition }) =>
-    sustains(options, definition),
-  burst: ({ definition, ...options }: Parameters<typeof burst>[0] & { definition: ServiceDefinition }) =>
-    burst(options, definition),
-  overload: ({ definition, ...options }: Parameters<typeof overload>[0] & { definition: ServiceDefinition }) =>
-    overload(options, definition),
-  refusals: ({ definition, ...options }: Parameters<typeof refusals>[0] & { definition: ServiceDefinition }) =>
-    refusals(options, definition),
-  atRest,
+  sustains: withDefinition(sustains),
+  burst: withDefinition(burst),
+  overload: withDefinition(overload),
 }
 export type ContentionSimulatorMethods = typeof methods
 

@@ -4,8 +4,6 @@ import { serve } from '../worker.ts'
 export interface Measured {
   /** Of each request, in the order they ended. */
   latenciesMs: number[]
-  /** Of the whole process: user and system. */
-  cpuMs: number
 }
 export interface Run {
   /** What API Gateway would hand over. */
@@ -47,14 +45,12 @@ const methods = {
   },
   async run({ event, count, concurrency }: Run): Promise<Measured> {
     const latenciesMs: number[] = []
-    const cpu = process.cpuUsage()
     let left = count
     const client = async () => {
       while (left-- > 0) latenciesMs.push(await request(event))
     }
     await Promise.all(Array.from({ length: concurrency }, client))
-    const { user, system } = process.cpuUsage(cpu)
-    return { latenciesMs, cpuMs: (user + system) / 1000 }
+    return { latenciesMs }
   },
 }
 export type HandlerMethods = typeof methods

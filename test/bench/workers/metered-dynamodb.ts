@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
-import { toUpdate } from '../../../lib/aws/document-item.ts'
-import { newWorkspaceItem } from '../../../lib/aws/workspace-item.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { toUpdate } from '../../../lib/aws/dynamodb/document-item.ts'
+import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { readConfig } from '../../../lib/config.ts'
 import {
   type ContainerId,
@@ -50,6 +50,7 @@ const methods = {
         createdAt: new Date(Date.now() - documents + number),
         containerId: 'sess_1' as ContainerId,
         createdBy: 'key_0190a1b2',
+        countedFrom: 1,
       })
       const attributes = Object.entries(values).map(([name, value]) => [name.slice(1), value])
       const Item = marshall({ ...keys, ...Object.fromEntries(attributes) })

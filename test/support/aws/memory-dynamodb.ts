@@ -33,5 +33,5 @@ export function createMemoryDynamoDb(options: LimitedDynamoDbOptions = UNLIMITED
     const length = String(Buffer.byteLength(text))
     return { status, headers: { 'content-type': 'application/x-amz-json-1.0', 'content-length': length }, body: text }
   }
-  return { store, snapshot: dynamoDb.snapshot, restore: dynamoDb.restore }
+  return { store, ...dynamoDb }
 }

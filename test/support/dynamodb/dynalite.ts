@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 // Its corrections of dynalite hold here, too.
-import '../../../infra/local/dynamodb.ts'
+import '../../../infra/local/stores/dynamodb.ts'
 import type { IndexDefinition, Item } from './capacity.ts'
 import { DynamoDbFailure } from './failures.ts'
 

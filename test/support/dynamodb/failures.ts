@@ -1,9 +1,7 @@
-import type { Content, Table } from './dynalite.ts'
-
 /** A failure as DynamoDB sends it. */
 export class DynamoDbFailure extends Error {
   readonly statusCode: number
-  readonly body: { __type: string; message?: string } & Content
+  readonly body: { __type: string; message?: string } & Record<string, unknown>
 
   constructor(statusCode: number, body: DynamoDbFailure['body']) {
     super(body.message ?? body.__type)
@@ -19,7 +17,7 @@ export class DynamoDbFailure extends Error {
 
 /** As DynamoDB refuses on-demand tables. Source of the reasons: its API reference, "ThrottlingReason". */
 export function throttled(
-  { TableArn }: Table,
+  { TableArn }: { TableArn?: string },
   operation: 'Read' | 'Write',
   indexName: string | undefined,
 ): DynamoDbFailure {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, inject } from 'vitest'
-import { close, LOOPBACK, listen } from '../../../infra/local/listen.ts'
+import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
 import { CREDENTIALS, type StandIns } from './stand-ins.ts'
 
 /** Nobody answers there. */

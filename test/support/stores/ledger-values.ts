@@ -6,8 +6,8 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
-import type { Release, Reservation } from '../../../lib/promotion/reservations.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { Attempt, Release } from '../../../lib/ledger/ports/reservations.ts'
 
 /** The clock of stores in tests, and the quota of a workspace that nobody gave another one. */
 export const LEDGER_NOW_MS = 1_800_000_000_000
@@ -21,7 +21,7 @@ export function newWorkspaceId(): WorkspaceId {
 }
 
 /** A reservation of an attempt of its own, as a plain promotion makes it. */
-export function newReservation(change: Partial<Reservation> = {}): Reservation {
+export function newAttempt(change: Partial<Attempt> = {}): Attempt {
   const attemptId = change.attemptId ?? newAttemptId()
   const documentId = change.documentId ?? documentIdOfAttempt(attemptId)
   const workspaceId = change.workspaceId ?? ('ws_1' as WorkspaceId)
@@ -37,9 +37,10 @@ export function newReservation(change: Partial<Reservation> = {}): Reservation {
 }
 
 /** The document that the attempt of a reservation makes. */
-export function newDocument(reservation: Reservation = newReservation()): WorkspaceDocument {
+export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocument {
   const { leaseExpiresAtMs: _, ...document } = reservation
   return {
+    countedFrom: 1,
     ...document,
     filename: 'отчёт/結果 📄.csv' as FilePath,
     mimeType: 'text/csv; charset=utf-8',

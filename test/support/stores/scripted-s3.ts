@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createS3Client } from '../../../lib/aws/clients.ts'
-import { createObjectStore } from '../../../lib/aws/object-store.ts'
+import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
 
 const MIB = 1024 * 1024

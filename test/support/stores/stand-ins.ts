@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
 import { inject } from 'vitest'
-import { startDynamoDb } from '../../../infra/local/dynamodb.ts'
-import { provision } from '../../../infra/local/provision.ts'
-import { startS3 } from '../../../infra/local/s3.ts'
-import type { ServiceDefinition } from '../../../infra/local/service-definition.ts'
+import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { startDynamoDb } from '../../../infra/local/stores/dynamodb.ts'
+import { provision } from '../../../infra/local/stores/provision.ts'
+import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
@@ -34,7 +34,7 @@ export async function startStandIns(
 ): Promise<StandIns> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
   const dynamoDbServer = await (limited ? startLimitedDynamoDb(limited) : startDynamoDb({ directory: undefined }))
-  const s3Server = await startS3({ directory, credentials: CREDENTIALS })
+  const s3Server = await startS3({ directory })
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })
   const s3 = new S3Client({ ...common, endpoint: s3Server.endpoint })

@@ -1,15 +1,8 @@
 import { beforeEach, expect } from 'vitest'
+import type { DocumentMaintenance } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import type { DocumentMaintenance } from '../../../lib/maintenance/document-maintenance.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../../lib/promotion/document-records.ts'
-import {
-  LEASE_END_MS,
-  LEDGER_NOW_MS,
-  newDocument,
-  newRelease,
-  newReservation,
-  newWorkspaceId,
-} from './ledger-values.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { LEASE_END_MS, LEDGER_NOW_MS, newAttempt, newDocument, newRelease, newWorkspaceId } from './ledger-values.ts'
 
 type Documents = DocumentRecords & DocumentMaintenance
 /** @param now the clock by which tombstones expire */
@@ -31,7 +24,7 @@ export function useDocuments(make: MakeDocuments) {
 
   /** Each of an attempt later than those before. */
   const document = (documentId?: DocumentId) =>
-    newDocument(newReservation({ workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }))
+    newDocument(newAttempt({ workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }))
   const find = (of: WorkspaceDocument) => records.find(of.workspaceId, of.documentId, signal)
   const record = (each: WorkspaceDocument) => records.record(each, signal)
   const recorded = async (each = document()) => {
@@ -45,12 +38,12 @@ export function useDocuments(make: MakeDocuments) {
   const fence = (of: WorkspaceDocument) => records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
   const findEvenDeleted = (of: WorkspaceDocument) => records.findEvenDeleted(of.workspaceId, of.documentId, signal)
   const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })
-  const retire = (of: WorkspaceDocument) => records.retire(of, signal)
+  const deleteDocument = (of: WorkspaceDocument) => records.delete(of, signal)
   const remove = async (each: WorkspaceDocument) => {
     const deletion = deletionOf(each)
-    expect(await retire(each)).toEqual({ closedBy: undefined })
-    expect(await records.close(deletion, signal)).toBe(deletion.releaseId)
-    await records.finish(deletion, signal)
+    expect(await deleteDocument(each)).toEqual({ releasedBy: undefined })
+    expect(await records.handOver(deletion, signal)).toBe(deletion.releaseId)
+    await records.expire(deletion, signal)
     return deletion
   }
 
@@ -70,7 +63,7 @@ export function useDocuments(make: MakeDocuments) {
     rowOf,
     fence,
     deletionOf,
-    retire,
+    deleteDocument,
     remove,
   }
 }

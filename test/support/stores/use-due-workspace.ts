@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { LedgerMaintenance } from '../../../lib/maintenance/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../../lib/promotion/quota-ledger.ts'
-import type { Reservation } from '../../../lib/promotion/reservations.ts'
-import { newReservation } from './ledger-values.ts'
+import type { LedgerMaintenance } from '../../../lib/ledger/ports/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../../lib/ledger/ports/quota-ledger.ts'
+import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
+import { newAttempt } from './ledger-values.ts'
 import { useLedger } from './use-ledger.ts'
 
 /** No other suite's workspaces are due so early. */
@@ -11,8 +11,8 @@ export const DUE_MS = 1_000_000
 /** A ledger and a workspace, new for each test, which is due at {@link DUE_MS} from the first taking on. */
 export function useDueWorkspace(make: () => QuotaLedger & LedgerMaintenance) {
   const of = useLedger(make)
-  const reservation = (change: Partial<Reservation> = {}) =>
-    newReservation({ workspaceId: of.workspaceId, leaseExpiresAtMs: DUE_MS, ...change })
+  const reservation = (change: Partial<Attempt> = {}) =>
+    newAttempt({ workspaceId: of.workspaceId, leaseExpiresAtMs: DUE_MS, ...change })
 
   return {
     get ledger() {
@@ -22,7 +22,7 @@ export function useDueWorkspace(make: () => QuotaLedger & LedgerMaintenance) {
       return of.workspaceId
     },
     reservation,
-    async take(change: Partial<Reservation> = {}) {
+    async take(change: Partial<Attempt> = {}) {
       const one = reservation(change)
       expect((await of.take(one)).outcome).toBe('taken')
       return one

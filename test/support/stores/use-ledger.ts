@@ -1,9 +1,9 @@
 import { beforeEach, expect } from 'vitest'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { LedgerMaintenance } from '../../../lib/maintenance/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../../lib/promotion/quota-ledger.ts'
-import type { Release, Reservation } from '../../../lib/promotion/reservations.ts'
-import { newRelease, newReservation, newWorkspaceId } from './ledger-values.ts'
+import type { LedgerMaintenance } from '../../../lib/ledger/ports/ledger-maintenance.ts'
+import type { QuotaLedger } from '../../../lib/ledger/ports/quota-ledger.ts'
+import type { Attempt, Release } from '../../../lib/ledger/ports/reservations.ts'
+import { newAttempt, newRelease, newWorkspaceId } from './ledger-values.ts'
 
 const { signal } = new AbortController()
 
@@ -16,9 +16,9 @@ export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
     workspaceId = newWorkspaceId()
   })
 
-  const reservation = (sizeBytes: number, change: Partial<Reservation> = {}) =>
-    newReservation({ workspaceId, sizeBytes, ...change })
-  const take = (one: Reservation) => ledger.take(one, signal)
+  const reservation = (sizeBytes: number, change: Partial<Attempt> = {}) =>
+    newAttempt({ workspaceId, sizeBytes, ...change })
+  const take = (one: Attempt) => ledger.take(one, signal)
   const usage = () => ledger.usage(workspaceId, signal)
   const read = () => ledger.read(workspaceId, signal)
 
@@ -29,7 +29,7 @@ export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
     await ledger.unmark(one, signal)
     return one
   }
-  const mark = async (of: Reservation, purpose: Release['purpose'] = 'undo') => {
+  const mark = async (of: Attempt, purpose: Release['purpose'] = 'undo') => {
     const release = newRelease(of, purpose)
     const marked = await ledger.mark(release, signal)
     if (marked === 'crowded') throw new Error('not marked')

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest'
+import type { ObjectMaintenance } from '../../../lib/audit/ports/object-maintenance.ts'
 import { newAttemptId } from '../../../lib/ids.ts'
-import type { ObjectMaintenance } from '../../../lib/maintenance/object-maintenance.ts'
-import type { ContainerFile, ObjectStore } from '../../../lib/promotion/object-store.ts'
-import type { StoredObject } from '../../fakes/object-store.ts'
+import type { ContainerFile, ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
+import type { StoredObject } from '../fakes/object-store.ts'
 
 const MIB = 1024 * 1024
 export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }

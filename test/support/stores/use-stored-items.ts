@@ -1,10 +1,10 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import type { Attributes } from '../../../lib/aws/stored-item.ts'
+import type { Attributes } from '../../../lib/aws/dynamodb/stored-item.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { Reservation } from '../../../lib/promotion/reservations.ts'
-import { newReservation, newWorkspaceId } from './ledger-values.ts'
+import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
+import { newAttempt, newWorkspaceId } from './ledger-values.ts'
 import { type StandIns, startStandIns } from './stand-ins.ts'
 import { openTableStores } from './table-stores.ts'
 
@@ -34,7 +34,7 @@ export function useStoredItems() {
       return standIns.config
     },
     open: (now?: () => number) => openTableStores(standIns, now),
-    reservation: (change: Partial<Reservation> = {}) => newReservation({ workspaceId, ...change }),
+    reservation: (change: Partial<Attempt> = {}) => newAttempt({ workspaceId, ...change }),
     put,
     get,
     readRecordItem: ({ documentId }: { documentId: string }) =>

@@ -1,0 +1,52 @@
+import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
+import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
+import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { readConfig } from '../../lib/config.ts'
+import { createLog } from '../../lib/logging.ts'
+import { createMetrics } from '../../lib/metrics.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
+
+/** What every function has. The clients name it in their user agent. */
+function wire(functionName: string) {
+  const config = readConfig(process.env)
+  const clients = {
+    dynamoDb: createDynamoDbClient({ userAgentAppId: functionName }),
+    s3: createS3Client({ userAgentAppId: functionName, forcePathStyle: config.s3ForcePathStyle }),
+  }
+  const log = createLog({ ...config, functionName })
+  return { config, clients, log, metrics: createMetrics(config.serviceName), now: Date.now }
+}
+
+/** Shared by the functions behind the gateway: `api` has every setting, so that an operation need only name what it reads. */
+export function wireApi(functionName: string) {
+  const { config, clients, log, metrics, now } = wire(functionName)
+  const client = clients.dynamoDb
+  return {
+    api: {
+      ...config,
+      apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+      rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
+      objectKeys: createObjectKeys(config.keyTemplates),
+      log,
+      metrics,
+      now,
+    },
+    documentsTable: { client, tableName: config.documentsTable, now },
+    workspacesTable: { ...config, client, tableName: config.workspacesTable, now },
+    reservationsTable: { client, tableName: config.reservationsTable },
+    buckets: {
+      ...config,
+      client: clients.s3,
+      lifetimeSeconds: config.downloadUrlSeconds,
+      // npm run admin -- smoke looks for it.
+      onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
+    },
+  }
+}
+
+/** Shared by the functions that no request invokes. */
+export function wireMaintenance(functionName: string) {
+  const { config, clients, log, metrics, now } = wire(functionName)
+  return { config, clients, metrics, dependencies: { ...createWorkspaceStores({ config, ...clients, now }), log } }
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { Command, CommanderError, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { addAuditCommand } from './commands/audit-command.ts'
+import { addDocumentsCommands } from './commands/documents-commands.ts'
+import { addKeysCommands } from './commands/keys-commands.ts'
+import { addSwitchCommands } from './commands/switch-commands.ts'
+import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
+import { explainFailure } from './explain-failure.ts'
+import { addRestoreCommands } from './restore/restore-command.ts'
+import { createSession, type ExitCode, type Run } from './session.ts'
+import { addSmokeCommand } from './smoke/smoke-command.ts'
+import type { Target } from './target.ts'
+import { createOutput } from './terminal/output.ts'
+import { parseStage } from './terminal/parse-values.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+const DIRECTORY = join(import.meta.dirname, '../../.local')
+
+const ENDPOINTS = `
+Which deployment it is about:
+  --local          the service that npm start runs on this machine
+  --stage <name>   the deployed stage: its settings are read from its function
+  PROMOTION_STAGE  in the environment: the stage when neither option is given
+  none of them     the environment variables that the functions have (docs/settings.md)
+AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
+point to servers other than AWS's.`
+
+const EXIT_CODES = `
+Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
+wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
+one line on the error output. Commands that delete or lock out ask first: --yes answers, and is required without a terminal.`
+
+/** @param args what follows the program's name @param signal aborts when the user wants to stop */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode | 2> {
+  // A usage error comes before the options are parsed: this one is read directly from the arguments.
+  const output = createOutput({ isJson: args.includes('--json'), terminal })
+  let exitCode: ExitCode | 2 = 0
+  const program = createProgram(terminal)
+  const run: Run =
+    (work) =>
+    async (...args) => {
+      const session = createSession({ target: targetOf(program.opts<Target>()), output, terminal, signal })
+      try {
+        exitCode = (await work(session, ...args)) ?? 0
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      } finally {
+        output.close()
+      }
+    }
+  addCommands(program, run)
+
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
+    if (isHelp) return error.exitCode === 0 ? 0 : 2
+    const failure = explainFailure(error)
+    output.fail(failure)
+    return failure.exitCode
+  }
+  return exitCode
+}
+
+function createProgram({ stdout, stderr }: Terminal): Command {
+  return new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
+    .version(manifest.version, '--version', 'print the version')
+    .description('Administration of the container file promotion service.')
+    .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
+    .addOption(new Option('--directory <path>', 'with --local: where its data is').default(DIRECTORY, '.local'))
+    .option('--stage <name>', 'a deployed stage', parseStage)
+    .option('--region <name>', 'AWS region, instead of AWS_REGION')
+    .option('--json', 'one JSON object per line; errors, too', false)
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', ENDPOINTS)
+    .addHelpText('afterAll', EXIT_CODES)
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      // Errors are thrown, and reported in one place above.
+      outputError() {},
+    })
+    .exitOverride()
+}
+
+function addCommands(program: Command, run: Run): void {
+  for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands]) add(program, run)
+  addAuditCommand(program.command('audit'), run)
+  program
+    .command('doctor')
+    .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
+    .addHelpText('after', '\nA failed check does not stop the others. Ends with 1 when there is a problem.')
+    .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
+  for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
+}
+
+/** The stage may come from the environment; the command line takes precedence. */
+function targetOf(target: Target): Target {
+  const remembered = process.env.PROMOTION_STAGE
+  if (target.local || target.stage !== undefined || !remembered) return target
+  return { ...target, stage: parseStage(remembered) }
+}

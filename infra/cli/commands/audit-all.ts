@@ -1,0 +1,92 @@
+import pMap from 'p-map'
+import type { AuditDependencies, AuditOptions } from '../../../lib/audit/audit-context.ts'
+import { type AuditShard, newShards, sumOf } from '../../../lib/audit/audit-shard.ts'
+import { auditShard, skipWorkspace } from '../../../lib/audit/audit-slice.ts'
+import type { AuditCounters } from '../../../lib/audit/findings.ts'
+import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { countItemsRoughly } from '../../../lib/aws/dynamodb/table-size.ts'
+import { ServiceError } from '../../../lib/errors.ts'
+import type { Stores } from '../connect.ts'
+import type { Session } from '../session.ts'
+import { progressBar } from '../terminal/status-line.ts'
+import { createCheckpoint } from './audit-checkpoint.ts'
+
+const SHARDS_AT_ONCE = 8
+/** A workspace is skipped after so many failures in a row. */
+const MAX_TRIES = 3
+
+/** Audits all workspaces. @param continues the last audit, from where it was interrupted */
+export async function auditAll(
+  options: AuditOptions,
+  continues: boolean,
+  { output, signal, stores, target }: Session,
+): Promise<AuditCounters> {
+  const checkpoint = createCheckpoint(target)
+  const saved = continues ? await checkpoint.read() : undefined
+  const deps = await stores()
+  paceReads(deps, createReadPace({ unitsPerSecond: deps.config.audit.readsPerSecond }))
+  const shards = saved ?? (await beginShards(deps, signal))
+  const failed = new AbortController()
+  const stopped = AbortSignal.any([signal, failed.signal])
+  const audit = async (begun: AuditShard) => {
+    for await (const shard of auditPastFailures(begun, options, deps, stopped)) {
+      shards[shard.shard] = shard
+      output.progress(describeProgress(shards))
+      await checkpoint.keepUp(shards)
+    }
+  }
+  try {
+    output.progress(describeProgress(shards))
+    await checkpoint.write(shards)
+    // The others are stopped, too.
+    const stop = (error: unknown) => failed.abort(error)
+    await pMap(shards, (shard) => audit(shard).catch(stop), { concurrency: SHARDS_AT_ONCE })
+    stopped.throwIfAborted()
+  } catch (error) {
+    await checkpoint.write(shards)
+    output.note(`${describeProgress(shards)}. Go on with: audit --continue`)
+    throw error
+  }
+  await checkpoint.remove()
+  return sumOf(shards)
+}
+
+async function beginShards({ config, dynamoDb, now }: Stores, signal: AbortSignal): Promise<AuditShard[]> {
+  const expectedWorkspaces = await countItemsRoughly({ client: dynamoDb, tableName: config.workspacesTable }, signal)
+  const totalShards = config.audit.shards
+  return newShards({ roundId: 'command', startedAtMs: now(), totalShards, expectedWorkspaces })
+}
+
+/** Goes on with a shard to its end, past workspaces that keep failing. @yields how far it has come */
+async function* auditPastFailures(
+  begun: AuditShard,
+  options: AuditOptions,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): AsyncGenerator<AuditShard> {
+  let shard = begun
+  for (let failures = 0; !shard.isComplete; ) {
+    const before = shard
+    try {
+      for await (shard of auditShard(shard, options, deps, signal)) yield shard
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isOfStores(error)) throw error
+      failures = shard === before ? failures + 1 : 1
+      if (failures < MAX_TRIES) continue
+      shard = await skipWorkspace(shard, String(error), options, deps, signal)
+      yield shard
+      failures = 0
+    }
+  }
+}
+
+/** What the stores refuse for one workspace, they refuse for all. */
+function isOfStores(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error instanceof ServiceError || '$metadata' in error || error.name === 'CredentialsProviderError'
+}
+
+function describeProgress(shards: AuditShard[]): string {
+  return `audited ${progressBar(sumOf(shards).workspaces, shards[0]?.expectedWorkspaces ?? 0)} workspaces`
+}

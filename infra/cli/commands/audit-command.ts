@@ -1,0 +1,98 @@
+import { type Command, Option } from 'commander'
+import { audit } from '../../../lib/audit/audit.ts'
+import type { AuditOptions } from '../../../lib/audit/audit-context.ts'
+import { auditKeys, explainKeyFinding } from '../../../lib/audit/audit-keys.ts'
+import type { Finding } from '../../../lib/audit/findings.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { ExitCode, Run, Session } from '../session.ts'
+import { parseWorkspaceId } from '../terminal/parse-values.ts'
+
+interface AuditCommandOptions {
+  repair: boolean
+  deleteLostDocuments: boolean
+  workspace?: WorkspaceId
+  continue: boolean
+}
+
+export function addAuditCommand(command: Command, run: Run): void {
+  command
+    .description(
+      'compare ledger, documents and objects of every workspace, and look through its keys, while the service runs',
+    )
+    .option('--repair', 'repair what is found', false)
+    .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
+    .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
+    .addOption(
+      new Option('--continue', 'go on where the last audit was interrupted').default(false).conflicts('workspace'),
+    )
+    .addHelpText(
+      'after',
+      '\nEnds with 0 when nothing is wrong or all of it was repaired, with 1 when something is left.',
+    )
+    .action(run(auditAndTell))
+}
+
+async function auditAndTell(session: Session, options: AuditCommandOptions): Promise<ExitCode> {
+  const { output, signal, stores } = session
+  const { workspace, repair, deleteLostDocuments } = options
+  const auditOptions: AuditOptions = {
+    repair,
+    deleteLostDocuments,
+    onFinding: (finding) => output.print(describeFinding(finding), finding),
+    onNotAddedUp: ({ workspaceId, reason }) =>
+      output.print(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
+  }
+  const connected = await stores()
+  const report =
+    workspace === undefined
+      ? await (await import('./audit-all.ts')).auditAll(auditOptions, options.continue, session)
+      : await audit({ ...auditOptions, workspaceId: workspace }, connected, signal)
+  output.progress('auditing the API keys')
+  const keyReport = await auditKeys(
+    {
+      workspaceId: workspace,
+      onFinding: (finding) => output.print(`${finding.workspaceId}: ${explainKeyFinding(finding)}`, { ...finding }),
+    },
+    connected,
+    signal,
+  )
+  report.findings += keyReport.findings
+  // What was not audited is not known to be right.
+  signal.throwIfAborted()
+  const left = report.findings - report.repaired
+  output.print(
+    `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
+      (report.findings === 0
+        ? 'nothing is wrong.'
+        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.`),
+    { kind: 'report', ...report, isComplete: true },
+  )
+  return left === 0 ? 0 : 1
+}
+
+export function describeFinding(finding: Finding): string {
+  return `${finding.workspaceId}: ${explain(finding)}${finding.isRepaired ? ' (repaired)' : ''}`
+}
+
+function explain(finding: Finding): string {
+  switch (finding.kind) {
+    case 'drift':
+      return `counts ${finding.usedBytes} bytes, its documents and reservations have ${finding.expectedBytes}`
+    case 'expired_reservation':
+      return `${finding.purpose} of attempt ${finding.attemptId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
+    case 'object_without_document':
+      return `object ${finding.objectKey} (${finding.sizeBytes} bytes) belongs to no document`
+    case 'document_without_object':
+      return `document ${finding.documentId} (${finding.sizeBytes} bytes) has lost its object ${finding.objectKey}`
+    case 'wrong_size':
+      return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
+    case 'old_upload':
+      return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
+    case 'unreadable_item':
+      return finding.message
+    case 'not_audited':
+      return `was not audited: ${finding.message}`
+  }
+}
+
+const seconds = (durationMs: number) => `${Math.round(durationMs / 1000)} s`

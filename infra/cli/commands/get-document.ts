@@ -1,0 +1,82 @@
+import { createWriteStream, existsSync } from 'node:fs'
+import { link, rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3'
+import { attachmentName } from '../../../lib/documents/content-disposition.ts'
+import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { CommandError } from '../command-error.ts'
+import type { Stores } from '../connect.ts'
+import type { Session } from '../session.ts'
+import { bytes, exactBytes } from '../terminal/output.ts'
+import { progressBar } from '../terminal/status-line.ts'
+
+/** @throws CommandError when there is none */
+export async function findDocument(
+  documents: Stores['documents'],
+  workspaceId: WorkspaceId,
+  documentId: DocumentId,
+  signal: AbortSignal,
+): Promise<WorkspaceDocument> {
+  const document = await documents.find(workspaceId, documentId, signal)
+  if (document !== undefined) return document
+  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
+}
+
+/** Downloads the content of a document. The file appears under its name only when it is complete. */
+export async function getDocument(
+  { output, signal, terminal, ...session }: Session,
+  workspaceId: WorkspaceId,
+  documentId: DocumentId,
+  options: { output?: string },
+): Promise<void> {
+  const stores = await session.stores()
+  const document = await findDocument(stores.documents, workspaceId, documentId, signal)
+  const file = options.output ?? basename(attachmentName(document.filename))
+  if (file !== '-' && existsSync(file)) {
+    throw new CommandError('file_exists', `${file} is there already: say with --output where to put it.`)
+  }
+  const content = await open(document, stores, signal)
+  const counting = countBytes(document, output.progress)
+  if (file === '-') return pipeline(content, counting, terminal.stdout, { signal, end: false })
+
+  const part = `${file}.${documentId}.part`
+  try {
+    await pipeline(content, counting, createWriteStream(part), { signal })
+    // Unlike a rename, a link never replaces a file that appeared meanwhile.
+    await link(part, file)
+  } finally {
+    await rm(part, { force: true })
+  }
+  const { sizeBytes } = document
+  output.done(`${file}: ${exactBytes(sizeBytes)}.`, { workspaceId, documentId, file, sizeBytes })
+}
+
+async function open(document: WorkspaceDocument, { s3, config }: Stores, signal: AbortSignal): Promise<Readable> {
+  const object = { Bucket: config.documentsBucket, Key: document.objectKey }
+  try {
+    const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal: signal })
+    if (Body instanceof Readable) return Body
+  } catch (error) {
+    if (!(error instanceof NoSuchKey)) throw error
+    const message = `The content of ${document.documentId} is lost: see npm run admin -- audit --help`
+    throw new CommandError('content_lost', message, { cause: error })
+  }
+  throw new Error('S3 answered without a content')
+}
+
+/** Passes the bytes on, shows progress, and fails when their number differs from the record. */
+function countBytes({ sizeBytes }: WorkspaceDocument, progress: (text: string) => void) {
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    let seen = 0
+    for await (const chunk of chunks) {
+      seen += chunk.length
+      progress(progressBar(seen, sizeBytes, bytes))
+      yield chunk
+    }
+    if (seen === sizeBytes) return
+    throw new CommandError('content_incomplete', `S3 sent ${seen} bytes of ${sizeBytes}`, { exitCode: 2 })
+  }
+}

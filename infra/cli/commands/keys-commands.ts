@@ -1,0 +1,124 @@
+import { type Command, Option } from 'commander'
+import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
+import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
+import type { Run, Session } from '../session.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
+import {
+  parseDuration,
+  parseExpiry,
+  parseKeyId,
+  parseMoment,
+  parsePermission,
+  parseUserId,
+  parseWorkspaceId,
+} from '../terminal/parse-values.ts'
+import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
+import { createKey, rotateKey } from './new-key.ts'
+
+const DAY_MS = 86_400_000
+const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
+const REPEATABLE = `repeatable: ${PERMISSIONS.join(', ')}`
+
+export function addKeysCommands(program: Command, run: Run): void {
+  const verbs = 'create, list, show, change, disable, enable, rotate, expire, delete'
+  const group = program.command('keys').description(`${verbs} API keys`)
+  group
+    .command('create')
+    .description('make an API key and print its token, this once: only its hash is stored')
+    .requiredOption('--workspace <id>', 'whose files and quota it is for', parseWorkspaceId)
+    .option('--management', 'a management key: every permission', false)
+    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermission)
+    .option('--user <id>', 'its owner', parseUserId)
+    .option('--expires <when>', EXPIRY, parseExpiry)
+    .option('--yes', 'do not ask, should there be no such workspace', false)
+    .action(run(createKey))
+  addListOptions(group.command('list'), KEY_COLUMNS)
+    .description('the keys, without their tokens: those are stored nowhere')
+    .option('--workspace <id>', 'only of this workspace', parseWorkspaceId)
+    .action(run(listKeys))
+  ofKey('show', 'one key').action(run(showKey))
+  changing('change', 'set what a standard key may do, instead of all it might')
+    .requiredOption('--permission <name>', REPEATABLE, parsePermission)
+    .action(run(changePermissions))
+  changing('disable', 'refuse a key from now on')
+    .option('--yes', 'do not ask', false)
+    .action(
+      run((session, keyId: string, { yes }: { yes: boolean }) => change(session, keyId, { isEnabled: false }, yes)),
+    )
+  changing('enable', 'accept a disabled key again')
+    .option('--yes', 'do not ask', false)
+    .action(run((session, keyId: string) => change(session, keyId, { isEnabled: true })))
+  changing('expire', 'set when a key expires')
+    .option('--at <time>', 'for example 2027-01-31T00:00Z', parseMoment)
+    .option('--in <duration>', 'from now: 30s, 15m, 24h, 90d; 0: at once', parseDuration)
+    .option('--never', 'it does not expire any more')
+    .action(run(expire))
+  changing('rotate', 'make a key like this one, print its token, and let the old key expire')
+    .addOption(
+      new Option('--grace <duration>', 'how long the old key works on: 30s, 15m, 24h, 90d; 0: not at all')
+        .argParser(parseDuration)
+        .default(DAY_MS, '24h'),
+    )
+    .option('--expires <when>', `when the new key expires: ${EXPIRY}; needed if the old one expires`, parseExpiry)
+    .action(run(rotateKey))
+  changing('delete', 'delete a key for good; "disable" can be taken back')
+    .option('--yes', 'do not ask', false)
+    .action(run(deleteKey))
+
+  function ofKey(name: string, description: string): Command {
+    return group.command(name).description(description).argument('<key_id>', 'which key', parseKeyId)
+  }
+
+  function changing(name: string, description: string): Command {
+    const atOnce = '\nThe service looks each key up with every request: it works from the next one on.'
+    return ofKey(name, description).addHelpText('after', atOnce)
+  }
+}
+
+async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
+  const { apiKeys } = await session.stores()
+  const keys = apiKeys.list(workspace === undefined ? {} : { workspaceId: workspace }, session.signal)
+  await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+}
+
+async function showKey(session: Session, keyId: string) {
+  const key = await findKey(keyId, (await session.stores()).apiKeys, session.signal)
+  session.output.print(`${describeKey(key)}.`, keyJson(key))
+}
+
+/** @param isConfirmed if not, asks before a change that locks somebody out */
+async function change(session: Session, keyId: string, changes: ApiKeyChange, isConfirmed = false) {
+  const { apiKeys } = await session.stores()
+  const key = await findKey(keyId, apiKeys, session.signal)
+  if (changes.permissions && key.kind === 'management') {
+    const message = `${keyId} is a management key: it has every permission. None was changed.`
+    throw new CommandError('management_key', message)
+  }
+  if (changes.isEnabled === false && stateOf(key) === 'enabled') {
+    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
+  }
+  if (!(await apiKeys.change(key.tokenHash, changes, session.signal))) throw keyNotFound(keyId)
+  const changed = await findKey(keyId, apiKeys, session.signal)
+  session.output.done(`${describeKey(changed)}.`, keyJson(changed))
+}
+
+async function changePermissions(session: Session, keyId: string, { permission }: { permission: Permission[] }) {
+  await change(session, keyId, { permissions: permission })
+}
+
+async function expire(session: Session, keyId: string, options: { at?: number; in?: number; never?: true }) {
+  if (Object.keys(options).length !== 1) throw wrongUsage('Say one of --at, --in and --never.')
+  const expiresAtMs = options.never ? 'never' : (options.at ?? Date.now() + (options.in ?? 0))
+  await change(session, keyId, { expiresAtMs })
+}
+
+async function deleteKey(session: Session, keyId: string, { yes }: { yes: boolean }) {
+  const { apiKeys } = await session.stores()
+  const key = await findKey(keyId, apiKeys, session.signal)
+  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, yes, session)
+  await apiKeys.remove(key.tokenHash, session.signal)
+  session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
+}

@@ -1,0 +1,77 @@
+import {
+  type ApiKeyAdministration,
+  type ApiKeyGrant,
+  type ApiKeyRecord,
+  newApiKeyRecord,
+} from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import { CommandError } from '../command-error.ts'
+import { explainFailure } from '../explain-failure.ts'
+import type { Session } from '../session.ts'
+import type { Columns } from '../terminal/list-options.ts'
+import { counted, time } from '../terminal/output.ts'
+
+export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
+  KEY: ({ keyId }) => keyId,
+  WORKSPACE: ({ workspaceId }) => workspaceId,
+  KIND: ({ kind }) => kind,
+  PERMISSIONS: ({ kind, permissions }) => (kind === 'management' ? 'all' : permissions.join(', ') || 'none'),
+  USER: ({ userId }) => userId ?? '-',
+  STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }),
+  EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
+  CREATED: ({ createdAt }) => createdAt ?? '-',
+}
+
+export function describeKey(key: ApiKeyRecord): string {
+  const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs } = key
+  const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
+  const owner = userId === undefined ? '' : `, owned by ${userId}`
+  const isExpired = stateOf({ ...key, isEnabled: true }) === 'expired'
+  const expiry = expiresAtMs === undefined ? 'does not expire' : `expire${isExpired ? 'd' : 's'} ${time(expiresAtMs)}`
+  const status = !isEnabled ? 'disabled, ' : isExpired ? '' : 'enabled, '
+  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${status}${expiry}`
+}
+
+export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {
+  if (!isEnabled) return 'disabled'
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
+}
+
+/** For programs; without the hash, which is nobody's business. */
+export function keyJson(key: ApiKeyRecord) {
+  const { tokenHash: _, isEnabled: _isEnabled, expiresAtMs, ...others } = key
+  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs)
+  return { ...others, status: stateOf(key), expiresAt }
+}
+
+/** @throws CommandError when there is none, or more than one: a key id is only a part of the hash */
+export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, signal: AbortSignal) {
+  const [key, ...others] = await Array.fromAsync(apiKeys.list({ keyId }, signal))
+  if (key === undefined) throw keyNotFound(keyId)
+  if (others.length === 0) return key
+  const workspaces = [key, ...others].map(({ workspaceId }) => workspaceId).join(', ')
+  const message = `${counted(others.length + 1, 'key')} have the id ${keyId} (${workspaces}): none was touched.`
+  throw new CommandError('ambiguous_key_id', message)
+}
+
+export const keyNotFound = (keyId: string) => new CommandError('key_not_found', `There is no key ${keyId}.`)
+
+/** Stores a new key and prints its token, which is stored nowhere: alone on standard output, this once. */
+export async function addKey(
+  grant: ApiKeyGrant,
+  apiKeys: ApiKeyAdministration,
+  { output, signal }: Session,
+): Promise<ApiKeyRecord> {
+  const token = newToken()
+  const key = newApiKeyRecord(token, grant, Date.now())
+  try {
+    await apiKeys.add(key, signal)
+  } catch (error) {
+    const { reason, message } = explainFailure(error)
+    const advice = `No key was given out; if ${key.keyId} is listed nevertheless, nobody knows its token.`
+    throw new CommandError(reason, `${message} ${advice}`, { exitCode: 2, cause: error })
+  }
+  output.print(token, { ...keyJson(key), token })
+  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
+  return key
+}

@@ -1,0 +1,67 @@
+import type { Permission } from '../../../lib/auth/caller.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
+import { explainFailure } from '../explain-failure.ts'
+import type { Session } from '../session.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { time } from '../terminal/output.ts'
+import { addKey, findKey, stateOf } from './keys.ts'
+
+type Expiry = number | 'never' | undefined
+
+interface NewKey {
+  workspace: WorkspaceId
+  management: boolean
+  permission?: Permission[]
+  user?: string
+  expires?: Expiry
+  yes: boolean
+}
+
+const toExpiresAtMs = (expires: Expiry) => (expires === 'never' ? undefined : expires)
+
+export async function createKey(session: Session, options: NewKey): Promise<void> {
+  const { workspace: workspaceId, management, permission: permissions = [], user: userId, expires } = options
+  if (management && permissions.length > 0) {
+    throw wrongUsage('A management key has every permission: leave --permission out.')
+  }
+  const { apiKeys, workspaces } = await session.stores()
+  if ((await workspaces.read(workspaceId, session.signal)) === undefined) {
+    const hint = 'its first promotion makes it, with the default quota'
+    await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
+  }
+  if (!management && permissions.length === 0) {
+    session.output.note('This key may do nothing: it has no --permission, and is no --management key.')
+  }
+  const kind = management ? 'management' : 'standard'
+  await addKey({ workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }, apiKeys, session)
+}
+
+/** The new key first, and shown before the old one is touched: one always works, whatever happens. */
+export async function rotateKey(session: Session, keyId: string, options: { grace: number; expires?: Expiry }) {
+  const { grace: graceMs, expires } = options
+  const { apiKeys } = await session.stores()
+  const old = await findKey(keyId, apiKeys, session.signal)
+  if (stateOf(old) !== 'enabled') {
+    const advice = 'a key that does not work is not rotated; "keys create" makes a new one'
+    throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(old)}: ${advice}.`)
+  }
+  if (old.expiresAtMs !== undefined && expires === undefined) {
+    throw wrongUsage(`Key ${keyId} expires ${time(old.expiresAtMs)}: say with --expires when the new one does.`)
+  }
+  const { workspaceId, kind, permissions, userId } = old
+  const grant = { workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }
+  const key = await addKey(grant, apiKeys, session)
+  // A grace period must not make an old key live longer than it would have.
+  const expiresAtMs = Math.min(Date.now() + graceMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY)
+  const isThere = await apiKeys.change(old.tokenHash, { expiresAtMs }, session.signal).catch((cause) => {
+    const { reason, message } = explainFailure(cause)
+    const finish = `"keys expire ${keyId} --in ${graceMs === 0 ? 0 : `${Math.ceil(graceMs / 1000)}s`}"`
+    const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with ${finish}.`
+    throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause })
+  })
+  const ended = graceMs === 0 ? 'has expired' : `works until ${time(expiresAtMs)}`
+  const expiresAt = isThere ? new Date(expiresAtMs) : null
+  const text = `The old key ${keyId} ${isThere ? ended : 'was deleted meanwhile'}.`
+  session.output.done(text, { keyId, replacedBy: key.keyId, expiresAt })
+}

@@ -1,0 +1,60 @@
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { DisableRuleCommand, EnableRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
+import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
+import { resourcesOf } from '../../deploy/stack.ts'
+import { CommandError } from '../command-error.ts'
+
+interface Properties {
+  ReservedConcurrentExecutions?: number | string
+  State?: string
+}
+
+const STOPPED: Properties = { ReservedConcurrentExecutions: 0, State: 'DISABLED' }
+const FUNCTION = 'AWS::Lambda::Function'
+const SCHEDULE = 'AWS::Events::Rule'
+
+/**
+ * Stopped, no schedule runs and no function takes a request; what is under way ends by itself. Resumed, functions and
+ * schedules are again as the stage's deployment has them. May be repeated.
+ */
+export async function* switchService(way: 'stop' | 'resume', stackName: string, signal: AbortSignal) {
+  const resources = await resourcesOf(stackName, signal)
+  const [functions, schedules] = [FUNCTION, SCHEDULE].map((type) => resources.filter((each) => each.type === type))
+  if (!functions?.length || !schedules) {
+    const message = `There is no stack ${stackName} with functions in this account and region.`
+    throw new CommandError('not_deployed', message, { exitCode: 2 })
+  }
+  const deployed = way === 'stop' ? {} : await propertiesOf(stackName, signal)
+  for (const { logicalId, physicalId, type } of way === 'stop'
+    ? [...schedules, ...functions]
+    : [...functions, ...schedules]) {
+    const properties = way === 'stop' ? STOPPED : (deployed[logicalId]?.Properties ?? {})
+    yield type === FUNCTION ? setFunction(physicalId, properties, signal) : setSchedule(physicalId, properties, signal)
+  }
+}
+
+async function propertiesOf(StackName: string, abortSignal: AbortSignal) {
+  const answer = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName }), { abortSignal })
+  const template: { Resources?: Record<string, { Properties?: Properties }> } = JSON.parse(answer.TemplateBody ?? '{}')
+  return template.Resources ?? {}
+}
+
+async function setFunction(name: string, properties: Properties, abortSignal: AbortSignal) {
+  const { ReservedConcurrentExecutions: reserved } = properties
+  const client = new LambdaClient({})
+  if (reserved === undefined) {
+    await client.send(new DeleteFunctionConcurrencyCommand({ FunctionName: name }), { abortSignal })
+    return { name, isRunning: true, reservedConcurrency: undefined }
+  }
+  const reservedConcurrency = Number(reserved)
+  const concurrency = { FunctionName: name, ReservedConcurrentExecutions: reservedConcurrency }
+  await client.send(new PutFunctionConcurrencyCommand(concurrency), { abortSignal })
+  return { name, isRunning: reservedConcurrency > 0, reservedConcurrency }
+}
+
+async function setSchedule(name: string, { State }: Properties, abortSignal: AbortSignal) {
+  const isRunning = State !== 'DISABLED'
+  const command = isRunning ? new EnableRuleCommand({ Name: name }) : new DisableRuleCommand({ Name: name })
+  await new EventBridgeClient({}).send(command, { abortSignal })
+  return { name, isRunning, reservedConcurrency: undefined }
+}

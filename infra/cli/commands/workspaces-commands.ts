@@ -1,0 +1,141 @@
+import type { Command } from 'commander'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { StorageUsage } from '../../../lib/ledger/ports/quota-ledger.ts'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
+import { CommandError } from '../command-error.ts'
+import type { Run, Session } from '../session.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
+import { bytes, bytesCell, exactBytes, table, time } from '../terminal/output.ts'
+import { parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { deleteWorkspace } from './delete-workspace.ts'
+
+const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
+
+const COLUMNS: Columns<WorkspaceLedger> = {
+  WORKSPACE: ({ workspaceId }) => workspaceId,
+  QUOTA: ({ quotaBytes }) => bytesCell(quotaBytes),
+  USED: ({ usedBytes }) => bytesCell(usedBytes),
+  REMAINING: (ledger) => bytesCell(remaining(ledger)),
+}
+
+export function addWorkspacesCommands(program: Command, run: Run): void {
+  const group = program.command('workspaces').description('create, show, list, delete workspaces and set their quota')
+  ofWorkspace('create', 'make a workspace; without this, its first promotion makes it with the default quota')
+    .option('--quota <size>', 'its quota, for example 10GiB; default: that of the service', parseSize)
+    .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
+    .action(run(createWorkspace))
+  ofWorkspace('show', 'quota, used bytes and open reservations of a workspace')
+    .option('--count', 'count its documents, too: reads them all', false)
+    .action(run(showWorkspace))
+  addListOptions(group.command('list').description('all workspaces'), COLUMNS).action(run(listWorkspaces))
+  ofWorkspace('set-quota', 'give a workspace another quota, while promotions are under way')
+    .argument('<size>', 'its new quota, for example 10GiB', parseSize)
+    .addHelpText(
+      'after',
+      `${SIZES}\nA quota below what is used, and a thousandth or less of the old quota, is asked about.`,
+    )
+    .option('--yes', 'do not ask', false)
+    .action(run(setQuota))
+  ofWorkspace('delete', 'delete a workspace that is empty')
+    .option('--empty', 'delete its keys and documents first', false)
+    .option('--yes', 'do not ask', false)
+    .addHelpText(
+      'after',
+      '\nMay be repeated. A key that is left would make the workspace anew with its next promotion.',
+    )
+    .action(run(deleteWorkspace))
+
+  function ofWorkspace(name: string, description: string): Command {
+    return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)
+  }
+}
+
+async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
+  const { workspaces, config } = await session.stores()
+  const { isNew, usage } = await workspaces.create(workspaceId, quota ?? config.defaultQuotaBytes, session.signal)
+  const size = exactBytes(usage.quotaBytes)
+  if (!isNew && quota !== undefined && quota !== usage.quotaBytes) {
+    const message = `Workspace ${workspaceId} is there already, with a quota of ${size}: nothing was changed; set-quota does that.`
+    throw new CommandError('workspace_exists', message)
+  }
+  const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with a quota of ${size}.`
+  session.output.done(text, { ...usageJson(workspaceId, usage), isNew })
+}
+
+async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
+  const { output, signal } = session
+  const { workspaces, documents, reservations } = await session.stores()
+  const ledger = await workspaces.read(workspaceId, signal)
+  if (ledger === undefined) throw workspaceNotFound(workspaceId)
+  let documentCount = 0
+  for await (const _ of count ? documents.list(workspaceId, signal) : []) {
+    if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
+  }
+  const open = await Array.fromAsync(reservations.list(workspaceId, signal))
+  const facts = [
+    ['workspace', workspaceId],
+    ['quota', exactBytes(ledger.quotaBytes)],
+    ['used', exactBytes(ledger.usedBytes)],
+    ['remaining', exactBytes(remaining(ledger))],
+    ...(count ? [['documents', `${documentCount}`]] : []),
+    ['reservations', open.length === 0 ? 'none' : `${open.length}`],
+  ]
+  const rows = open.map((each) => [
+    ...[each.documentId, each.purpose, bytes(each.sizeBytes), time(each.leaseExpiresAtMs)],
+  ])
+  const reserved = open.length === 0 ? '' : `\n\n${table(['RESERVED FOR', 'PURPOSE', 'SIZE', 'UNTIL'], rows)}`
+  output.print(table([], facts) + reserved, {
+    ...usageJson(workspaceId, ledger),
+    ...(count && { documents: documentCount }),
+    reservations: open.map(({ documentId, attemptId, purpose, sizeBytes, objectKey, leaseExpiresAtMs }) => {
+      return { documentId, attemptId, purpose, sizeBytes, objectKey, leaseExpiresAt: new Date(leaseExpiresAtMs) }
+    }),
+  })
+}
+
+async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions) {
+  const { workspaces } = await stores()
+  const toJson = (ledger: WorkspaceLedger) => usageJson(ledger.workspaceId, ledger)
+  await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
+}
+
+async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
+  const { workspaces } = await session.stores()
+  const known = await workspaces.read(workspaceId, session.signal)
+  if (known === undefined) throw workspaceNotFound(workspaceId)
+  const doubt = doubtAbout(quotaBytes, known)
+  if (doubt !== undefined) {
+    const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
+    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${change}, ${doubt}. Set it?`, yes, session)
+  }
+  const changed = await workspaces.setQuota(workspaceId, quotaBytes, session.signal)
+  if (changed === undefined) throw workspaceNotFound(workspaceId)
+  const { previousQuotaBytes, usage } = changed
+  const over = usage.usedBytes - usage.quotaBytes
+  session.output.done(
+    `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
+      `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(usage.usedBytes)} used.` +
+      (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''),
+    { ...usageJson(workspaceId, usage), previousQuotaBytes },
+  )
+}
+
+/** Why a quota looks like a mistake, if it does. */
+function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined {
+  if (quotaBytes < known.usedBytes) return `below the ${exactBytes(known.usedBytes)} that are used`
+  if (quotaBytes < known.quotaBytes && quotaBytes * 1000 <= known.quotaBytes) return 'a thousandth of it or less'
+  return undefined
+}
+
+const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
+
+function usageJson(workspaceId: WorkspaceId, usage: StorageUsage) {
+  const { quotaBytes, usedBytes } = usage
+  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage) }
+}
+
+function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
+  const hint = '"workspaces create" makes it, or its first promotion does'
+  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
+}

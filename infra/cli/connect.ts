@@ -1,0 +1,95 @@
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
+import { createWorkspaceAdministration } from '../../lib/aws/dynamodb/workspace-administration.ts'
+import { createWorkspaceRemoval } from '../../lib/aws/dynamodb/workspace-removal.ts'
+import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { type Config, type Environment, readConfig } from '../../lib/config.ts'
+import type { Log } from '../../lib/logging.ts'
+import { readDemoFile } from '../local/stores/demo-file.ts'
+import { CommandError } from './command-error.ts'
+import { stackNameOf, type Target, useRegionOf } from './target.ts'
+
+const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true }
+/** The command line prints its own messages. */
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+
+export type Stores = ReturnType<typeof connect>
+
+/** The settings in a deployment's environment. @throws CommandError naming all problems */
+export function readSettings(env: Environment): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    const hint = env.KEYS_TABLE === undefined ? 'Say which deployment, with --local or --stage <name>. ' : ''
+    throw new CommandError('bad_configuration', hint + (error as Error).message, { exitCode: 2, cause: error })
+  }
+}
+
+/** The stores of a deployment, as its functions see them. @param env the functions' environment */
+export function connect(env: Environment) {
+  const config = readSettings(env)
+  const now = Date.now
+  const dynamoDb = createDynamoDbClient()
+  const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
+  const ledgerSettings = { ...config, client: dynamoDb, tableName: config.workspacesTable, now }
+  const stores = createWorkspaceStores({ config, dynamoDb, s3, now })
+  return {
+    ...stores,
+    config,
+    log: SILENT,
+    workspaces: { ...stores.workspaces, ...createWorkspaceAdministration(ledgerSettings) },
+    workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
+    apiKeys: createApiKeyAdministration({ client: dynamoDb, tableName: config.keysTable }),
+    dynamoDb,
+    s3,
+  }
+}
+
+/** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
+export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
+  if (target.local) return useLocalService(target.directory)
+  useRegionOf(target)
+  return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
+}
+
+async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
+  const FunctionName = `${stackNameOf(stage)}-promote-container-file`
+  const { GetFunctionConfigurationCommand, LambdaClient, ResourceNotFoundException } = await import(
+    '@aws-sdk/client-lambda'
+  )
+  const client = new LambdaClient({ maxAttempts: 3, requestHandler: new NodeHttpHandler(TIMEOUTS) })
+  try {
+    const command = new GetFunctionConfigurationCommand({ FunctionName })
+    const { Environment: environment } = await client.send(command, { abortSignal })
+    if (environment?.Error === undefined) return environment?.Variables ?? {}
+    const message = `The settings of ${FunctionName} cannot be read: ${environment.Error.Message}`
+    throw new CommandError('failed', message, { exitCode: 2 })
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error
+    const message = `The stage "${stage}" is not deployed in this account and region: there is no function ${FunctionName}.`
+    throw new CommandError('not_deployed', message, { exitCode: 2, cause: error })
+  }
+}
+
+export async function useLocalService(directory: string): Promise<Environment> {
+  const demo = await readDemoFile(directory).catch(() => undefined)
+  if (!demo?.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
+    throw notRunning(`it left nothing in ${directory} that can be read`)
+  }
+  // A stopped service leaves addresses at which nobody listens any more.
+  await fetch(demo.dynamodb_endpoint).catch(() => {
+    throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
+  })
+  process.env.AWS_REGION ||= 'us-east-1'
+  process.env.AWS_ACCESS_KEY_ID ||= 'local'
+  process.env.AWS_SECRET_ACCESS_KEY ||= 'local'
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = demo.dynamodb_endpoint
+  process.env.AWS_ENDPOINT_URL_S3 = demo.s3_endpoint
+  return demo.environment
+}
+
+function notRunning(sign: string): CommandError {
+  const message = `The local service does not run: start it with npm start. (${sign})`
+  return new CommandError('not_running', message, { exitCode: 2 })
+}

@@ -1,0 +1,87 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import type { Config } from '../../../lib/config.ts'
+import { readSettings } from '../connect.ts'
+import type { ExitCode, Session } from '../session.ts'
+import type { Columns } from '../terminal/list-options.ts'
+import { bucketChecks } from './buckets.ts'
+import { type Check, type CheckResult, problemsFound, runCheck, VERDICTS, type Verdict } from './check.ts'
+import { clockCheck } from './clock.ts'
+import { deploymentChecks } from './deployment.ts'
+import { permissionChecks } from './permissions.ts'
+import { tableChecks } from './tables.ts'
+
+/** The S3 client sets no limit of its own: a copy may take long. */
+const CHECK_TIMEOUT_MS = 10_000
+
+const COLUMNS: Columns<CheckResult> = {
+  CHECK: ({ check }) => check,
+  RESULT: ({ verdict }) => VERDICTS[verdict],
+  'WHAT IS SEEN, WHAT TO DO': ({ detail }) => detail,
+}
+
+export async function examine({ output, signal, ...session }: Session): Promise<ExitCode> {
+  output.progress('checking')
+  let config: Config | undefined
+  const configuration: Check = {
+    name: 'configuration',
+    async run() {
+      config = readSettings(await session.environment())
+      return 'complete, every value possible'
+    },
+  }
+  // First, because it says which servers the others ask.
+  const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
+  const checks = checksOf(config, session.target.stage !== undefined)
+  results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
+  signal.throwIfAborted()
+  const rows = output.isJson ? results : mergeAlike(results)
+  await output.list(rows, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
+  const count = (wanted: Verdict) => results.filter(({ verdict }) => verdict === wanted).length
+  const found = problemsFound(count('problem'))
+  output.note(`\n${found}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
+  return count('problem') === 0 ? 0 : 1
+}
+
+/** Merges the checks that could not be made for the same reason into one row. */
+function mergeAlike(results: CheckResult[]): CheckResult[] {
+  const unchecked = results.filter(({ verdict }) => verdict === 'not_checked')
+  return results.flatMap((result) => {
+    const alike = unchecked.filter(({ detail }) => detail === result.detail)
+    if (alike.length < 2 || !alike.includes(result)) return [result]
+    if (alike[0] !== result) return []
+    const about = new Set(alike.map(({ check }) => check.replace(/ (of|to|in) \S+$/, '')))
+    const detail = `${result.detail}: ${[...about].join(', ')}`
+    return [{ ...result, check: `${alike.length} checks`, detail }]
+  })
+}
+
+/** @param config undefined when it is faulty @param isDeployed whether there is a stack around it */
+function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
+  // The checks call the SDK directly, and all of their calls may be repeated.
+  const settings = { maxAttempts: 3 }
+  const dynamoDb = createDynamoDbClient(settings)
+  const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient(settings))]
+  if (config === undefined) return general
+  const s3 = createS3Client({ ...settings, forcePathStyle: config.s3ForcePathStyle })
+  return [
+    ...general,
+    ...tableChecks(config, dynamoDb),
+    ...bucketChecks(config, s3),
+    ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
+    ...permissionChecks(config, dynamoDb, s3),
+  ]
+}
+
+function credentialsCheck(client: DynamoDBClient): Check {
+  return {
+    name: 'credentials',
+    async run() {
+      const region = await client.config.region()
+      const { accessKeyId, expiration } = await client.config.credentials()
+      // Enough to tell which key it is.
+      const key = accessKeyId.length > 8 ? `…${accessKeyId.slice(-4)}` : accessKeyId
+      return `access key ${key}, region ${region}${expiration ? `, until ${expiration.toISOString()}` : ''}`
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb'
+import { LISTING_INDEX } from '../../../lib/aws/dynamodb/listing-index.ts'
+import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import type { Config } from '../../../lib/config.ts'
+import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
+
+const EXPIRY_ATTRIBUTE = 'expires_at'
+
+export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
+  const { documentsTable, rateLimitsTable } = config
+  const tables: [name: string, keys: string[], index?: string][] = [
+    [config.keysTable, ['token_hash']],
+    [config.workspacesTable, ['workspace_id'], CHECK_INDEX],
+    [config.reservationsTable, ['workspace_id', 'reservation_id']],
+    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX],
+    [rateLimitsTable, ['key_id']],
+  ]
+  return tables.flatMap(([name, keys, index]) => [
+    schemaCheck(name, keys, index, client),
+    // Rate limits can be made anew.
+    ...(name === rateLimitsTable ? [] : [backupCheck(name, client)]),
+    expiryCheck(name, [documentsTable, rateLimitsTable].includes(name), client),
+  ])
+}
+
+/** @param keys partition key, sort key */
+function schemaCheck(name: string, keys: string[], index: string | undefined, client: DynamoDBClient): Check {
+  return setupCheck(`table ${name}`, 'dynamodb:DescribeTable', async (abortSignal) => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }), { abortSignal })
+    const found = (Table?.KeySchema ?? [])
+      .toSorted((a, b) => `${a.KeyType}`.localeCompare(`${b.KeyType}`))
+      .map(({ AttributeName }) => AttributeName)
+    if (found.join() !== keys.join()) {
+      return problem(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
+    }
+    if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
+    if (index !== undefined && !Table.GlobalSecondaryIndexes?.some(({ IndexName }) => IndexName === index)) {
+      return problem(`it has no index ${index}: add it as in infra/resources/tables.yml`)
+    }
+    return `ACTIVE, key (${keys.join(', ')})`
+  })
+}
+
+function backupCheck(TableName: string, client: DynamoDBClient): Check {
+  const name = `point-in-time recovery of ${TableName}`
+  return setupCheck(name, 'dynamodb:DescribeContinuousBackups', async (abortSignal) => {
+    const answer = await client.send(new DescribeContinuousBackupsCommand({ TableName }), { abortSignal })
+    const status = answer.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
+    if (status === 'ENABLED') return 'on'
+    return advice('off: what is deleted by mistake cannot be restored; turn it on')
+  })
+}
+
+function expiryCheck(TableName: string, isExpiring: boolean, client: DynamoDBClient): Check {
+  return setupCheck(`expiry (TTL) of ${TableName}`, 'dynamodb:DescribeTimeToLive', async (abortSignal) => {
+    const answer = await client.send(new DescribeTimeToLiveCommand({ TableName }), { abortSignal })
+    const { TimeToLiveStatus: status, AttributeName: attribute } = answer.TimeToLiveDescription ?? {}
+    if (status === undefined) return notChecked('the server does not say')
+    const isOn = status === 'ENABLED' || status === 'ENABLING'
+    if (isOn && !isExpiring) return problem(`on, by ${attribute}: it deletes what must stay; turn it off`)
+    if (!isExpiring) return 'off, as it must be'
+    if (isOn && attribute === EXPIRY_ATTRIBUTE) return `on, by ${EXPIRY_ATTRIBUTE}`
+    if (isOn) return problem(`on, but by ${attribute}: it must be ${EXPIRY_ATTRIBUTE}`)
+    return advice(`off: items that nobody needs any more stay; turn it on, by ${EXPIRY_ATTRIBUTE}`)
+  })
+}

@@ -1,0 +1,12 @@
+import { CommandError } from './command-error.ts'
+import { runCommandLine } from './command-line.ts'
+
+const stopped = new AbortController()
+// We listen only once: a second Ctrl-C ends the process at once, and the resolver finishes what it had begun.
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
+}
+// The reader of a pipe has closed it, as in "… | head".
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
+
+process.exitCode = await runCommandLine(process.argv.slice(2), process, stopped.signal)

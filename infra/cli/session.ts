@@ -1,0 +1,28 @@
+import type { Target } from './target.ts'
+import type { Output } from './terminal/output.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+/** 0: done, nothing is wrong; 1: something is. */
+export type ExitCode = 0 | 1
+
+export type Session = ReturnType<typeof createSession>
+
+/** The action of a command, of the work that it does. Its exit code becomes the process's; without one, that is 0. */
+export type Run = <Args extends unknown[]>(
+  work: (session: Session, ...args: Args) => Promise<ExitCode> | Promise<void>,
+) => (...args: Args) => Promise<void>
+
+export function createSession(given: { target: Target; output: Output; terminal: Terminal; signal: AbortSignal }) {
+  const { target, signal } = given
+  const stage = target.stage === undefined ? 'this environment' : `stage ${target.stage}`
+  // Help and usage errors need none of it, so it is loaded by those who ask.
+  const connecting = () => import('./connect.ts')
+  const environment = async () => (await connecting()).environmentOf(target, signal)
+  return {
+    ...given,
+    /** The deployment's name in the question before something is deleted there. */
+    place: target.local ? 'the local service' : stage,
+    environment,
+    stores: async () => (await connecting()).connect(await environment()),
+  }
+}

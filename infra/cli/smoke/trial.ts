@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { type AttributeValue, DeleteItemCommand, paginateQuery, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
+import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import pMap from 'p-map'
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
+import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import type { Stores } from '../connect.ts'
+import type { Check } from '../doctor/check.ts'
+import { explainFailure } from '../explain-failure.ts'
+
+export interface TrialFile {
+  path: FilePath
+  bytes: Buffer
+}
+
+/** What the checks share: a workspace of their own, with a management key and files in a sandbox. */
+export type Trial = ReturnType<typeof newTrial>
+
+export interface SmokeCheck {
+  name: string
+  run(trial: Trial, signal: AbortSignal): ReturnType<Check['run']>
+}
+
+const AT_ONCE = { concurrency: 8 }
+const KEY_LIFE_MS = 60 * 60 * 1000
+
+export function newTrial(stores: Stores, baseUrl: string) {
+  const run = randomBytes(6).toString('hex')
+  const { multipartThresholdBytes, minPartBytes, s3ForcePathStyle: forcePathStyle } = stores.config
+  const largeBytes = Math.max(multipartThresholdBytes + 1, 2 * minPartBytes)
+  const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
+  // The SDK's own retries are wanted here: every call may be repeated.
+  const maxAttempts = 3
+  return {
+    stores,
+    s3: createS3Client({ maxAttempts, forcePathStyle }),
+    dynamoDb: createDynamoDbClient({ maxAttempts }),
+    /** Ends in the version, as base_url does everywhere. */
+    baseUrl: baseUrl.replace(/\/$/, ''),
+    workspaceId: `ws_smoke_${run}` as WorkspaceId,
+    containerId: `sess_smoke-${run}` as ContainerId,
+    files: {
+      small: file('smoke/small.txt', Buffer.from(`smoke ${run}\n`)),
+      oddlyNamed: file('smoke/Übung 100% (a+b) %2F ☃.txt', Buffer.from(`odd ${run}\n`)),
+      large: file('smoke/large.bin', randomBytes(largeBytes)),
+    },
+    token: newToken(),
+    /** Documents that the service answered with, by their source file. */
+    documents: new Map<DocumentId, TrialFile>(),
+    /** Ids of requests that were answered 200. */
+    requestIds: [] as string[],
+    startedAtMs: Date.now(),
+  }
+}
+
+export async function setUp(trial: Trial, abortSignal: AbortSignal): Promise<string> {
+  const { stores, workspaceId, startedAtMs } = trial
+  const files = Object.values(trial.files)
+  const roomBytes = files.reduce((sum, { bytes }) => sum + 2 * bytes.length, 0)
+  await stores.workspaces.create(workspaceId, roomBytes, abortSignal)
+  const expiresAtMs = startedAtMs + KEY_LIFE_MS
+  const grant = { workspaceId, kind: 'management', permissions: [], userId: 'smoke', expiresAtMs } as const
+  const key = newApiKeyRecord(trial.token, grant, startedAtMs)
+  await stores.apiKeys.add(key, abortSignal)
+  for (const { path, bytes } of files) {
+    const object = { ...sandboxObject(path, trial), Body: bytes, ContentType: 'application/octet-stream' }
+    await trial.s3.send(new PutObjectCommand(object), { abortSignal })
+  }
+  return `${workspaceId}, ${key.keyId}, ${files.length} files`
+}
+
+export function sandboxObject(path: FilePath, { stores, workspaceId, containerId }: Trial) {
+  const Key = stores.objectKeys.sandboxFile({ workspaceId, containerId, path })
+  return { Bucket: stores.config.sandboxBucket, Key }
+}
+
+/** Goes on when something cannot be removed; may be repeated. @returns what is left, one line each */
+export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<string[]> {
+  const { stores, s3, dynamoDb, workspaceId, files, token } = trial
+  const { keysTable, documentsTable, reservationsTable, rateLimitsTable, workspacesTable } = stores.config
+  const left: string[] = []
+  const remove = async (what: string, work: () => Promise<unknown>) => {
+    await work().catch((error) => left.push(`${what} (${explainFailure(error).message})`))
+  }
+  const removeRow = (TableName: string, Key: Record<string, AttributeValue>) =>
+    dynamoDb.send(new DeleteItemCommand({ TableName, Key }), { abortSignal })
+  const removeRows = (TableName: string, sortKey: string) =>
+    pMap(
+      rowsOf(TableName, trial, abortSignal),
+      async ({ workspace_id, [sortKey]: id }) => {
+        if (workspace_id && id) await removeRow(TableName, { workspace_id, [sortKey]: id })
+      },
+      AT_ONCE,
+    )
+
+  const tokenHash = hashToken(token)
+  const keyId = keyIdOf(tokenHash)
+  // First, so that no request comes in any more.
+  await remove(`key ${keyId}`, () => removeRow(keysTable, marshall({ token_hash: tokenHash })))
+  await remove(`documents of ${workspaceId}`, () =>
+    pMap(
+      stores.documents.list(workspaceId, abortSignal),
+      ({ documentId }) =>
+        remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, abortSignal)),
+      AT_ONCE,
+    ),
+  )
+  for (const { path } of Object.values(files)) {
+    const object = sandboxObject(path, trial)
+    await remove(`sandbox file ${object.Key}`, () => s3.send(new DeleteObjectCommand(object), { abortSignal }))
+  }
+  // The workspace's own rows only when nothing is left that they count.
+  if (left.length > 0) return [...left, `workspace ${workspaceId}, whose rows count what is left`]
+  await remove(`tombstones of ${workspaceId}`, () => removeRows(documentsTable, 'document_id'))
+  await remove(`reservations of ${workspaceId}`, () => removeRows(reservationsTable, 'reservation_id'))
+  await remove(`rate limit of ${keyId}`, () => removeRow(rateLimitsTable, marshall({ key_id: keyId })))
+  const key = marshall({ workspace_id: workspaceId })
+  await remove(`workspace ${workspaceId}`, () => removeRow(workspacesTable, key))
+  return left
+}
+
+async function* rowsOf(TableName: string, { dynamoDb: client, workspaceId }: Trial, abortSignal: AbortSignal) {
+  const query: QueryCommandInput = {
+    TableName,
+    ConsistentRead: true,
+    KeyConditionExpression: 'workspace_id = :workspace_id',
+    ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+  }
+  for await (const { Items = [] } of paginateQuery({ client }, query, { abortSignal })) yield* Items
+}

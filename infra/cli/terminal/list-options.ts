@@ -1,0 +1,67 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+
+export interface Cell {
+  text: string
+  /** On a terminal. */
+  colour?: 'red' | 'green' | 'yellow' | 'dim'
+  /** What rows are sorted by, where the text does not sort like it. */
+  value?: number
+}
+
+/** By heading. */
+export type Columns<Row> = Record<string, (row: Row) => string | Cell>
+
+export interface ListOptions {
+  limit?: number
+  /** Heading of a column; the order is turned round by `isDescending`. */
+  sort?: { heading: string; isDescending: boolean }
+}
+
+/** Adds --limit and --sort to a command that lists. @param columns by which it can be sorted */
+export function addListOptions<Row>(command: Command, columns: Columns<Row>): Command {
+  const toName = (heading: string) => heading.toLowerCase().replaceAll(' ', '-')
+  const names = Object.keys(columns).map(toName)
+  const parseSort = (text: string): ListOptions['sort'] => {
+    const name = text.replace(/^-/, '').toLowerCase()
+    const heading = Object.keys(columns).find((each) => toName(each) === name)
+    if (heading === undefined) throw new InvalidArgumentError(`the columns are ${names.join(', ')}`)
+    return { heading, isDescending: text.startsWith('-') }
+  }
+  const byWhat = `by ${names.join(', ')}; with a "-" before it, the largest first`
+  return command
+    .addOption(new Option('--limit <number>', 'at most so many').argParser(parseLimit))
+    .addOption(new Option('--sort <column>', byWhat).argParser(parseSort))
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError(`"${text}" is not a number of rows`)
+  return Number(text)
+}
+
+/** The rows in the order and number that the options ask for. Sorting reads all of them first. */
+export async function* choose<Row>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  { limit = Number.POSITIVE_INFINITY, sort }: ListOptions,
+  columns: Columns<Row>,
+): AsyncGenerator<Row> {
+  let count = 0
+  for await (const row of sort === undefined ? rows : await sorted(rows, sort, columns)) {
+    if (count++ >= limit) return
+    yield row
+  }
+}
+
+async function sorted<Row>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  { heading, isDescending }: NonNullable<ListOptions['sort']>,
+  columns: Columns<Row>,
+): Promise<Row[]> {
+  const sortValue = (row: Row) => {
+    const cell = columns[heading]?.(row) ?? ''
+    return typeof cell === 'string' ? cell : (cell.value ?? cell.text)
+  }
+  const all: { row: Row; value: string | number }[] = []
+  for await (const row of rows) all.push({ row, value: sortValue(row) })
+  const order = isDescending ? -1 : 1
+  return all.toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? -order : order)).map(({ row }) => row)
+}

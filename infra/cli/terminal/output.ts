@@ -1,0 +1,120 @@
+import { styleText } from 'node:util'
+import Table from 'cli-table3'
+import prettyBytes from 'pretty-bytes'
+import { printable } from '../../local/printable.ts'
+import type { Failure } from '../explain-failure.ts'
+import { type Cell, type Columns, choose, type ListOptions } from './list-options.ts'
+import { createStatusLine } from './status-line.ts'
+import type { Terminal, TextOutput } from './terminal.ts'
+
+interface Listing<Row> extends ListOptions {
+  columns: Columns<Row>
+  /** The fields of a row for programs. Keys become snake_case. */
+  toJson(row: Row): object
+  /** What is listed, in the plural. */
+  noun: string
+}
+
+export type Output = ReturnType<typeof createOutput>
+
+/** Rows per table: a listing may be larger than memory. */
+const ROWS_PER_TABLE = 1000
+/** No borders: to be read, and to be cut by awk. */
+const PLAIN = Object.fromEntries(
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
+    .split(' ')
+    .map((name) => [name, name === 'middle' ? '  ' : '']),
+)
+
+/** Results go to standard output, all else to standard error; people get tables, programs one JSON object per line. */
+export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
+  const { stdout, stderr } = terminal
+  const status = createStatusLine(stderr)
+  const write = (text: string, stream: TextOutput) => {
+    status.clear()
+    stream.write(`${text}\n`)
+  }
+  const printJson = (object: object) => write(JSON.stringify(toSnakeCase(object)), stdout)
+  const progress = (text: string) => status.show(printable(text))
+  const note = (text: string) => {
+    if (!isJson) write(printable(text), stderr)
+  }
+
+  return {
+    isJson,
+    progress,
+    /** Prints what is for people only, on standard error. */
+    note,
+    print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
+    /** Says what was done: to people on standard error, so that a program can read standard output. */
+    done: (text: string, object: object) => (isJson ? printJson(object) : note(text)),
+    /** @returns how many rows were printed */
+    async list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, { columns, toJson, noun, ...options }: Listing<Row>) {
+      let count = 0
+      let page: (string | Cell)[][] = []
+      const flush = () => {
+        if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
+        page = []
+      }
+      for await (const row of choose(rows, options, columns)) {
+        count++
+        if (isJson) printJson(toJson(row))
+        else page.push(Object.values(columns).map((cell) => cell(row)))
+        if (page.length === ROWS_PER_TABLE) flush()
+        if (count % 100 === 0) progress(`${count} ${noun}`)
+      }
+      flush()
+      if (count === 0) note(`There are no ${noun}.`)
+      return count
+    },
+    fail({ reason, message }: Failure) {
+      if (isJson) write(JSON.stringify({ error: { reason, message } }), stderr)
+      else write(styleText('red', printable(message), { stream: stderr }), stderr)
+    },
+    close: status.clear,
+  }
+}
+
+/** Aligned columns; no headings: without them. @param stream where it is shown; omitted: without colours */
+export function table(headings: string[], rows: (string | Cell)[][], stream?: TextOutput): string {
+  const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
+  const lines = new Table({ head: headings, chars: PLAIN, style })
+  lines.push(...rows.map((row) => row.map((cell) => show(cell, stream))))
+  return lines
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+}
+
+/** NO_COLOR and FORCE_COLOR are honoured (https://no-color.org). */
+function show(cell: string | Cell, stream: TextOutput | undefined): string {
+  const { text, colour } = typeof cell === 'string' ? { text: cell } : cell
+  return stream && colour ? styleText(colour, printable(text), { stream }) : printable(text)
+}
+
+/** 9.8 MiB */
+export function bytes(count: number): string {
+  return prettyBytes(count, { binary: true })
+}
+
+/** 9.8 MiB (10276045 bytes) */
+export function exactBytes(count: number): string {
+  return Math.abs(count) < 1024 ? `${count} bytes` : `${bytes(count)} (${count} bytes)`
+}
+
+export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: count })
+
+/** 1 key, 2 keys */
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+export function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCase)
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), toSnakeCase(each)]))
+}

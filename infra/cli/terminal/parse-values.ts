@@ -1,0 +1,111 @@
+import bytes from 'bytes-iec'
+import { InvalidArgumentError } from 'commander'
+import ms from 'ms'
+import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
+
+/** After a capital, a small b means bits. */
+const BITS = /[KMGTPE]i?b$/
+/** A number with its unit: the library would take a bare number for milliseconds. */
+const DURATION = /^\d{1,9}(\.\d{1,3})? ?[a-z]+$/i
+const DAY_MS = 86_400_000
+/** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+/** Later dates are typing errors. */
+const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
+
+/** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */
+export function parseSize(text: string): number {
+  if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null) {
+    refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, PB, KiB, … PiB`)
+  }
+  // The library multiplies fractions as floating-point numbers and rounds: 1.005KB would be 1004 bytes. Whole numbers are exact.
+  const scaled = bytes.parse(text.replace('.', '')) ?? Number.NaN
+  const decimals = /\.(\d+)/.exec(text)?.[1]?.length ?? 0
+  if (!Number.isSafeInteger(scaled)) refuse(`"${text}" is more than can be counted exactly`)
+  const sizeBytes = scaled / 10 ** decimals
+  if (!Number.isInteger(sizeBytes)) refuse(`"${text}" is not a whole number of bytes`)
+  return sizeBytes
+}
+
+/** Milliseconds: `30s`, `15m`, `24h`, `90d`, `1.5h`, `2 weeks`, `0`. */
+export function parseDuration(text: string): number {
+  if (text === '0') return 0
+  const durationMs = DURATION.test(text) ? ms(text as ms.StringValue) : undefined
+  if (durationMs === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
+  if (durationMs > MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years`)
+  return durationMs
+}
+
+/** A moment to come, in ms since 1970. */
+export function parseMoment(text: string): number {
+  const moment = readMoment(text)
+  if (moment <= Date.now()) refuse(`"${text}" is past`)
+  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
+  return moment
+}
+
+/** A moment that is past, in ms since 1970. */
+export function parsePastMoment(text: string): number {
+  const moment = readMoment(text)
+  if (moment > Date.now()) refuse(`"${text}" is still to come`)
+  return moment
+}
+
+function readMoment(text: string): number {
+  const [, day] = MOMENT.exec(text) ?? []
+  const moment = day === undefined ? Number.NaN : Date.parse(text)
+  // Date.parse takes February 31 for a day in March.
+  const isRealDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)
+  if (Number.isNaN(moment) || !isRealDay) {
+    refuse(`"${text}" is not a time: write for example 2027-01-31T00:00Z (with its time zone) or 2027-01-31 (UTC)`)
+  }
+  return moment
+}
+
+/** When a key expires: a moment, a duration from now, or never. */
+export function parseExpiry(text: string): number | 'never' {
+  if (text === 'never') return text
+  return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMoment(text)
+}
+
+export function parseWorkspaceId(text: string): WorkspaceId {
+  if (!isWorkspaceId(text)) refuse(`"${text}" is not a workspace id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
+  return text
+}
+
+export function parseDocumentId(text: string): DocumentId {
+  if (!/^file_[A-Za-z0-9]{1,64}$/.test(text)) refuse(`"${text}" is not a document id: they start with "file_"`)
+  return text as DocumentId
+}
+
+export function parseDocumentIds(text: string, others: DocumentId[] = []): DocumentId[] {
+  return [...others, parseDocumentId(text)]
+}
+
+export function parseKeyId(text: string): string {
+  if (/^cfp_/.test(text))
+    refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
+  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id: they start with "key_"`)
+  return text
+}
+
+export function parsePermission(text: string, others: Permission[] = []): Permission[] {
+  const permission = PERMISSIONS.find((known) => known === text)
+  if (permission === undefined) refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
+  return [...new Set([...others, permission])]
+}
+
+export function parseUserId(text: string): string {
+  if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
+  return text
+}
+
+export function parseStage(text: string): string {
+  if (!/^[A-Za-z0-9-]{1,30}$/.test(text)) refuse(`"${text}" is not the name of a stage`)
+  return text
+}
+
+function refuse(why: string): never {
+  throw new InvalidArgumentError(why)
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { addGatewayAnswers, pathOf } from './gateway-answers.ts'
+import { ofType, type Resource, rewrite, type Template } from './template.ts'
+
+/** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
+export function finishTemplate(template: Template, corsAllowedOrigins: readonly string[]): void {
+  // Before the gateway's own answers are added: the stage's throttling is enough for those.
+  throttleMethods(template)
+  addGatewayAnswers(template, corsAllowedOrigins)
+  sendRequestsToAliases(template)
+  deployToStage(template)
+  takeFailedVersionsBack(template)
+  for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
+    const { widgets }: { widgets: Resource['Properties'][] } = Properties.DashboardBody
+    const alarms = ofType(template, 'AWS::CloudWatch::Alarm').map(([id]) => `\${${id}.Arn}`)
+    for (const widget of widgets.filter(({ type }) => type === 'alarm')) widget.properties.alarms = alarms
+    Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
+  }
+  tidyDependencies(template)
+}
+
+/** Repeats the stage's throttling for each method, so that no method can use up what all share. */
+function throttleMethods(template: Template): void {
+  const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
+  const [ofAll] = Properties.MethodSettings
+  for (const [, { Properties: method }] of ofType(template, 'AWS::ApiGateway::Method')) {
+    // API Gateway, "MethodSetting": the slashes of the path are escaped.
+    const ResourcePath = `/${pathOf(template, method.ResourceId).replaceAll('/', '~1')}`
+    Properties.MethodSettings.push({ ...ofAll, HttpMethod: method.HttpMethod, ResourcePath })
+  }
+}
+
+/** Each alias points to the version that was just published, and the gateway to the alias. */
+function sendRequestsToAliases(template: Template): void {
+  for (const [aliasId, alias] of ofType(template, 'AWS::Lambda::Alias')) {
+    const functionId = alias.Properties.FunctionName.Ref
+    const versions = ofType(template, 'AWS::Lambda::Version')
+    const [versionId] = theOnly(versions.filter(([, { Properties }]) => Properties.FunctionName.Ref === functionId))
+    alias.Properties.FunctionVersion = { 'Fn::GetAtt': [versionId, 'Version'] }
+    const toAlias = (value: unknown) =>
+      rewrite(value, (object) => {
+        const [target, attribute] = (object['Fn::GetAtt'] ?? []) as string[]
+        return target === functionId && attribute === 'Arn' ? { Ref: aliasId } : object
+      })
+    for (const [, method] of ofType(template, 'AWS::ApiGateway::Method')) {
+      method.Properties.Integration = toAlias(method.Properties.Integration)
+    }
+    for (const [, { Properties }] of ofType(template, 'AWS::Lambda::Permission')) {
+      if (Properties.Principal === 'apigateway.amazonaws.com')
+        Properties.FunctionName = toAlias(Properties.FunctionName)
+    }
+  }
+}
+
+/**
+ * The stage of infra/resources/gateway.yml instead of the one that the deployment would make: that one has no settings.
+ * A deployment is a snapshot of the API, so it waits for the gateway's own answers; otherwise a changed answer would
+ * not reach the stage before the next deployment.
+ */
+function deployToStage(template: Template): void {
+  const [formerId, deployment] = theOnly(ofType(template, 'AWS::ApiGateway::Deployment'))
+  const [, stage] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
+  delete deployment.Properties.StageName
+  const answers = ['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap((type) =>
+    ofType(template, type),
+  )
+  deployment.DependsOn = [...new Set([deployment.DependsOn ?? [], answers.map(([id]) => id)].flat(2))]
+  const id = `ApiGatewayDeployment${hashOfSnapshot(template)}`
+  delete template.Resources[formerId]
+  template.Resources[id] = deployment
+  stage.Properties.DeploymentId = { Ref: id }
+}
+
+/** The contents of a deployment of the API. */
+const IN_SNAPSHOT = ['RestApi', 'Resource', 'Method', 'GatewayResponse', 'Model', 'RequestValidator', 'Authorizer']
+
+/** The framework takes the time, which changes with every deployment; under a fixed name it never reaches the stage. */
+function hashOfSnapshot(template: Template): string {
+  const snapshot = IN_SNAPSHOT.flatMap((type) => ofType(template, `AWS::ApiGateway::${type}`))
+  const content = snapshot.map(([id, { Properties }]) => [id, Properties]).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 20)
+}
+
+/**
+ * A version stays when the next one comes, but goes when the deployment that published it is rolled back. The framework
+ * would keep it even then, and as Lambda refuses to publish the same code again, what was rolled back could never be
+ * retried.
+ */
+function takeFailedVersionsBack(template: Template): void {
+  for (const [, version] of ofType(template, 'AWS::Lambda::Version')) {
+    version.DeletionPolicy = 'RetainExceptOnCreate'
+    version.UpdateReplacePolicy = 'Retain'
+  }
+}
+
+/** Removes from DependsOn what is not in the template and what a reference implies: the framework states both. */
+function tidyDependencies({ Resources }: Template): void {
+  for (const resource of Object.values(Resources)) {
+    const implied = referencesIn(resource.Properties)
+    const stated = [resource.DependsOn ?? []].flat().filter((id) => id in Resources && !implied.has(id))
+    if (stated.length > 0) resource.DependsOn = stated
+    else delete resource.DependsOn
+  }
+}
+
+/** Logical ids (and pseudo parameters) that a value refers to. */
+function referencesIn(value: unknown): Set<unknown> {
+  const found = new Set<unknown>()
+  rewrite(value, (object) => {
+    found.add(object.Ref).add((object['Fn::GetAtt'] as string[] | undefined)?.[0])
+    const [text] = [object['Fn::Sub']].flat()
+    for (const [, id] of String(text).matchAll(/\$\{([A-Za-z0-9]+)(?:\.[^}]*)?\}/g)) found.add(id)
+    return object
+  })
+  return found
+}
+
+function theOnly(entries: [id: string, Resource][]): [id: string, Resource] {
+  const [entry, ...others] = entries
+  if (entry === undefined || others.length > 0)
+    throw new Error(`One resource was expected, not ${entries.map(([id]) => id).join(', ') || 'none'}`)
+  return entry
+}

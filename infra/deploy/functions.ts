@@ -1,0 +1,113 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parse } from 'yaml'
+import { isObject, type Resource, rewrite } from './template.ts'
+
+const RESOURCES = join(import.meta.dirname, '../resources')
+const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
+
+/** A file of infra/resources/functions, named after the function's file in functions/. */
+export interface FunctionEntry {
+  name: string
+  description: string
+  /** What a standard key needs for its routes. */
+  permission?: string
+  /** As in `GET /v1/files`. */
+  routes?: string[]
+  /** What the framework is told about it beside, where it has no routes. */
+  function?: Pick<WrittenFunction, 'timeout' | 'events'>
+  /** What its role may do, beside what all may. */
+  statements: object[]
+}
+
+export const FUNCTIONS: readonly FunctionEntry[] = globSync('functions/*.yml', { cwd: RESOURCES })
+  .sort()
+  .map((file) => ({ name: basename(file, '.yml'), ...parse(read(file)) }))
+
+/** Those behind the gateway. */
+export const API_FUNCTIONS = FUNCTIONS.filter(({ routes = [] }) => routes.length > 0)
+
+/** As in serverless.yml: `readDocuments`. */
+export const keyOf = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/** As its resources in the template begin: `ReadDocuments`. */
+export const logicalIdOf = (name: string) => keyOf(`-${name}`)
+
+/** Traffic is shifted between versions of the functions behind the gateway only. The time is one second less than it waits. */
+const BEHIND_GATEWAY = { memorySize: 1024, timeout: 28 }
+const BY_ITSELF = { versionFunction: false }
+
+/** What serverless.yml says of a function. */
+export interface WrittenFunction {
+  name: string
+  /** Its module without the extension, and its export. */
+  handler: string
+  /** In seconds. */
+  timeout: number
+  environment?: Record<string, string>
+  events: { http?: object; schedule?: { rate: string; input: unknown } }[]
+}
+
+/** `functions` of serverless.yml. */
+export function functions(): Record<string, WrittenFunction> {
+  return Object.fromEntries(
+    FUNCTIONS.map(({ name, description, routes, function: more }) => {
+      const common = {
+        name: `\${self:service}-\${sls:stage}-${name}`,
+        description,
+        handler: `dist/${name}.handler`,
+        package: { patterns: [`dist/${name}.mjs`, `dist/chunks/${name}/**`] },
+        role: `${logicalIdOf(name)}Role`,
+      }
+      const events = routes?.map((route) => {
+        const [method = '', path = ''] = route.split(' ')
+        return { http: { method: method.toLowerCase(), path: path.slice(1) } }
+      })
+      const written = { ...common, ...(events ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }
+      return [keyOf(name), written as WrittenFunction]
+    }),
+  )
+}
+
+interface Pattern {
+  /** For the function's role. */
+  statements?: object[]
+  Resources: Record<string, Resource>
+}
+
+/** An element of `resources` of serverless.yml: role, log group and outputs of each function, alias and alarm of those with a route. */
+export function functionResources() {
+  const each = FUNCTIONS.map(({ name, routes, statements }) => {
+    const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)
+    const api: Pattern = routes ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
+    const [policy] = common.Resources[`${logicalIdOf(name)}Role`]?.Properties.Policies ?? []
+    policy.PolicyDocument.Statement.push(...(api.statements ?? []), ...statements)
+    return { ...common, Resources: { ...common.Resources, ...api.Resources } }
+  })
+  const merge = (section: 'Resources' | 'extensions' | 'Outputs') =>
+    Object.assign({}, ...each.map((part) => part[section]))
+  return { Resources: merge('Resources'), extensions: merge('extensions'), Outputs: merge('Outputs') }
+}
+
+const FOR_EACH = 'ForEachApiFunction'
+
+/** Expands the list elements `{ ForEachApiFunction: … }` of a template. */
+export function expandLists<Value>(value: Value, namePrefix: string): Value {
+  const expand = (element: unknown) =>
+    isObject(element) && FOR_EACH in element
+      ? API_FUNCTIONS.map(({ name }) => fill(element[FOR_EACH], name, `${namePrefix}${name}`))
+      : [element]
+  const expandAll = (inner: unknown) => (Array.isArray(inner) ? inner.flatMap(expand) : inner)
+  return rewrite(value, (object) =>
+    Object.fromEntries(Object.entries(object).map(([name, inner]) => [name, expandAll(inner)])),
+  ) as Value
+}
+
+/** The pattern with its placeholders filled in, those in the names of its properties, too. */
+function fill<Value>(pattern: Value, slug: string, functionName = `\${self:service}-\${sls:stage}-${slug}`): Value {
+  const filled = JSON.stringify(pattern)
+    .replaceAll('{Function}', logicalIdOf(slug))
+    .replaceAll('{function-name}', functionName)
+    .replaceAll('{slug}', slug)
+  return JSON.parse(filled)
+}

@@ -1,0 +1,114 @@
+import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY } from './gateway-texts.ts'
+import { ofType, type Resource, type Template } from './template.ts'
+
+const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
+// A body of another type is refused before the mock sees it, by UNSUPPORTED_MEDIA_TYPE: these are clients' defaults.
+const MEDIA_TYPES = [
+  'application/json',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'text/plain',
+]
+
+/**
+ * Lets the gateway answer wrong methods and unknown paths without a function, with a list of the operations; and, where
+ * there are origins, preflights. Without origins, browsers let no page of another origin in.
+ * @param template changed in place
+ * @param origins whose pages may read the answers
+ */
+export function addGatewayAnswers(template: Template, origins: readonly string[]): void {
+  const operations = ofType(template, 'AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
+  const paths = Map.groupBy(operations, ({ ResourceId }) => ResourceId.Ref as string)
+  const forPages = origins.length === 0 ? {} : OWN_ANSWER_HEADERS
+  const headers = { ...quoted({ 'cache-control': 'no-store', ...forPages }), 'x-request-id': 'context.requestId' }
+  for (const [resourceId, ofPath] of paths) {
+    const methods = ofPath.map(({ HttpMethod }) => HttpMethod as string).toSorted()
+    if (origins.length > 0) {
+      const answer = { status: 204, headers: quoted(preflightHeaders(methods)), body: allowOrigin(origins) }
+      template.Resources[`${resourceId}Preflight`] = mockMethod(resourceId, 'OPTIONS', answer)
+      methods.push('OPTIONS')
+    }
+    const withAllow = { ...headers, ...quoted({ allow: methods.toSorted().join(', ') }) }
+    const answer = { status: 404, headers: withAllow, body: WRONG_METHOD_BODY }
+    template.Resources[`${resourceId}WrongMethod`] = mockMethod(resourceId, 'ANY', answer)
+  }
+  const routes = operations.map(({ HttpMethod, ResourceId }) => ({
+    method: HttpMethod,
+    resource: pathOf(template, ResourceId),
+  }))
+  let body = ''
+  for (const [, { Properties }] of ofType(template, 'AWS::ApiGateway::GatewayResponse')) {
+    const text = nameOperations(Properties.ResponseTemplates['application/json'], routes)
+    Properties.ResponseTemplates['application/json'] = text
+    for (const [name, value] of Object.entries(forPages))
+      Properties.ResponseParameters[`gatewayresponse.header.${name}`] = `'${value}'`
+    if (Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN') body = text
+  }
+  template.Resources[UNKNOWN_PATH] = {
+    Type: 'AWS::ApiGateway::Resource',
+    Properties: {
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      ParentId: { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] },
+      // API Gateway prefers any other path to it. Without it, a request with a bearer key would be refused for its
+      // signature.
+      PathPart: '{proxy+}',
+    },
+  }
+  template.Resources[`${UNKNOWN_PATH}Any`] = mockMethod(UNKNOWN_PATH, 'ANY', { status: 404, headers, body })
+}
+
+/** The path of a resource of the REST API. */
+export function pathOf(template: Template, { Ref: id }: { Ref: string }): string {
+  const { ParentId, PathPart } = template.Resources[id]?.Properties ?? {}
+  return `${ParentId.Ref ? pathOf(template, ParentId) : ''}/${PathPart}`
+}
+
+/** A header can name one origin only: the one that asks, if it is one of them. The settings' check lets no quote in. */
+function allowOrigin(origins: readonly string[]): string {
+  const isAllowed = origins.map((origin) => `$origin == "${origin}"`).join(' || ')
+  return [
+    '#set($origin = $input.params("Origin"))',
+    '#if($origin == "")#set($origin = $input.params("origin"))#end',
+    `#if(${isAllowed})#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)#end`,
+  ].join('\n')
+}
+
+interface Answer {
+  status: number
+  /** In quotes, or what they are taken from. */
+  headers: Record<string, string>
+  /** A mapping template. */
+  body: string
+}
+
+/** What the gateway answers by itself, without a function. @param method ANY: whatever method no operation has */
+function mockMethod(resourceId: string, method: string, { status, headers, body }: Answer): Resource {
+  const ofResponse = (toValue: (value: string) => string | true) =>
+    Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, toValue(value)]),
+    )
+  const StatusCode = String(status)
+  const ResponseTemplates = { 'application/json': body }
+  return {
+    Type: 'AWS::ApiGateway::Method',
+    Properties: {
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      ResourceId: { Ref: resourceId },
+      HttpMethod: method,
+      AuthorizationType: 'NONE',
+      ApiKeyRequired: false,
+      Integration: {
+        Type: 'MOCK',
+        PassthroughBehavior: 'NEVER',
+        RequestTemplates: Object.fromEntries(MEDIA_TYPES.map((type) => [type, `{"statusCode":${status}}`])),
+        IntegrationResponses: [{ StatusCode, ResponseParameters: ofResponse((value) => value), ResponseTemplates }],
+      },
+      MethodResponses: [{ StatusCode, ResponseParameters: ofResponse(() => true) }],
+    },
+  }
+}
+
+/** Header values that are fixed: in quotes. */
+const quoted = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))

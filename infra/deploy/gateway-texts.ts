@@ -1,0 +1,49 @@
+// What the gateway says by itself, in the template that is deployed and in the local gateway alike.
+
+/** As lib/http/cors.ts has them; a test keeps the two together. */
+const EXPOSED_HEADERS =
+  'Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
+/** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
+const REQUEST_HEADERS = [
+  'Authorization, Content-Type, File-Shape, Idempotency-Key, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
+  'OpenAI-Organization, OpenAI-Project, OpenAI-Beta, Anthropic-Dangerous-Direct-Browser-Access',
+  'X-Stainless-Arch, X-Stainless-Lang, X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count',
+  'X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout, X-Stainless-Helper-Method',
+].join(', ')
+/** The maximum that browsers accept. */
+const MAX_AGE_SECONDS = '7200'
+
+/** Headers of the answer to a preflight, but for the origin. @param methods of the path */
+export function preflightHeaders(methods: readonly string[]): Record<string, string> {
+  return {
+    'access-control-allow-headers': REQUEST_HEADERS,
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-max-age': MAX_AGE_SECONDS,
+    'cache-control': 'no-store',
+    vary: 'Origin',
+  }
+}
+
+/** Headers of the gateway's own answers. They are the same for everybody and hold nobody's data, so any page may read them. */
+export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS,
+}
+
+/** Stands in a gateway response for the list of the API's operations. */
+const OPERATIONS = '{operations}'
+
+/** @param text of a gateway response */
+export function nameOperations(text: string, routes: readonly { method: string; resource: string }[]): string {
+  const names = routes.map(({ method, resource }) => `${method} ${resource}`)
+  return text.replace(OPERATIONS, names.toSorted().join(', '))
+}
+
+const WRONG_METHOD = 'The path is right, the method is not: the Allow header lists the allowed ones.'
+
+/** The body of the answer to a method that a path does not have. 405 is no status of the interface. */
+export const WRONG_METHOD_BODY = JSON.stringify({
+  error: { code: 404, message: 'Resource not found', metadata: { reason: 'method_not_allowed', detail: WRONG_METHOD } },
+  service_metadata: { request_id: '$context.requestId' },
+  user_id: null,
+})

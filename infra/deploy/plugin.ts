@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { originsIn } from '../../lib/config.ts'
+import { applyAccountRules, type Settings, tagsOf } from './account-rules.ts'
+import { finishTemplate } from './finish-template.ts'
+import { expandLists } from './functions.ts'
+import { resolveConditions } from './resolve-conditions.ts'
+import { ofType, type Template } from './template.ts'
+import type { Framework } from './variables.ts'
+
+/** As much of the framework as the plugin uses. */
+interface Serverless {
+  service: {
+    service: string
+    provider: { stackTags?: object; compiledCloudFormationTemplate: Template }
+    custom: { settings: Settings }
+    resources: Template
+  }
+  configurationInput?: { params?: Record<string, object> }
+  getProvider(name: 'aws'): { getStage(): string; getRegion(): string; naming: { getStackName(): string } }
+  classes: { Error: new (message: string) => Error }
+}
+
+const NOT_PROTECTED =
+  'The stack is deployed, but it and its tables could not be protected from deletion. Deploy again when that is fixed; npm run admin -- --stage … doctor tells what is protected.'
+
+/**
+ * Checks the parameters and builds dist/ before packaging, and completes the template after it; looks at the account
+ * before a deployment, and protects what is there after it (docs/decisions/0010-one-local-plugin.md). What builds or
+ * calls AWS is loaded when it is needed.
+ */
+export default class PromotionDeployment {
+  readonly hooks: Record<string, () => unknown>
+
+  constructor(serverless: Serverless, options: Framework['options']) {
+    const { service } = serverless
+    const provider = () => serverless.getProvider('aws')
+    const refuse = (heading: string, problems: readonly string[]) => {
+      if (problems.length > 0) throw new serverless.classes.Error(`${heading}:\n- ${problems.join('\n- ')}`)
+    }
+    /** Does what calls AWS, as region and profile of the framework. @param onFailure what else to say then */
+    const inAccount = async (onFailure: string, work: () => Promise<void>) => {
+      process.env.AWS_REGION = provider().getRegion()
+      if (options['aws-profile']) process.env.AWS_PROFILE = options['aws-profile']
+      await work().catch((error: Error) => {
+        throw new serverless.classes.Error(`${error.message}\n${onFailure}`)
+      })
+    }
+    // CloudFormation passes a stack's tags on to its resources, and takes away what a call leaves out. Not before packaging:
+    // with tags there, the framework would change the stage by itself.
+    const tagStack = () => {
+      service.provider.stackTags = tagsOf(service.custom.settings, {
+        service: service.service,
+        stage: provider().getStage(),
+      })
+    }
+    this.hooks = {
+      'before:package:initialize': async () => {
+        const { problemsInDeployment } = await import('./problems-in-deployment.ts')
+        const stage = provider().getStage()
+        const problems = problemsInDeployment({
+          stage,
+          region: provider().getRegion(),
+          settings: service.custom.settings,
+          given: [options.param ?? []].flat(),
+          written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
+        })
+        refuse('These parameters cannot be deployed (docs/settings.md)', problems)
+        if (process.env.PROMOTION_BUILD === 'skip') return
+        const { buildForDeployment } = await import('../bundle/build.ts')
+        const root = join(import.meta.dirname, '../..')
+        await buildForDeployment({ root, outDir: join(root, 'dist') })
+      },
+      'after:aws:package:finalize:mergeCustomProviderResources': () => {
+        const template = service.provider.compiledCloudFormationTemplate
+        template.Resources = expandLists(template.Resources, `${service.service}-${provider().getStage()}-`)
+        resolveConditions(template)
+        applyAccountRules(template, service.custom.settings)
+        finishTemplate(template, originsIn(service.custom.settings.corsAllowedOrigins ?? ''))
+      },
+      'before:deploy:deploy': () => {
+        tagStack()
+        return inAccount('Nothing was deployed.', async () => {
+          const { examineAccount } = await import('./preflight.ts')
+          const { problems, warnings } = await examineAccount({
+            stackName: provider().naming.getStackName(),
+            settings: service.custom.settings,
+            tables: tablesOf(service.resources),
+          })
+          for (const warning of warnings) console.log(`Warning: ${warning}`)
+          refuse('This account is not ready for it (docs/deploy.md)', problems)
+        })
+      },
+      'before:rollback:rollback': tagStack,
+      'after:deploy:deploy': () =>
+        inAccount(NOT_PROTECTED, async () => {
+          const { protectStack } = await import('./protect.ts')
+          const isProtected = String(service.custom.settings.deletionProtection) === 'true'
+          const changes = await protectStack(provider().naming.getStackName(), isProtected)
+          for (const change of changes) console.log(change)
+        }),
+    }
+  }
+}
+
+function tablesOf(resources: Template) {
+  return ofType(resources, 'AWS::DynamoDB::Table').map(([id, { Properties }]) => ({
+    // KeysTable → keysTable
+    parameter: `${id[0]?.toLowerCase()}${id.slice(1)}`,
+    name: Properties.TableName as string,
+    indexes: (Properties.GlobalSecondaryIndexes ?? []).map(({ IndexName }: { IndexName: string }) => IndexName),
+  }))
+}

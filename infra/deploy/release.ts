@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import manifest from '../../package.json' with { type: 'json' }
+import { SERVERLESS_CLI } from './serverless-cli.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const FOLDER = join(ROOT, 'release')
+/** Of npm's bill of materials: a random number, and what depends on npm's version. */
+const LEFT_OUT = ['serialNumber', 'tools', 'properties']
+
+interface Bom {
+  metadata: { timestamp: string; component: { 'bom-ref': string; name: string } }
+  components: { 'bom-ref': string; properties: { name: string }[] }[]
+  dependencies: { ref: string; dependsOn: string[] }[]
+}
+
+/** Has the same bytes wherever and whenever a commit is built. */
+async function writeRelease(): Promise<void> {
+  if ((await run('git', 'status', '--porcelain')) !== '')
+    throw new Error('Commit first: a release is made of a commit.')
+  await rm(FOLDER, { recursive: true, force: true })
+  await run(process.execPath, SERVERLESS_CLI, 'package', '--stage', 'release', '--package', FOLDER)
+  // The templates are made anew for each stage.
+  const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))
+  await Promise.all(others.map((name) => rm(join(FOLDER, name))))
+  await writeFile(join(FOLDER, 'bom.json'), await billOfMaterials())
+  await writeFile(join(FOLDER, 'SHA256SUMS'), await checksums())
+}
+
+async function billOfMaterials(): Promise<string> {
+  const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
+  const bom: Bom = JSON.parse(written)
+  // `npm sbom --omit=dev` would leave out what a development dependency needs as well, such as the client of S3.
+  bom.components = bom.components.filter(
+    ({ properties }) => !properties.some(({ name }) => name.endsWith(':development')),
+  )
+  const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']))
+  bom.dependencies = bom.dependencies.flatMap(({ ref, dependsOn }) =>
+    refs.has(ref) ? { ref, dependsOn: dependsOn.filter((each) => refs.has(each)) } : [],
+  )
+  bom.metadata.timestamp = new Date(Number(await run('git', 'log', '-1', '--format=%ct')) * 1000).toISOString()
+  // npm takes the folder's.
+  bom.metadata.component.name = manifest.name
+  return `${JSON.stringify(bom, (key, value) => (LEFT_OUT.includes(key) ? undefined : value), 2)}\n`
+}
+
+/** In the format of `sha256sum`. */
+async function checksums(): Promise<string> {
+  const lines = (await readdir(FOLDER)).sort().map(async (name) => {
+    const hash = createHash('sha256').update(await readFile(join(FOLDER, name)))
+    return `${hash.digest('hex')}  ${name}\n`
+  })
+  return (await Promise.all(lines)).join('')
+}
+
+async function run(command: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 })
+  return stdout
+}
+
+await writeRelease()
+console.log(await readFile(join(FOLDER, 'SHA256SUMS'), 'utf8'))

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
+import { parse } from 'yaml'
+import { VARIABLES } from '../../lib/config.ts'
+import { API_FUNCTIONS, functions, type WrittenFunction } from './functions.ts'
+import { readOwnSettings } from './settings.ts'
+import { ofType, type Template } from './template.ts'
+import { defaultParameters, environmentOf } from './variables.ts'
+
+export interface GatewayResponseDefinition {
+  ResponseType: string
+  StatusCode?: string
+  ResponseParameters: Record<string, string>
+  ResponseTemplates: { 'application/json': string }
+}
+
+export interface Route {
+  method: string
+  /** With a slash at the beginning; parameters in braces. */
+  resource: string
+  /** As it is deployed. */
+  functionName: string
+}
+
+export type FunctionDefinition = ReturnType<typeof toDefinition>
+/** What serverless.yml says of the stage `local`: the one source of names, tables and gateway answers. */
+export type ServiceDefinition = ReturnType<typeof readServiceDefinition>
+
+const STAGE = 'local'
+const STACK = `${VARIABLES.serviceName.default}-${STAGE}`
+
+/** Without the framework, whose `print` would take seconds; a test compares the two. */
+export function readServiceDefinition() {
+  const defaults = defaultParameters()
+  const params: Record<string, unknown> = { ...defaults.default, ...defaults[STAGE], ...readOwnSettings(STAGE) }
+  const environment = environmentOf(STACK, (name) =>
+    // `${env:NAME, 'default'}`
+    String(params[name] ?? '').replace(/^\$\{env:(\w+), '(.*)'\}$/, (_, variable, or) => process.env[variable] ?? or),
+  )
+  const propertiesOf = <Properties>(file: string, type: string): Properties[] =>
+    ofType(readResources(file, environment), type).map(([, { Properties }]) => Properties)
+  return {
+    environment,
+    functions: Object.values(functions()).map(toDefinition),
+    tables: propertiesOf<CreateTableCommandInput>('tables.yml', 'AWS::DynamoDB::Table'),
+    gatewayResponses: propertiesOf<GatewayResponseDefinition>(
+      'gateway-responses.yml',
+      'AWS::ApiGateway::GatewayResponse',
+    ),
+    routes: API_FUNCTIONS.flatMap(({ name, routes = [] }) =>
+      routes.map((route): Route => {
+        const [method = '', resource = ''] = route.split(' ')
+        return { method, resource, functionName: `${STACK}-${name}` }
+      }),
+    ),
+  }
+}
+
+/** With its name as it is deployed, and the environment that it has over all functions'. */
+function toDefinition({ name, handler, timeout, environment = {}, events }: WrittenFunction) {
+  const schedules = events.flatMap(({ schedule }) =>
+    schedule ? { everyMs: intervalMs(schedule.rate), input: schedule.input } : [],
+  )
+  const ofStage = name.replace(/^\$\{self:service\}-\$\{sls:stage\}/, STACK)
+  return { name: ofStage, handler, timeoutMs: 1000 * timeout, environment, schedules }
+}
+
+function intervalMs(rate: string): number {
+  const [, minutes] = /^rate\((\d+) minutes?\)$/.exec(rate) ?? []
+  if (minutes === undefined) throw new Error(`npm start knows no schedule ${rate}, only minutes`)
+  return 60_000 * Number(minutes)
+}
+
+function readResources(file: string, environment: Record<string, string>): Template {
+  const text = readFileSync(join(import.meta.dirname, '../resources', file), 'utf8')
+  const filled = text.replace(/\$\{self:provider\.environment\.(\w+)\}/g, (_, variable) => environment[variable] ?? '')
+  return parse(filled, { merge: true })
+}

@@ -1,0 +1,111 @@
+import { loadSharedConfigFiles } from '@smithy/core/config'
+import { VARIABLES, variableOf } from '../../lib/config.ts'
+import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
+
+export { functionResources, functions } from './functions.ts'
+
+/** What the framework hands to a function of ${file(…)}. */
+export interface Framework {
+  options: { stage?: string; region?: string; param?: string | string[]; 'aws-profile'?: string }
+  resolveVariable(name: string): Promise<unknown>
+}
+
+const stageOf = ({ options }: Framework) => options.stage ?? 'dev'
+
+/** `params` of serverless.yml; --param still comes before all of it. */
+export function parameters(framework: Framework) {
+  return orRefuse(() => {
+    const stage = stageOf(framework)
+    const problems = [...problemsInStage(stage), ...problemsInOptions(framework.options)]
+    if (problems.length > 0) throw new Error(problems.join('\n- '))
+    const { region, ...own } = readOwnSettings(stage)
+    const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
+    const defaults = defaultParameters()
+    return { ...defaults, [stage]: { ...defaults[stage], ...Object.fromEntries(texts) } }
+  })
+}
+
+/** Without a team's own values. A parameter without a default is empty. */
+export function defaultParameters(): Record<string, Record<string, string>> {
+  const ofStages = STAGES.map((stage) => [stage, mapSettings((setting) => setting[stage])])
+  return { default: mapSettings((setting) => String(setting.default ?? '')), ...Object.fromEntries(ofStages) }
+}
+
+/** `custom.settings`: each setting with the value it has for the stage. */
+export const values = () => mapSettings((_, name) => `\${param:${name}}`)
+
+/** `provider.environment`. */
+export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
+  const tables = Object.keys(VARIABLES).filter((name) => name.endsWith('Table'))
+  const existing = await Promise.all(tables.map((name) => resolveVariable(`param:${name}`)))
+  return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
+    if (tables.includes(name)) return String(existing[tables.indexOf(name)] ?? '')
+    // A bucket has a name even if none was given.
+    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : `\${param:${name}}`
+  })
+}
+
+/** @param readParameter gives '' for a table that is to be created */
+export function environmentOf(stack: string, readParameter: (name: string) => string): Record<string, string> {
+  const read = (name: string) => {
+    if (name === 'serviceName') return stack
+    // rateLimitsTable → …-rate-limits
+    const ownTable = name.replace(/Table$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    return readParameter(name) || (name.endsWith('Table') ? `${stack}-${ownTable}` : '')
+  }
+  return Object.fromEntries(Object.keys(VARIABLES).map((name) => [variableOf(name), read(name)]))
+}
+
+/** These ask nothing of AWS, so any region will do. */
+const WITHOUT_AWS = new Set(['package', 'print', 'offline'])
+
+/**
+ * The region of the stack, in this order: --region, settings/<stage>.yml, AWS_REGION, AWS_DEFAULT_REGION, the profile. A
+ * command that reaches AWS needs one of them: a made-up region would create a second stack, or remove nothing.
+ */
+export function region(framework: Framework): Promise<string> {
+  const { options } = framework
+  const stage = stageOf(framework)
+  return orRefuse(async () => {
+    const own = readOwnSettings(stage).region
+    const { AWS_REGION, AWS_DEFAULT_REGION } = process.env
+    const found = options.region || own || AWS_REGION || AWS_DEFAULT_REGION || (await regionOfProfile(options))
+    if (own && found !== own)
+      throw new Error(`--region is ${found}, but settings/${stage}.yml says ${own}: one stage is in one region`)
+    if (found) return String(found)
+    if (process.argv.slice(2).some((word) => WITHOUT_AWS.has(word))) return 'us-east-1'
+    throw new Error(`no region: write "region: eu-west-1" into settings/${stage}.yml, or say --region`)
+  })
+}
+
+async function regionOfProfile(options: Framework['options']): Promise<string | undefined> {
+  const { AWS_PROFILE, AWS_DEFAULT_PROFILE } = process.env
+  const { configFile } = await loadSharedConfigFiles({ ignoreCache: true })
+  return configFile[options['aws-profile'] || AWS_PROFILE || AWS_DEFAULT_PROFILE || 'default']?.region
+}
+
+function mapSettings<Value>(read: (setting: Setting, name: string) => Value | undefined): Record<string, Value> {
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => [name, read(setting, name)])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+/** So that the longest name of a function, `{service}-{stage}-promote-container-file`, fits into the 64 characters of Lambda. */
+export function problemsInStage(stage: string): string[] {
+  if (/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage)) return []
+  return [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
+}
+
+function problemsInOptions({ param }: Framework['options']): string[] {
+  const malformed = [param ?? []].flat().filter((text) => !/^[^=]+=./.test(text))
+  return malformed.map((text) => `--param ${text}: write it as --param NAME=VALUE`)
+}
+
+/** Exits on a failure: the framework would repeat the same sentence for every variable of serverless.yml. */
+async function orRefuse<Value>(read: () => Value): Promise<Awaited<Value>> {
+  try {
+    return await read()
+  } catch (error) {
+    console.error(`\nError:\nThis cannot be deployed (docs/settings.md):\n- ${(error as Error).message}`)
+    return process.exit(1)
+  }
+}

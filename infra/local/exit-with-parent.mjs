@@ -1,2 +1,0 @@
-// Loaded into the function host: without its parent nothing could stop it.
-process.on('disconnect', () => process.exit())

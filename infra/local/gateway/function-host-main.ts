@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from 'aws-lambda'
+import type { FunctionDefinition } from '../../deploy/service-definition.ts'
+import type { AnswerMessage, InvocationMessage } from './function-host.ts'
+
+/** The process that function-host.ts starts: every invocation at once, as Lambda would in a process each. */
+type Handler = (event: unknown, context: Context) => Promise<unknown>
+
+const [, , root = '', functions = ''] = process.argv
+const definitions: FunctionDefinition[] = JSON.parse(functions)
+const loaded = new Map<string, Promise<Handler>>()
+let loading: Promise<unknown> = Promise.resolve()
+
+async function invoke({ id, functionName, event }: InvocationMessage): Promise<AnswerMessage> {
+  const definition = definitions.find(({ name }) => name === functionName)
+  if (definition === undefined) return { id, error: `There is no function ${functionName}.` }
+  const overdue = new AbortController()
+  try {
+    const handler = await (loaded.get(functionName) ?? load(definition))
+    const timeout = sleep(definition.timeoutMs, undefined, { signal: overdue.signal }).then(() => {
+      throw new Error(`Task timed out after ${definition.timeoutMs / 1000} seconds`)
+    })
+    return { id, result: await Promise.race([handler(event, contextOf(definition)), timeout]) }
+  } catch (error) {
+    console.error(error)
+    return { id, error: String(error) }
+  } finally {
+    overdue.abort()
+  }
+}
+
+/** One after the other: a function reads its environment while it is loaded. */
+function load({ name, handler, environment }: FunctionDefinition): Promise<Handler> {
+  const [, file, exported = ''] = /^(.*)\.(\w+)$/.exec(handler) ?? []
+  const handlerLoaded = loading.then(async () => {
+    Object.assign(process.env, environment)
+    return (await import(join(root, `${file}.mjs`)))[exported]
+  })
+  loading = handlerLoaded.catch(() => {})
+  loaded.set(name, handlerLoaded)
+  return handlerLoaded
+}
+
+function contextOf({ name, timeoutMs }: FunctionDefinition): Context {
+  const endsAtMs = Date.now() + timeoutMs
+  const known: Partial<Context> = {
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+    awsRequestId: randomUUID(),
+    getRemainingTimeInMillis: () => endsAtMs - Date.now(),
+  }
+  return known as Context
+}
+
+process.on('message', async (message: InvocationMessage) => process.send?.(await invoke(message)))
+process.once('disconnect', () => process.exit())
+process.send?.('ready')

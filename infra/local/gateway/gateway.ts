@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { ServiceDefinition } from '../../deploy/service-definition.ts'
+import { close, isForeign, listen } from '../loopback.ts'
+import type { PageHandler } from '../page/page.ts'
+import { answerMalformed, keepOrder } from './broken-requests.ts'
+import { FunctionError, type FunctionHost } from './function-host.ts'
+import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
+import { restEvent } from './rest-event.ts'
+import { matchRoute } from './routes.ts'
+
+/** API Gateway quotas, "REST API": payload size, and integration timeout. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024
+const INTEGRATION_TIMEOUT_MS = 29_000
+/** Lambda quotas: payload of an invocation that waits for the answer. */
+const MAX_EVENT_BYTES = 6 * 1024 * 1024
+
+export interface ServedRequest {
+  method: string
+  path: string
+  status: number
+  durationMs: number
+  reason: string | undefined
+}
+
+interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResponses'> {
+  port: number
+  invoke: FunctionHost['invoke']
+  corsAllowedOrigins: readonly string[]
+  onRequest?: ((request: ServedRequest) => void) | undefined
+  /** What is served at paths that the API does not know. */
+  page?: () => Promise<PageHandler>
+}
+
+/** A REST API in front of the functions. Every error has the error body, also the answer to what is not HTTP. */
+export async function startGateway(options: GatewayOptions) {
+  const { routes, onRequest } = options
+  const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
+
+  /** @returns undefined when nobody waits for an answer, or somebody has it */
+  const handle = async (
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<APIGatewayProxyResult | undefined> => {
+    const { path, query } = splitTarget(incoming.url ?? '')
+    // RFC 9112 §3.2: exactly one.
+    if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
+    const match = matchRoute(routes, incoming.method ?? '', path)
+    if (match.outcome === 'unknown_path') {
+      const page = READING.has(incoming.method ?? '') ? await options.page?.() : undefined
+      return page?.(incoming, outgoing, path) ? undefined : answers.ofType('MISSING_AUTHENTICATION_TOKEN')
+    }
+    if (match.outcome === 'wrong_method') {
+      const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
+      return preflight || answers.wrongMethod(match.allowed)
+    }
+    const body = await readBody(incoming)
+    if (body === 'gone') return undefined
+    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
+    const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
+    const result = await invoke(match.route.functionName, event)
+    return typeof result === 'string' ? answers.ofType(result, 502) : result
+  }
+
+  /** @returns the function's answer, or the gateway response instead */
+  const invoke = async (functionName: string, event: APIGatewayProxyEvent) => {
+    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return 'REQUEST_TOO_LARGE'
+    const overdue = sleep(INTEGRATION_TIMEOUT_MS, 'INTEGRATION_TIMEOUT', { ref: false })
+    try {
+      const result = await Promise.race([options.invoke(functionName, event), overdue])
+      return isProxyResult(result) || result === 'INTEGRATION_TIMEOUT' ? result : 'DEFAULT_5XX'
+    } catch (error) {
+      return error instanceof FunctionError ? 'DEFAULT_5XX' : 'INTEGRATION_FAILURE'
+    }
+  }
+
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
+    const startedAt = performance.now()
+    keepOrder(incoming.socket, outgoing)
+    const refused = refusal ?? (isForeign(incoming, options.corsAllowedOrigins) ? answers.foreign() : undefined)
+    const answer = refused ?? (await handle(incoming, outgoing).catch(() => answers.ofType('INTEGRATION_FAILURE')))
+    if (answer === undefined || outgoing.destroyed) return
+    send(answer, outgoing)
+    const { statusCode: status, body } = answer
+    onRequest?.({
+      method: incoming.method ?? '',
+      path: splitTarget(incoming.url ?? '').path,
+      status,
+      durationMs: performance.now() - startedAt,
+      reason: status < 400 ? undefined : reasonIn(body),
+    })
+  }
+
+  // Node.js would answer a missing Host and an unknown Expect itself, without the error body.
+  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    outgoing.writeContinue()
+    return serve(incoming, outgoing)
+  })
+  server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    serve(incoming, outgoing, answers.ofType(MALFORMED)),
+  )
+  answerMalformed(server, (type) => {
+    const answer = answers.ofType(type)
+    onRequest?.({ method: '-', path: '-', status: answer.statusCode, durationMs: 0, reason: reasonIn(answer.body) })
+    return answer
+  })
+
+  const port = await listen(server, options.port)
+  return { port, stop: () => close(server) }
+}
+
+const MALFORMED = 'BAD_REQUEST_PARAMETERS'
+const READING = new Set(['GET', 'HEAD'])
+
+/** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
+function splitTarget(target: string): { path: string; query: string } {
+  const origin = target.replace(/^https?:\/\/[^/?]*/i, '')
+  const [path = '', ...query] = origin.split('?')
+  return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
+}
+
+/** @returns 'gone' when the body broke off: nobody waits for an answer, or has had one */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
+  if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too_large'
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  try {
+    // Leaving the loop must not destroy the stream: that would close the connection before the answer.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length
+      if (sizeBytes > MAX_BODY_BYTES) return 'too_large'
+      chunks.push(chunk)
+    }
+  } catch {
+    return 'gone'
+  }
+  return Buffer.concat(chunks)
+}
+
+function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
+  const { statusCode, headers = {}, multiValueHeaders = {}, body = '', isBase64Encoded = false } = answer
+  // Drains an unread body: a client still sending it would lose the answer with the connection.
+  outgoing.req.resume()
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(outgoingName(name), String(value))
+  for (const [name, values] of Object.entries(multiValueHeaders)) {
+    outgoing.setHeader(outgoingName(name), values.map(String))
+  }
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  outgoing.writeHead(statusCode, statusCode === 204 ? {} : { 'content-length': bytes.length })
+  outgoing.end(bytes)
+}
+
+function reasonIn(body: string): string | undefined {
+  try {
+    return JSON.parse(body).error.metadata.reason
+  } catch {
+    return undefined
+  }
+}
+
+function isProxyResult(result: unknown): result is APIGatewayProxyResult {
+  if (typeof result !== 'object' || result === null) return false
+  const { statusCode, body } = result as Partial<Record<string, unknown>>
+  const isStatus = Number.isInteger(statusCode) && Number(statusCode) >= 100 && Number(statusCode) <= 599
+  return isStatus && (body === undefined || body === null || typeof body === 'string')
+}

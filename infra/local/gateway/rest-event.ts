@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Route } from '../../deploy/service-definition.ts'
+
+/** Hop-by-hop headers and those of the gateway: API Gateway does not pass them on (RFC 9110 §7.6.1). */
+const NOT_PASSED_ON =
+  /^(connection|expect|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|transfer-encoding|upgrade)$/
+
+interface RestRequest {
+  incoming: IncomingMessage
+  route: Route
+  pathParameters: Record<string, string>
+  /** As they came. */
+  path: string
+  query: string
+  body: Buffer
+  requestId: string
+}
+
+/** The event that a REST API with Lambda proxy integration makes of a request. */
+export function restEvent(request: RestRequest): APIGatewayProxyEvent {
+  const { incoming, route, pathParameters, path, query, body, requestId } = request
+  const multiValueHeaders = headersOf(incoming)
+  const multiValueQuery = queryOf(query)
+  const sourceIp = incoming.socket.remoteAddress ?? ''
+  const requestTimeEpoch = Date.now()
+  return {
+    resource: route.resource,
+    path,
+    httpMethod: incoming.method ?? '',
+    headers: lastOfEach(multiValueHeaders),
+    multiValueHeaders,
+    queryStringParameters: multiValueQuery && lastOfEach(multiValueQuery),
+    multiValueQueryStringParameters: multiValueQuery,
+    pathParameters: Object.keys(pathParameters).length === 0 ? null : pathParameters,
+    stageVariables: null,
+    body: body.length === 0 ? null : body.toString('utf8'),
+    isBase64Encoded: false,
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      authorizer: null,
+      httpMethod: incoming.method ?? '',
+      identity: { sourceIp, userAgent: incoming.headers['user-agent'] ?? null },
+      path: `/local${path}`,
+      protocol: `HTTP/${incoming.httpVersion}`,
+      requestId,
+      requestTimeEpoch,
+      resourceId: route.resource,
+      resourcePath: route.resource,
+      stage: 'local',
+      // The other fields concern callers known to AWS, and certificates.
+    } as unknown as APIGatewayProxyEvent['requestContext'],
+  }
+}
+
+/** All values of each header, under the name of its first occurrence. */
+function headersOf({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
+  const named = new Set(`${headers.connection ?? ''}`.split(',').map((name) => name.trim().toLowerCase()))
+  const byName = new Map<string, { name: string; values: string[] }>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
+    const key = name.toLowerCase()
+    if (NOT_PASSED_ON.test(key) || named.has(key)) continue
+    const entry = byName.get(key) ?? { name, values: [] }
+    entry.values.push(value)
+    byName.set(key, entry)
+  }
+  return Object.fromEntries([...byName.values()].map(({ name, values }) => [name, values]))
+}
+
+function queryOf(query: string): Record<string, string[]> | null {
+  const values = new URLSearchParams(query)
+  return values.size === 0 ? null : Object.fromEntries([...values.keys()].map((name) => [name, values.getAll(name)]))
+}
+
+function lastOfEach(multiple: Record<string, string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(multiple).map(([name, values]) => [name, values.at(-1) ?? '']))
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { PageDescription } from './api-description.ts'
+
+const ASSETS = join(import.meta.dirname, 'assets')
+const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  png: 'image/png',
+  txt: 'text/plain; charset=utf-8',
+  yaml: 'application/yaml',
+}
+
+/** Nothing in it comes from another host. @param options.connectTo origins that it may ask, besides its own */
+export async function pageFiles(options: { description: PageDescription; connectTo: readonly string[] }) {
+  const files = new Map<string, { contentType: string; body: Buffer }>()
+  const add = (name: string, body: Buffer | string) => {
+    const contentType = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+    files.set(name, { contentType, body: Buffer.from(body) })
+  }
+  const html = await readFile(join(ASSETS, 'index.html'), 'utf8')
+  add('index.html', html.replaceAll('{connect_to}', options.connectTo.join(' ')))
+  for (const name of ['page.css', 'page.js', 'demo.js']) add(name, await readFile(join(ASSETS, name)))
+  const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png']
+  for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))
+  add('openapi.yaml', options.description.yaml)
+  add('openapi.json', options.description.json)
+  return files
+}

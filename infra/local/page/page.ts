@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { DemoFileContent } from '../stores/demo-file.ts'
+import { describeApi } from './api-description.ts'
+import { pageFiles } from './page-files.ts'
+
+/** @returns whether the request was for the page */
+export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
+
+/** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
+export async function createPage({ root, demo }: { root: string; demo: DemoFileContent }): Promise<PageHandler> {
+  const { base_url, s3_endpoint } = demo
+  const { origin, host } = new URL(base_url)
+  const description = await describeApi({
+    file: join(root, 'docs/openapi.yaml'),
+    baseUrl: base_url,
+    // Each click is a promotion of its own, so no key that the next one would repeat.
+    examples: { container_id: demo.container_id, file_id: demo.files[0]?.file_id, 'Idempotency-Key': undefined },
+  })
+  const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
+  files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
+
+  return (incoming, outgoing, path) => {
+    // A page under another name would have another origin than the API, which allows no other.
+    if (path === '/' && incoming.headers.host !== host) {
+      outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()
+      return true
+    }
+    const file = files.get(path === '/' ? 'index.html' : path.slice(1))
+    if (file === undefined) return false
+    outgoing.writeHead(200, { ...HEADERS, 'content-type': file.contentType, 'content-length': file.body.length })
+    outgoing.end(file.body)
+    return true
+  }
+}
+
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }

@@ -1,0 +1,31 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import { describeApi } from './api-description.ts'
+import { pageFiles } from './page-files.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+const command = new Command('npm run docs --')
+  .description('Writes the API reference as static files, to be put on any host.')
+  .option('--base-url <url>', 'of your deployment, with /v1: where the page sends requests to', parseBaseUrl)
+  .option('--out <directory>', 'where to', join(ROOT, 'site'))
+  .parse()
+const { baseUrl, out } = command.opts<{ baseUrl?: string; out: string }>()
+
+const description = await describeApi({ file: join(ROOT, 'docs/openapi.yaml'), baseUrl })
+const connectTo = baseUrl === undefined ? [] : [new URL(baseUrl).origin]
+const files = await pageFiles({ description, connectTo })
+await mkdir(out, { recursive: true })
+for (const [name, { body }] of files) await writeFile(join(out, name), body)
+console.log(`${files.size} files are in ${relative(process.cwd(), out) || '.'}: put them on any host.`)
+if (baseUrl !== undefined) {
+  console.error(`To send requests from it, its origin must be one of corsAllowedOrigins (docs/settings.md).`)
+}
+
+function parseBaseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new InvalidArgumentError('it must be an http or https address')
+  }
+  return text.replace(/\/$/, '')
+}

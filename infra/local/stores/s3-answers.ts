@@ -1,0 +1,94 @@
+import type { Piece } from './s3-contents.ts'
+
+export interface S3Request {
+  method: string
+  /** With its query. */
+  path: string
+  /** Names in lower case. */
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
+export interface S3Answer {
+  status: number
+  headers: Record<string, string>
+  body: string | Piece[]
+}
+
+export class S3Failure extends Error {
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message = code) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+type Xml = string | number | boolean | undefined | Xml[] | { [name: string]: Xml }
+
+/** @param content one element and what is in it; an array stands for elements of the same name */
+export function xml(content: Record<string, Xml>, status = 200): S3Answer {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n${elements(content)}`
+  return {
+    status,
+    headers: { 'content-type': 'application/xml', 'content-length': `${Buffer.byteLength(body)}` },
+    body,
+  }
+}
+
+/** HEAD has no body. */
+export function failure({ status, code, message }: S3Failure, method: string): S3Answer {
+  return method === 'HEAD'
+    ? { status, headers: {}, body: '' }
+    : xml({ Error: { Code: code, Message: message } }, status)
+}
+
+function elements(content: Xml): string {
+  if (content === undefined) return ''
+  if (typeof content !== 'object') return escaped(String(content))
+  return Object.entries(content)
+    .flatMap(([name, inner]) => [inner].flat().map((one) => [name, one] as const))
+    .map(([name, inner]) => (inner === undefined ? '' : `<${name}>${elements(inner)}</${name}>`))
+    .join('')
+}
+
+const escaped = (text: string) => text.replace(/[&<>]|\p{Cc}/gu, (char) => `&#${char.charCodeAt(0)};`)
+
+export interface Listed {
+  key: string
+  entry: Record<string, Xml>
+}
+
+/** ListObjectsV2: by the bytes of the keys, in pages, with a delimiter, encoded when asked for. */
+export function listing(all: Listed[], query: URLSearchParams): S3Answer {
+  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '']
+  const token = query.get('continuation-token')
+  const after = token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString()
+  const wanted = all.filter(({ key }) => key.startsWith(prefix)).toSorted((a, b) => byBytes(a.key, b.key))
+  const places = new Map<string, Listed | undefined>()
+  for (const listed of wanted) {
+    const end = delimiter === '' ? -1 : listed.key.indexOf(delimiter, prefix.length)
+    const place = end < 0 ? listed.key : listed.key.slice(0, end + delimiter.length)
+    if (byBytes(place, after) > 0) places.set(place, end < 0 ? listed : undefined)
+  }
+  const page = [...places].slice(0, Number(query.get('max-keys') ?? 1000))
+  const isTruncated = page.length < places.size
+  const isEncoded = query.get('encoding-type') === 'url'
+  const encoded = (key: string) => (isEncoded ? encodeURIComponent(key).replaceAll('%20', '+') : key)
+  return xml({
+    ListBucketResult: {
+      KeyCount: page.length,
+      IsTruncated: isTruncated,
+      NextContinuationToken: isTruncated ? Buffer.from(page.at(-1)?.[0] ?? '').toString('base64url') : undefined,
+      EncodingType: isEncoded ? 'url' : undefined,
+      Contents: page.flatMap(([place, listed]) => (listed ? [{ Key: encoded(place), ...listed.entry }] : [])),
+      CommonPrefixes: page.flatMap(([place, listed]) => (listed ? [] : [{ Prefix: encoded(place) }])),
+    },
+  })
+}
+
+export function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,93 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Bytes that never change, in memory or in a file of this name: copies name the same ones. */
+export interface Piece {
+  of: Buffer | string
+  from: number
+  to: number
+}
+
+export interface StoredObject {
+  pieces: Piece[]
+  /** With its quotes. */
+  etag: string
+  /** What describes it: its type, its encoding, its storage class. */
+  headers: Record<string, string>
+  modifiedAtMs: number
+}
+
+export interface Upload {
+  bucket: string
+  key: string
+  headers: Record<string, string>
+  startedAtMs: number
+  parts: Map<number, Pick<StoredObject, 'pieces' | 'etag'>>
+}
+
+/** Everything that is kept. What is in it is replaced, and never changed. */
+export interface S3Contents {
+  buckets: Map<string, Map<string, StoredObject>>
+  uploads: Map<string, Upload>
+}
+
+/** Where contents outlive their process; unfinished uploads do not. */
+export type S3Disk = ReturnType<typeof openContents>['disk']
+
+export const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { from, to }) => sum + to - from, 0)
+
+/** @param end the first byte that no longer belongs to it */
+export function slice(pieces: readonly Piece[], start: number, end: number): Piece[] {
+  let passed = 0
+  return pieces.flatMap(({ of, from, to }) => {
+    const piece = { of, from: from + Math.max(0, start - passed), to: Math.min(to, from + end - passed) }
+    passed += to - from
+    return piece.from < piece.to ? [piece] : []
+  })
+}
+
+export const etagOf = (content: Buffer | string) => `"${createHash('md5').update(content).digest('hex')}"`
+
+/**
+ * Contents in a directory: one file for the bytes of each request, and a journal of what they belong to, a line for each
+ * change. A line that a full disk or a killed process left half written belongs to a request that nobody saw succeed.
+ */
+export function openContents(directory: string) {
+  const [journal, folder] = [join(directory, 'journal'), join(directory, 'bytes')]
+  mkdirSync(folder, { recursive: true })
+  const contents: S3Contents = { buckets: new Map(), uploads: new Map() }
+  for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
+    const [bucket, key = '', object] = parsed(line)
+    if (bucket === undefined) continue
+    const objects = contents.buckets.get(bucket) ?? new Map<string, StoredObject>()
+    contents.buckets.set(bucket, objects)
+    if (object) objects.set(key, object)
+    else objects.delete(key)
+  }
+  // Bytes that nothing names any more go here, and not earlier: somebody may have been reading them.
+  const objects = [...contents.buckets.values()].flatMap((bucket) => [...bucket.values()])
+  const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
+  for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
+
+  const disk = {
+    /** @returns the name of a new file with these bytes */
+    write(bytes: Buffer): string {
+      const file = randomUUID()
+      writeFileSync(join(folder, file), bytes)
+      return file
+    },
+    /** Records a new bucket, a new object, or (without an object) a deletion. */
+    record: (...change: [bucket: string, key?: string, object?: StoredObject]) =>
+      appendFileSync(journal, `\n${JSON.stringify(change)}`),
+  }
+  return { contents, disk }
+}
+
+function parsed(line: string): [bucket?: string, key?: string, object?: StoredObject] {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { byBytes, failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
+import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
+
+interface Call {
+  bucket: string
+  key: string
+  query: URLSearchParams
+  request: S3Request
+  header(name: string): string | undefined
+}
+
+type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
+
+/** Of the operations below; any other stands for an operation that is not there, as `tagging` does. */
+const PARAMETERS = new Set([
+  ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
+  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
+])
+const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
+const OK: S3Answer = { status: 200, headers: {}, body: '' }
+const NO_CONTENT: S3Answer = { ...OK, status: 204 }
+
+/**
+ * S3 with what the product, its tests and its administration use: objects, copies of them, uploads in parts, listings.
+ * Synchronous: each request is answered before the next one is looked at.
+ * @param disk omitted: everything stays in memory
+ * @returns the answer to a request; it throws what the file system says
+ */
+export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
+  const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
+
+  function keep(bytes: Buffer): Bytes {
+    return { pieces: [{ of: disk?.write(bytes) ?? bytes, from: 0, to: bytes.length }], etag: etagOf(bytes) }
+  }
+
+  function put({ bucket, key }: Call, { pieces, etag }: Bytes, headers: StoredObject['headers']): void {
+    const object = { pieces, etag, headers, modifiedAtMs: Date.now() }
+    disk?.record(bucket, key, object)
+    objectsOf(bucket).set(key, object)
+  }
+
+  /** The object that a copy names, if it still is the one that is meant. */
+  function copySource({ header }: Call): StoredObject {
+    const [, bucket = '', key = ''] = /^\/?([^/]*)\/(.*)$/s.exec(header('x-amz-copy-source') ?? '') ?? []
+    const source = found(objectsOf(bucket).get(decodeURIComponent(key)), 'NoSuchKey')
+    requireMatch(header('x-amz-copy-source-if-match'), source)
+    return source
+  }
+
+  function uploadOf({ bucket, key, query }: Call): Upload {
+    const upload = contents.uploads.get(query.get('uploadId') ?? '')
+    return found(upload?.bucket === bucket && upload.key === key ? upload : undefined, 'NoSuchUpload')
+  }
+
+  const all: Record<string, (call: Call) => S3Answer> = {
+    'PUT bucket': ({ bucket }) => {
+      if (contents.buckets.has(bucket)) return OK
+      disk?.record(bucket)
+      contents.buckets.set(bucket, new Map())
+      return OK
+    },
+    'HEAD bucket': ({ bucket }) => objectsOf(bucket) && OK,
+    'GET bucket': ({ bucket, query }) => {
+      const listed = [...objectsOf(bucket)].map(([key, { pieces, etag, modifiedAtMs }]) => {
+        const LastModified = new Date(modifiedAtMs).toISOString()
+        return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified } }
+      })
+      return listing(listed, query)
+    },
+    'GET bucket uploads': ({ bucket, query }) => {
+      const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
+      const Upload = [...contents.uploads]
+        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && byBytes(of.key, after) > 0)
+        .map(([UploadId, { key, startedAtMs }]) => ({
+          Key: key,
+          UploadId,
+          Initiated: new Date(startedAtMs).toISOString(),
+        }))
+        .toSorted((a, b) => byBytes(a.Key, b.Key))
+      return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
+    },
+    'PUT object': (call) => {
+      const isReplaced = call.header('x-amz-metadata-directive') === 'REPLACE'
+      const source = call.header('x-amz-copy-source') === undefined ? undefined : copySource(call)
+      const bytes = source ?? keep(call.request.body)
+      put(call, bytes, source === undefined || isReplaced ? describing(call.request) : source.headers)
+      return source ? xml({ CopyObjectResult: { ETag: bytes.etag } }) : { ...OK, headers: { etag: bytes.etag } }
+    },
+    'GET object': ({ bucket, key, query, header }) => {
+      const { pieces, etag, headers, modifiedAtMs } = found(objectsOf(bucket).get(key), 'NoSuchKey')
+      requireMatch(header('if-match'), { etag })
+      const sizeBytes = sizeOf(pieces)
+      const [range, first = '', last] = /^bytes=(\d+)-(\d*)$/.exec(header('range') ?? '') ?? []
+      if (range && Number(first) >= sizeBytes) throw new S3Failure(416, 'InvalidRange')
+      const body = range ? slice(pieces, Number(first), last ? Number(last) + 1 : sizeBytes) : pieces
+      const overriding = [...query].map(([name, value]) => [name.replace(/^response-/, ''), value] as const)
+      return {
+        status: range ? 206 : 200,
+        headers: {
+          ...headers,
+          ...Object.fromEntries(overriding.filter(([name]) => DESCRIBING.test(name))),
+          etag,
+          'content-length': `${sizeOf(body)}`,
+          ...(range && { 'content-range': `bytes ${first}-${Number(first) + sizeOf(body) - 1}/${sizeBytes}` }),
+          'last-modified': new Date(modifiedAtMs).toUTCString(),
+        },
+        body,
+      }
+    },
+    'HEAD object': (call) => ({ ...(all['GET object']?.(call) as S3Answer), body: '' }),
+    'DELETE object': ({ bucket, key }) => {
+      if (objectsOf(bucket).has(key)) disk?.record(bucket, key)
+      objectsOf(bucket).delete(key)
+      return NO_CONTENT
+    },
+    'POST object uploads': ({ bucket, key, request }) => {
+      const UploadId = randomBytes(16).toString('hex')
+      contents.uploads.set(UploadId, {
+        bucket,
+        key,
+        headers: describing(request),
+        startedAtMs: Date.now(),
+        parts: new Map(),
+      })
+      return xml({ InitiateMultipartUploadResult: { UploadId } })
+    },
+    'PUT object uploadId': (call) => {
+      const { parts } = uploadOf(call)
+      const number = Number(call.query.get('partNumber'))
+      if (call.header('x-amz-copy-source') === undefined) {
+        const part = keep(call.request.body)
+        parts.set(number, part)
+        return { ...OK, headers: { etag: part.etag } }
+      }
+      const source = copySource(call)
+      const range = call.header('x-amz-copy-source-range') ?? ''
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
+      const pieces = first === undefined ? source.pieces : slice(source.pieces, Number(first), Number(last) + 1)
+      // Not of its bytes, which are not read: the same part of the same object has the same one.
+      const etag = etagOf(`${source.etag}${range}`)
+      parts.set(number, { pieces, etag })
+      return xml({ CopyPartResult: { ETag: etag } })
+    },
+    'POST object uploadId': (call) => {
+      const upload = uploadOf(call)
+      const named = [...call.request.body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)]
+      const parts = named.map(([, number]) => found(upload.parts.get(Number(number)), 'InvalidPart', 400))
+      const pieces = parts.flatMap((part) => part.pieces)
+      const wanted = call.header('x-amz-mp-object-size')
+      if (wanted !== undefined && Number(wanted) !== sizeOf(pieces)) throw new S3Failure(400, 'InvalidRequest')
+      const etag = etagOf(parts.map((part) => part.etag).join('')).replace(/"$/, `-${parts.length}"`)
+      put(call, { pieces, etag }, upload.headers)
+      contents.uploads.delete(call.query.get('uploadId') ?? '')
+      return xml({ CompleteMultipartUploadResult: { ETag: etag } })
+    },
+    'DELETE object uploadId': (call) => {
+      uploadOf(call)
+      contents.uploads.delete(call.query.get('uploadId') ?? '')
+      return NO_CONTENT
+    },
+  }
+
+  function operationFor({ key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
+    const kind = ['uploads', 'uploadId'].find((name) => query.has(name))
+    const name = [method, key === '' ? 'bucket' : 'object', kind].filter(Boolean).join(' ')
+    const isKnown = [...query.keys()].every((each) => PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each))
+    return found(isKnown ? all[name] : undefined, 'NotImplemented', 501, `There is no ${method} ${path} here.`)
+  }
+
+  return (request) => {
+    // Not as a URL, which would take ".." out of a key.
+    const [, bucket = '', key = '', query] = /^\/([^/?]*)\/?([^?]*)\??(.*)$/s.exec(request.path) ?? []
+    const header = (name: string) => request.headers[name] as string | undefined
+    const call = { bucket, key: decodeURIComponent(key), query: new URLSearchParams(query), request, header }
+    try {
+      return operationFor(call)(call)
+    } catch (error) {
+      if (error instanceof S3Failure) return failure(error, request.method)
+      throw error
+    }
+  }
+}
+
+function found<Thing>(thing: Thing | undefined, code: string, status = 404, message = code): Thing {
+  if (thing === undefined) throw new S3Failure(status, code, message)
+  return thing
+}
+
+function requireMatch(wanted: string | undefined, { etag }: { etag: string }): void {
+  if (wanted !== undefined && wanted !== etag) throw new S3Failure(412, 'PreconditionFailed')
+}
+
+function describing({ headers }: S3Request): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
+  return Object.fromEntries(entries.filter(([name, value]) => DESCRIBING.test(name) && value !== 'aws-chunked'))
+}

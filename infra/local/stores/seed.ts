@@ -1,0 +1,122 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
+import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import type { Config } from '../../../lib/config.ts'
+import {
+  type ContainerId,
+  documentIdOfAttempt,
+  type FilePath,
+  formatFileId,
+  newAttemptId,
+  type WorkspaceId,
+} from '../../../lib/ids.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { type DemoFile, demoFiles } from './demo-files.ts'
+import { unlessMissing } from './provision.ts'
+
+interface DemoContainer {
+  workspace_id: string
+  container_id: string
+  files: { path: string; file_id: string; size_bytes: number }[]
+}
+
+/** The demonstration, for people and scripts that try the service. */
+export interface Demo extends DemoContainer {
+  management_key: string
+  standard_key: string
+  /** A standard key without any permission. */
+  powerless_key: string
+  full_workspace: DemoContainer & { management_key: string; standard_key: string }
+}
+
+interface Backends {
+  dynamoDb: DynamoDBClient
+  s3: S3Client
+  config: Config
+}
+
+const DEMO = { workspaceId: 'ws_demo' as WorkspaceId, containerId: 'sess_demo-r4k2' as ContainerId }
+const FULL = { workspaceId: 'ws_full' as WorkspaceId, containerId: 'sess_full' as ContainerId }
+const FULL_QUOTA_BYTES = 1024 * 1024
+const FULL_DOCUMENT_BYTES = 1_000_000
+const FULL_FILES: DemoFile[] = [
+  { path: 'fits.txt', contentType: 'text/plain', body: Buffer.from('Small enough for what is left.\n') },
+  { path: 'does-not-fit.bin', contentType: undefined, body: Buffer.alloc(100_000, 1) },
+]
+const SEED_TIMEOUT_MS = 30_000
+
+/** Creates two workspaces with keys and container files, where missing. @param previous whose keys stay valid */
+export async function seed(backends: Backends, previous: Partial<Demo> = {}): Promise<Demo> {
+  const { dynamoDb: client, config } = backends
+  const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
+  const keys = createApiKeyAdministration({ client, tableName: config.keysTable })
+  /** @param permissions of a standard key; omitted: a management key */
+  const addKey = async (workspaceId: WorkspaceId, token = newToken(), permissions?: readonly Permission[]) => {
+    const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
+    const grant = { workspaceId, kind, permissions: permissions ?? [], userId: 'user_demo', expiresAtMs: undefined }
+    await keys.add(newApiKeyRecord(token, grant, Date.now()), signal)
+    return token
+  }
+  const workspaces = createWorkspaceAdministration({ client, tableName: config.workspacesTable })
+  // Its first promotion would also create it, but `keys create` asks for confirmation while it is missing.
+  await workspaces.create(DEMO.workspaceId, config.defaultQuotaBytes, signal)
+  const { isNew } = await workspaces.create(FULL.workspaceId, FULL_QUOTA_BYTES, signal)
+  if (isNew) await addDocument(backends, signal)
+  const before = previous.full_workspace
+  return {
+    management_key: await addKey(DEMO.workspaceId, previous.management_key),
+    standard_key: await addKey(DEMO.workspaceId, previous.standard_key, PERMISSIONS),
+    powerless_key: await addKey(DEMO.workspaceId, previous.powerless_key, []),
+    ...(await putContainer(DEMO, demoFiles(config), backends)),
+    full_workspace: {
+      management_key: await addKey(FULL.workspaceId, before?.management_key),
+      standard_key: await addKey(FULL.workspaceId, before?.standard_key, PERMISSIONS),
+      ...(await putContainer(FULL, FULL_FILES, backends)),
+    },
+  }
+}
+
+async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }: Backends): Promise<DemoContainer> {
+  const keys = createObjectKeys(config.keyTemplates)
+  for (const { path, contentType, body } of files) {
+    const object = { Bucket: config.sandboxBucket, Key: keys.sandboxFile({ ...ids, path: path as FilePath }) }
+    const existing = await s3.send(new HeadObjectCommand(object)).catch(unlessMissing)
+    if (existing?.ContentLength === body.length) continue
+    await s3.send(new PutObjectCommand({ ...object, Body: body, ContentType: contentType }))
+  }
+  return {
+    workspace_id: ids.workspaceId,
+    container_id: ids.containerId,
+    files: files.map(({ path, body }) => ({ path, file_id: formatFileId(path), size_bytes: body.length })),
+  }
+}
+
+/** A document that takes up nearly all of the full workspace. */
+async function addDocument(backends: Backends, signal: AbortSignal): Promise<void> {
+  const { quota, documents, objectKeys } = createWorkspaceStores({ ...backends, now: Date.now })
+  const attemptId = newAttemptId()
+  const ids = { workspaceId: FULL.workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
+  const file = {
+    ...ids,
+    objectKey: objectKeys.documentObject(ids),
+    filename: 'archive/first.bin' as FilePath,
+    mimeType: 'application/octet-stream',
+    sizeBytes: FULL_DOCUMENT_BYTES,
+    createdAt: new Date(),
+    containerId: FULL.containerId,
+    createdBy: 'seed',
+  }
+  const { documentsBucket: Bucket, leaseMs } = backends.config
+  const attempt = { ...file, leaseExpiresAtMs: Date.now() + leaseMs }
+  const taken = await quota.take(attempt, signal)
+  if (taken.outcome !== 'taken') throw new Error(`${FULL.workspaceId} has no room for its document`)
+  const Body = Buffer.alloc(FULL_DOCUMENT_BYTES, 1)
+  await backends.s3.send(new PutObjectCommand({ Bucket, Key: file.objectKey, Body, ContentType: file.mimeType }))
+  await documents.record({ ...file, countedFrom: taken.countedFrom }, signal)
+  await quota.unmark(attempt, signal)
+}

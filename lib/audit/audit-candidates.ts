@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { WorkspaceId } from '../ids.ts'
+import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import type { AuditContext } from './audit-context.ts'
+import type { AuditShard } from './audit-shard.ts'
+import type { UnfinishedUpload } from './ports/object-maintenance.ts'
+
+/** What a shard audits next. */
+export interface Candidate {
+  /** Once it is audited, everything up to this id is: see AuditShard.after. */
+  id: string
+  workspaceId: WorkspaceId
+  /** The unfinished uploads of one key; undefined: the candidate is the workspace itself. */
+  uploads?: UnfinishedUpload[]
+  /** An earlier phase covers it. */
+  isCoveredElsewhere: boolean
+}
+
+type Place = Pick<AuditShard, 'phase' | 'after' | 'shard' | 'totalShards'>
+type Sources = Pick<AuditContext, 'deps' | 'signal'>
+
+/** The candidates of a shard in its phase, from where it stopped. */
+export async function* candidatesOf(place: Place, sources: Sources): AsyncGenerator<Candidate> {
+  if (place.phase === 'uploads') return yield* uploadsByKey(place, sources)
+  for await (const workspaceId of workspacesOf(place, sources)) {
+    const isCoveredElsewhere = await isInEarlierPhase(workspaceId, place, sources)
+    yield { id: workspaceId, workspaceId, isCoveredElsewhere }
+  }
+}
+
+function workspacesOf(place: Place, { deps, signal }: Sources): AsyncIterable<WorkspaceId> {
+  const { phase, shard: segment, totalShards: totalSegments } = place
+  const after = place.after as WorkspaceId | undefined
+  if (phase === 'objects') return workspacesInBucket(place, { deps, signal })
+  if (phase === 'ledgers') return deps.workspaces.list(signal, { segment, totalSegments, after })
+  const table = phase === 'documents' ? deps.documents : deps.reservations
+  return table.listWorkspaces({ segment, totalSegments, after }, signal)
+}
+
+/** S3 lists in one sequence only: each shard reads all of it, a thousand workspaces per call, and picks its own. */
+async function* workspacesInBucket(place: Place, { deps, signal }: Sources): AsyncGenerator<WorkspaceId> {
+  const { objects, objectKeys } = deps
+  const afterPrefix = place.after && objectKeys.workspacePrefix(place.after as WorkspaceId)
+  for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal, afterPrefix)) {
+    const workspaceId = objectKeys.workspaceIdOf(prefix)
+    if (workspaceId !== undefined && isOwn(workspaceId, place)) yield workspaceId
+  }
+}
+
+async function* uploadsByKey(place: Place, { deps, signal }: Sources): AsyncGenerator<Candidate> {
+  const { objects, objectKeys } = deps
+  let found: (Candidate & { uploads: UnfinishedUpload[] }) | undefined
+  for await (const upload of objects.listUploads(objectKeys.workspacesPrefix, signal, place.after)) {
+    const id = upload.objectKey
+    const workspaceId = objectKeys.workspaceIdIn(id)
+    if (workspaceId === undefined || !isOwn(workspaceId, place)) continue
+    if (found && found.id !== id) yield found
+    const uploads: UnfinishedUpload[] = found?.id === id ? found.uploads : []
+    found = { id, workspaceId, uploads: [...uploads, upload], isCoveredElsewhere: false }
+  }
+  if (found) yield found
+}
+
+/** Spreads workspaces evenly, however similar their ids. */
+function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: Place): boolean {
+  return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
+}
+
+async function isInEarlierPhase(id: WorkspaceId, { phase }: Place, { deps, signal }: Sources): Promise<boolean> {
+  if (phase === 'ledgers') return false
+  try {
+    if ((await deps.workspaces.read(id, signal)) !== undefined) return true
+  } catch (error) {
+    if (error instanceof UnreadableItemError) return true
+    throw error
+  }
+  if (phase === 'documents') return false
+  if (await deps.documents.hasWorkspace(id, signal)) return true
+  return phase === 'objects' && deps.reservations.hasWorkspace(id, signal)
+}

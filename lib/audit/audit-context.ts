@@ -1,0 +1,59 @@
+import type { WorkspaceId } from '../ids.ts'
+import type { ResolverDependencies } from '../ledger/dependencies.ts'
+import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
+import type { AuditCounters, Finding, NotAddedUpReason } from './findings.ts'
+import type { DocumentMaintenance } from './ports/document-maintenance.ts'
+import type { ObjectMaintenance } from './ports/object-maintenance.ts'
+import type { TableWorkspaces } from './ports/table-workspaces.ts'
+
+export interface AuditDependencies extends ResolverDependencies {
+  workspaces: LedgerMaintenance
+  reservations: ResolverDependencies['reservations'] & TableWorkspaces
+  documents: ResolverDependencies['documents'] & DocumentMaintenance & TableWorkspaces
+  objects: ResolverDependencies['objects'] & ObjectMaintenance
+}
+
+export interface AuditOptions {
+  /** Repairs findings, as far as that is safe. */
+  repair: boolean
+  /**
+   * With repair: also deletes the records of documents whose objects are gone. Only on request: they may be all
+   * that is left to restore the bytes from, and with a wrong bucket every document looks lost.
+   */
+  deleteLostDocuments: boolean
+  /** Called for each finding at once: there may be more than memory holds. */
+  onFinding(finding: Finding): void
+  /** Called for a workspace that could not be added up: whether it has drift is unknown. */
+  onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
+}
+
+/** What each part of an audit works with; all of them count in its counters. */
+export interface AuditContext {
+  options: AuditOptions
+  counters: AuditCounters
+  deps: AuditDependencies
+  signal: AbortSignal
+}
+
+export interface WorkspaceAudit extends AuditContext {
+  workspaceId: WorkspaceId
+}
+
+type WithoutRepair<Type> = Type extends unknown ? Omit<Type, 'isRepaired'> : never
+
+/** @param repair resolves to false when it was not possible now; omitted: only people can repair it */
+export async function reportFinding(
+  finding: WithoutRepair<Finding>,
+  { options, counters }: Pick<AuditContext, 'options' | 'counters'>,
+  repair?: (() => Promise<unknown>) | undefined,
+): Promise<void> {
+  const isRepaired = options.repair && repair !== undefined && (await repair()) !== false
+  if (isRepaired) counters.repaired++
+  counters.findings++
+  options.onFinding({ ...finding, isRepaired } as Finding)
+}
+
+export function reportUnreadable({ message }: Error, { workspaceId, options, counters }: WorkspaceAudit): void {
+  counters.findings++
+  options.onFinding({ workspaceId, kind: 'unreadable_item', message, isRepaired: false })
+}

@@ -1,0 +1,87 @@
+import type { DocumentId } from '../ids.ts'
+import { deleteDocument } from '../ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { Reservation } from '../ledger/ports/reservations.ts'
+import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
+import { isOverdue, readReservations } from './audit-leftovers.ts'
+import type { StoredDocumentObject } from './ports/object-maintenance.ts'
+
+/** Compares a document with its object; one of them may be missing. */
+export async function auditPair(
+  { document, object }: { document: WorkspaceDocument | undefined; object: StoredDocumentObject | undefined },
+  audit: WorkspaceAudit,
+): Promise<void> {
+  if (document && object) await auditSizes(document, object, audit)
+  else if (document) await auditLostDocument(document, audit)
+  else if (object) await auditLooseObject(object, audit)
+}
+
+async function auditSizes(
+  { workspaceId, documentId, objectKey, sizeBytes }: WorkspaceDocument,
+  { sizeBytes: objectBytes }: StoredDocumentObject,
+  audit: WorkspaceAudit,
+): Promise<void> {
+  if (sizeBytes === objectBytes) return
+  await reportFinding({ workspaceId, kind: 'wrong_size', documentId, objectKey, sizeBytes, objectBytes }, audit)
+}
+
+async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+  const { deps, signal, options } = audit
+  const { workspaceId, documentId, objectKey, sizeBytes } = document
+  // The object first: it goes only after the document, so one that is missing now had its document until now.
+  if (await deps.objects.hasObject(objectKey, signal)) return
+  if ((await deps.documents.find(workspaceId, documentId, signal))?.objectKey !== objectKey) return
+  const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
+  const repair = () => deleteDocument({ workspaceId, documentId, objectKey }, deps, signal)
+  await reportFinding(finding, audit, options.deleteLostDocuments ? repair : undefined)
+}
+
+async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  const ids = deps.objectKeys.idsOf(objectKey)
+  // In the order in which an attempt moves from one to the next, so that none under way is missed.
+  const ledger = await deps.workspaces.read(workspaceId, signal)
+  if (ids && ledger?.takings.some(({ attemptId }) => attemptId === ids.attemptId)) return
+  const isExpected = (each: Reservation) => each.objectKey === objectKey && !isOverdue(each, audit)
+  if ((await readReservations(audit)).some(isExpected)) return
+  const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
+  if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
+  // An object that is not named like ours is not ours to remove.
+  const repair = ids && (() => deps.objects.discard(objectKey, signal))
+  await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
+}
+
+/** A deletion that holds the document's bytes and that nobody is due to finish. */
+export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  // The note first: it goes only after the bytes.
+  const isNote = (each: Reservation) => each.purpose === 'deletion' && each.documentId === documentId
+  const note = (await readReservations(audit)).find(isNote)
+  if (note && !isOverdue(note, audit)) return
+  const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
+  if (!document || !('isDeleted' in document) || document.isReleased) return
+  const overdueMs = note ? deps.now() - note.leaseExpiresAtMs : 0
+  const { attemptId, sizeBytes } = document
+  const finding = { workspaceId, attemptId, purpose: 'deletion', sizeBytes, overdueMs } as const
+  const repair = () => deleteDocument({ workspaceId, documentId }, deps, signal)
+  await reportFinding({ kind: 'expired_reservation', ...finding }, audit, repair)
+}
+
+/**
+ * Whether it belongs to a document, or to one whose deletion has not come so far. An unreadable document counts as the
+ * owner: it was reported when the documents were listed.
+ */
+async function isObjectOf(
+  documentId: DocumentId,
+  objectKey: string,
+  { workspaceId, deps, signal }: WorkspaceAudit,
+): Promise<boolean> {
+  try {
+    const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
+    return document?.objectKey === objectKey && !('isDeleted' in document && document.isReleased)
+  } catch (error) {
+    if (error instanceof UnreadableItemError) return true
+    throw error
+  }
+}

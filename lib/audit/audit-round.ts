@@ -1,0 +1,148 @@
+import type { Metrics } from '../metrics.ts'
+import type { AuditDependencies } from './audit-context.ts'
+import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
+import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
+import { type AuditCounters, FINDING_KINDS, type Finding, type FindingKind } from './findings.ts'
+
+/** What the engine asks for (infra/resources/audit-definition.yml). */
+export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
+
+interface BeginTask {
+  task: 'begin'
+  roundId: string
+  /** ISO 8601. */
+  startedAt: string
+  /** As Step Functions lists executions. */
+  running: readonly { Name: string; StartDate: string }[]
+}
+
+interface SliceTask {
+  task: 'slice' | 'skip'
+  /** After a failure: instead of the shard's own. */
+  maxWorkspaces?: number
+  /** With the error of the last slice, if it failed. */
+  state: AuditShard & { error?: { Error: string; Cause: string } }
+}
+
+export interface AuditRound {
+  roundId: string
+  startedAtMs: number
+  /** An earlier round is still running. */
+  isRefused: boolean
+  totalShards: number
+  /** At the end: what each shard came to; of one whose execution failed, the engine's own account, with neither. */
+  shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
+}
+
+export interface RoundReport extends AuditCounters {
+  roundId: string
+  durationMs: number
+  /** How many shards of the round did not finish. */
+  shardsIncomplete: number
+}
+
+export interface RoundDependencies extends AuditDependencies {
+  metrics: Metrics
+  totalShards: number
+  roundMs: number
+  /** Roughly, for telling how far a round has come. */
+  countWorkspaces(signal: AbortSignal): Promise<number>
+  /** Read units that this process has spent so far. */
+  spentUnits(): number
+}
+
+export interface TaskOptions extends Omit<SliceOptions, 'onFinding'> {
+  onFinding(finding: Finding, roundId: string): void
+}
+
+/** Share of the workspaces that may be busy at an unlucky moment; of a complete round, no more. */
+const MOST_NOT_ADDED_UP = 0.01
+
+/** Performs one task of a round. The answer is JSON, for the engine. */
+export async function performAuditTask(
+  event: AuditTask,
+  options: TaskOptions,
+  deps: RoundDependencies,
+  signal: AbortSignal,
+): Promise<AuditRound | AuditShard | RoundReport> {
+  switch (event.task) {
+    case 'begin':
+      return beginRound(event, deps, signal)
+    case 'slice':
+    case 'skip':
+      return performSlice(event, options, deps, signal)
+    case 'end':
+      return endRound(event.round, deps)
+    default:
+      throw new Error(`The audit knows no task ${JSON.stringify(event)}: it is begun by its state machine.`)
+  }
+}
+
+/** If several rounds run, the one that began first goes on. */
+async function beginRound(
+  { roundId, startedAt, running }: BeginTask,
+  { totalShards, countWorkspaces, log }: RoundDependencies,
+  signal: AbortSignal,
+): Promise<AuditRound> {
+  const orderOf = (startedAtIso: string, name: string) => `${new Date(startedAtIso).toISOString()} ${name}`
+  const own = orderOf(running.find(({ Name }) => Name === roundId)?.StartDate ?? startedAt, roundId)
+  const earlier = running.find(({ Name, StartDate }) => orderOf(StartDate, Name) < own)
+  const round = { roundId, startedAtMs: Date.parse(startedAt), totalShards }
+  if (earlier) {
+    log.warn('audit round refused: an earlier one is still running', { round_id: roundId, running: earlier.Name })
+    return { ...round, isRefused: true, shards: [] }
+  }
+  const expectedWorkspaces = await countWorkspaces(signal)
+  log.info('round of the audit begun', { round_id: roundId, shards: totalShards, workspaces: expectedWorkspaces })
+  return { ...round, isRefused: false, shards: newShards({ ...round, expectedWorkspaces }) }
+}
+
+async function performSlice(
+  { task, maxWorkspaces, state: { error, ...before } }: SliceTask,
+  options: TaskOptions,
+  deps: RoundDependencies,
+  signal: AbortSignal,
+): Promise<AuditShard> {
+  const found = new Map<FindingKind, number>()
+  const sliceOptions: SliceOptions = {
+    ...options,
+    onFinding(finding) {
+      found.set(finding.kind, (found.get(finding.kind) ?? 0) + 1)
+      options.onFinding(finding, before.roundId)
+    },
+  }
+  const unitsBefore = deps.spentUnits()
+  const after =
+    task === 'skip'
+      ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
+      : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
+  // Only now, so that a slice that is repeated has published nothing.
+  for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
+  deps.metrics.publish({
+    AuditReads: deps.spentUnits() - unitsBefore,
+    AuditProgress: progressOf(after),
+    AuditRoundAge: (100 * (deps.now() - after.startedAtMs)) / deps.roundMs,
+  })
+  const { roundId, shard, phase, counters } = after
+  deps.log.info('slice of the audit done', { round_id: roundId, shard, phase, ...counters })
+  return after
+}
+
+/** In percent. The ledgers are the work; the phases after them are quick. */
+function progressOf({ phase, isComplete, counters, expectedWorkspaces, totalShards }: AuditShard): number {
+  if (isComplete) return 100
+  const expected = Math.max(1, expectedWorkspaces / totalShards)
+  return phase === 'ledgers' ? Math.min(99, (100 * counters.workspaces) / expected) : 99
+}
+
+function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, deps: RoundDependencies): RoundReport {
+  const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
+  const durationMs = deps.now() - startedAtMs
+  const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
+  // Zeros as well, so that every kind has a line on a graph.
+  for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
+  const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
+  deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
+  deps.log.info('round of the audit ended', { ...report })
+  return report
+}

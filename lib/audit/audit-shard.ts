@@ -1,0 +1,52 @@
+import type { WorkspacePosition } from './audit-workspace.ts'
+import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
+
+/**
+ * The phases of a shard, in order: workspaces with a ledger; those that only the other tables know; those that only
+ * have objects; then all unfinished uploads.
+ */
+const AUDIT_PHASES = ['ledgers', 'documents', 'reservations', 'objects', 'uploads'] as const
+export type AuditPhase = (typeof AUDIT_PHASES)[number]
+
+/**
+ * How far one shard of a round has come. It goes from slice to slice as JSON through the engine, which takes 256 KB.
+ * Everything in it is small, except what adding up a busy workspace carries (ledger-cut.ts, below 100 KB).
+ */
+export interface AuditShard {
+  roundId: string
+  /** When the round began. */
+  startedAtMs: number
+  shard: number
+  totalShards: number
+  /** In all shards, roughly: for telling how far the round has come. */
+  expectedWorkspaces: number
+  phase: AuditPhase
+  /** This phase is done up to here: a workspace id or, for uploads, an object key. */
+  after?: string
+  /** The workspace after that, when a slice ended in the middle of it. */
+  workspace?: WorkspacePosition
+  /** After a failure: the most workspaces that the next slice takes. */
+  maxWorkspaces?: number
+  counters: AuditCounters
+  isComplete: boolean
+}
+
+export function newShards(
+  round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'totalShards' | 'expectedWorkspaces'>,
+): AuditShard[] {
+  const begun = { ...round, phase: AUDIT_PHASES[0], counters: NOTHING_AUDITED, isComplete: false }
+  return Array.from({ length: round.totalShards }, (_, shard) => ({ ...begun, shard }))
+}
+
+export function enterNextPhase({ after: _, ...shard }: AuditShard): AuditShard {
+  const next = AUDIT_PHASES[AUDIT_PHASES.indexOf(shard.phase) + 1]
+  return next === undefined ? { ...shard, isComplete: true } : { ...shard, phase: next }
+}
+
+export function sumOf(shards: readonly Partial<Pick<AuditShard, 'counters'>>[]): AuditCounters {
+  const sum = { ...NOTHING_AUDITED }
+  for (const { counters = NOTHING_AUDITED } of shards) {
+    for (const name of Object.keys(sum) as (keyof AuditCounters)[]) sum[name] += counters[name]
+  }
+  return sum
+}

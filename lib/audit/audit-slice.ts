@@ -1,0 +1,101 @@
+import { type Candidate, candidatesOf } from './audit-candidates.ts'
+import { type AuditContext, type AuditDependencies, type AuditOptions, reportFinding } from './audit-context.ts'
+import { auditUpload } from './audit-leftovers.ts'
+import { type AuditShard, enterNextPhase } from './audit-shard.ts'
+import { auditWorkspace } from './audit-workspace.ts'
+
+export interface SliceOptions extends AuditOptions {
+  /** Whether the slice is to end. Asked after each step, so each slice takes at least one. */
+  isOver(): boolean
+}
+
+/** With that many, a slice is as good as unlimited. */
+const MANY_WORKSPACES = 1000
+
+/**
+ * Goes on with a shard for a while. Only the shard is kept between slices: repeating a slice whose process was killed
+ * does the same work again, and nothing else. A slice that fails after its first step, or is aborted, ends before what
+ * failed; the next one begins with that.
+ * @throws what failed in the first step
+ */
+export async function auditSlice(
+  before: AuditShard,
+  options: SliceOptions,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): Promise<AuditShard> {
+  let workspacesLeft = before.maxWorkspaces ?? Number.POSITIVE_INFINITY
+  let shard = before
+  try {
+    for await (shard of auditShard(before, options, deps, signal)) {
+      if (shard.workspace === undefined) workspacesLeft--
+      if (workspacesLeft === 0 || options.isOver()) break
+    }
+  } catch (error) {
+    if (shard === before) throw error
+    deps.log.warn('audit slice ended early, the next one continues', { shard: shard.shard, error })
+    return shard
+  }
+  return withLongerSlices(shard)
+}
+
+/** After a failure slices grow again, so that it takes few of them to reach what fails, however far off. */
+export function withLongerSlices({ maxWorkspaces = MANY_WORKSPACES, ...shard }: AuditShard): AuditShard {
+  const doubled = maxWorkspaces * 2
+  return doubled < MANY_WORKSPACES ? { ...shard, maxWorkspaces: doubled } : shard
+}
+
+/** Goes on with a shard to its end. @yields how far it has come, after each step */
+export async function* auditShard(
+  before: AuditShard,
+  options: AuditOptions,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): AsyncGenerator<AuditShard> {
+  const context: AuditContext = { options, counters: { ...before.counters }, deps, signal }
+  let shard = before
+  if (shard.workspace) for await (shard of goThrough(halfDone(shard.workspace), shard, context)) yield shard
+  while (!shard.isComplete) {
+    for await (const candidate of candidatesOf(shard, { deps, signal })) {
+      for await (shard of goThrough(candidate, shard, context)) yield shard
+    }
+    shard = enterNextPhase(shard)
+    yield shard
+  }
+}
+
+async function* goThrough(
+  { id, workspaceId, uploads = [], isCoveredElsewhere }: Candidate,
+  { workspace: from, ...shard }: AuditShard,
+  context: AuditContext,
+): AsyncGenerator<AuditShard> {
+  const { counters } = context
+  for (const upload of uploads) await auditUpload(workspaceId, upload, context)
+  if (uploads.length === 0 && !isCoveredElsewhere) {
+    const positions = auditWorkspace(workspaceId, from, context)
+    for await (const workspace of positions) yield { ...shard, workspace, counters: { ...counters } }
+  }
+  yield { ...shard, after: id, counters: { ...counters } }
+}
+
+/** Goes past the workspace at which a shard keeps failing, and reports it. @param message why it was not audited */
+export async function skipWorkspace(
+  { workspace, ...before }: AuditShard,
+  message: string,
+  options: AuditOptions,
+  deps: AuditDependencies,
+  signal: AbortSignal,
+): Promise<AuditShard> {
+  const shard = { ...before, maxWorkspaces: 1 }
+  const candidates = workspace ? [halfDone(workspace)] : candidatesOf(shard, { deps, signal })
+  for await (const { id, workspaceId } of candidates) {
+    const counters = { ...shard.counters }
+    await reportFinding({ workspaceId, kind: 'not_audited', message }, { options, counters })
+    return { ...shard, after: id, counters }
+  }
+  return enterNextPhase(shard)
+}
+
+function halfDone({ workspaceId }: Pick<Candidate, 'workspaceId'>): Candidate {
+  return { id: workspaceId, workspaceId, isCoveredElsewhere: false }
+}

@@ -1,0 +1,87 @@
+import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
+import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
+import { auditDeletion, auditPair } from './audit-documents.ts'
+import { auditLeftovers } from './audit-leftovers.ts'
+import { auditSum, beginSum, rowAdder, type UsageSum } from './audit-usage.ts'
+import { joinSorted } from './join-sorted.ts'
+
+/** How far a workspace was audited: plain JSON, which goes from slice to slice. */
+export interface WorkspacePosition {
+  workspaceId: WorkspaceId
+  format: typeof FORMAT
+  /** Rows and objects up to these were compared. */
+  afterDocumentId?: DocumentId
+  afterObjectKey?: string
+  /** Of the rows up to there. */
+  sum: UsageSum
+}
+
+/** A position with another format is not continued: the workspace begins anew. */
+const FORMAT = 3
+
+/**
+ * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
+ * again before it becomes a finding: a promotion or deletion under way is not a finding. Listings are streamed. A
+ * ledger or reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
+ * @param from where to continue; undefined: at the start
+ * @yields how far it has come, after each row and each object
+ */
+export async function* auditWorkspace(
+  workspaceId: WorkspaceId,
+  from: WorkspacePosition | undefined,
+  context: AuditContext,
+): AsyncGenerator<WorkspacePosition> {
+  const audit: WorkspaceAudit = { ...context, workspaceId }
+  try {
+    const sum = yield* compareRows(from?.format === FORMAT ? from : await begin(audit), audit)
+    await auditSum(sum, audit)
+  } catch (error) {
+    if (!(error instanceof UnreadableItemError)) throw error
+    reportUnreadable(error, audit)
+  }
+  context.counters.workspaces++
+}
+
+async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
+  await auditLeftovers(audit)
+  return { workspaceId: audit.workspaceId, format: FORMAT, sum: await beginSum(audit) }
+}
+
+/** @returns the sum of all rows */
+async function* compareRows(
+  from: WorkspacePosition,
+  audit: WorkspaceAudit,
+): AsyncGenerator<WorkspacePosition, UsageSum> {
+  const { workspaceId, counters, deps, signal } = audit
+  const { objectKeys, documents, objects } = deps
+  const add = rowAdder(from.sum)
+  let position = from
+  const onUnreadable = (error: Error) => {
+    position = { ...position, sum: { ...position.sum, cut: 'unreadable' } }
+    reportUnreadable(error, audit)
+  }
+  const pairs = joinSorted(
+    documents.listRows(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
+    objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, from.afterObjectKey),
+    {
+      // Rows without a document take the place of its possible objects.
+      left: ({ documentId, document }) =>
+        document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
+      right: ({ objectKey }) => objectKey,
+    },
+  )
+  for await (const { left: row, right: object } of pairs) {
+    const document = row?.document
+    if (document || object) await auditPair({ document, object }, audit)
+    if (row?.isUnfinished) await auditDeletion(row.documentId, audit)
+    if (row) position = { ...position, afterDocumentId: row.documentId, sum: add(position.sum, row) }
+    if (object) position = { ...position, afterObjectKey: object.objectKey }
+    if (document) {
+      counters.documents++
+      counters.documentBytes += document.sizeBytes
+    }
+    yield position
+  }
+  return position.sum
+}

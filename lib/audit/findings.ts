@@ -1,0 +1,66 @@
+import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
+import type { Release, ReservationPurpose } from '../ledger/ports/reservations.ts'
+
+export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
+  | { kind: 'drift'; usedBytes: number; expectedBytes: number }
+  /** A taking or a release is in the ledger, anything else is an item of Reservations. */
+  | {
+      kind: 'expired_reservation'
+      attemptId: AttemptId
+      purpose: ReservationPurpose | Release['purpose'] | 'taking'
+      sizeBytes: number
+      overdueMs: number
+    }
+  | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
+  /** The bytes of a document are gone. Repairing means deleting its record: restore the bytes first, if you can. */
+  | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
+  /** Never repaired: somebody has to look at it. */
+  | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
+  | { kind: 'old_upload'; objectKey: string; ageMs: number }
+  /** An item in a form that this service does not write; a workspace that has one cannot be added up. */
+  | { kind: 'unreadable_item'; message: string }
+  /** The audit of the workspace kept failing, so it was skipped. */
+  | { kind: 'not_audited'; message: string }
+)
+
+export type FindingKind = Finding['kind']
+
+export const FINDING_KINDS = Object.keys({
+  drift: 0,
+  expired_reservation: 0,
+  object_without_document: 0,
+  document_without_object: 0,
+  wrong_size: 0,
+  old_upload: 0,
+  unreadable_item: 0,
+  not_audited: 0,
+} satisfies Record<FindingKind, number>) as FindingKind[]
+
+/** Why a workspace could not be added up. That is not a finding, but proves nothing either. */
+export type NotAddedUpReason =
+  /** Open reservations were undone without a pause. */
+  | 'restless'
+  | 'too_many_under_way'
+  /** Reading the rows took nearly as long as tombstones live. */
+  | 'too_slow'
+  /** The ledger was made, removed or restored from a backup meanwhile. */
+  | 'ledger_replaced'
+  /** Some documents cannot be read; each is a finding. */
+  | 'unreadable'
+
+export const NOTHING_AUDITED = {
+  workspaces: 0,
+  documents: 0,
+  documentBytes: 0,
+  findings: 0,
+  repaired: 0,
+  /** Workspaces whose bytes could not be added up. */
+  notAddedUp: 0,
+}
+export type AuditCounters = typeof NOTHING_AUDITED
+
+/** The same for the same finding, in every slice and round: a slice that is repeated reports its findings again. */
+export function findingId({ kind, workspaceId, ...facts }: Finding): string {
+  const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
+  return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')
+}

@@ -1,0 +1,35 @@
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { WorkspaceDocument } from '../../ledger/ports/document-records.ts'
+import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
+
+export interface DocumentRow {
+  documentId: DocumentId
+  /** Missing: it is a tombstone. */
+  document?: WorkspaceDocument
+  /** Missing: under this id there was no document in the last day. */
+  counted?: CountedBytes | undefined
+  /** Its deletion has not given its bytes back. */
+  isUnfinished?: true
+}
+
+export interface CountedBytes {
+  attemptId: AttemptId
+  sizeBytes: number
+  /** The first version of the ledger that counts them. */
+  countedFrom: number
+  /** Of a deleted document: the release that gives them back. */
+  releasedBy?: ReleaseId
+  /** At earlier versions they are counted; from this one on, while the marker of the release is in the ledger. */
+  markedIn?: number
+}
+
+export interface DocumentMaintenance {
+  /** By ascending id, read page by page. */
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
+  /** The same, with the tombstones in between. @param options.after starts after this row */
+  listRows(
+    workspaceId: WorkspaceId,
+    signal: AbortSignal,
+    options?: { onUnreadable?: OnUnreadable | undefined; after?: DocumentId | undefined },
+  ): AsyncIterable<DocumentRow>
+}

@@ -1,0 +1,50 @@
+import type { RateLimitPolicy } from '../config.ts'
+
+export interface RateLimitDecision {
+  isAllowed: boolean
+  /** Requests that could be sent right now. */
+  remaining: number
+  /** Until the whole burst is available again. */
+  resetMs: number
+  /** Until the next request would be allowed; 0 when one is. */
+  retryAfterMs: number
+}
+
+export interface RateLimiter {
+  readonly policy: RateLimitPolicy
+  /** Counts a request that is within the limit. @throws ServiceError service_unavailable: the store does not answer */
+  take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision>
+}
+
+/** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
+const LEAST_STATE_SECONDS = 24 * 60 * 60
+
+export function emissionIntervalMs(policy: RateLimitPolicy): number {
+  return 60_000 / policy.requestsPerMinute
+}
+
+/** How far ahead the TAT may be for one more request to be allowed. */
+export function toleranceMs(policy: RateLimitPolicy): number {
+  return (policy.burst - 1) * emissionIntervalMs(policy)
+}
+
+/** A TAT must be kept while it can be in the future: without it, the key would get a whole new burst. */
+export function stateSeconds(policy: RateLimitPolicy): number {
+  return Math.max(LEAST_STATE_SECONDS, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
+}
+
+export function describeDecision(
+  policy: RateLimitPolicy,
+  isAllowed: boolean,
+  tatMs: number,
+  nowMs: number,
+): RateLimitDecision {
+  const aheadMs = Math.max(0, tatMs - nowMs)
+  const headroomMs = toleranceMs(policy) - aheadMs
+  return {
+    isAllowed,
+    remaining: headroomMs < 0 ? 0 : Math.floor(headroomMs / emissionIntervalMs(policy)) + 1,
+    resetMs: aheadMs,
+    retryAfterMs: Math.max(0, -headroomMs),
+  }
+}

@@ -1,0 +1,73 @@
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
+import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
+import { openTable, type TableSettings } from './table.ts'
+
+export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
+  const table = openTable(settings)
+  return {
+    async add(key, signal) {
+      const isNew = { ConditionExpression: 'attribute_not_exists(token_hash)' }
+      // No two tokens have the same hash: an existing record is this very key.
+      await table.put(toItem(key), { name: 'keys.add', signal }, isNew)
+    },
+
+    async *list({ keyId, workspaceId }, signal) {
+      const wanted = Object.entries({ key_id: keyId, workspace_id: workspaceId }).filter(([, value]) => value)
+      const filter = wanted.length > 0 && {
+        FilterExpression: wanted.map(([name]) => `${name} = :${name}`).join(' AND '),
+        ExpressionAttributeValues: marshall(Object.fromEntries(wanted.map(([name, value]) => [`:${name}`, value]))),
+      }
+      for await (const items of table.scan({ name: 'keys.list', signal }, { ...filter })) {
+        for (const item of items) yield toRecord(unmarshall(item) as ApiKeyItem)
+      }
+    },
+
+    async change(tokenHash, change, signal) {
+      const isThere = { ConditionExpression: 'attribute_exists(token_hash)' }
+      const options = { name: 'keys.change', signal }
+      return (await table.update({ token_hash: tokenHash }, { ...isThere, ...toUpdate(change) }, options)).held
+    },
+
+    async remove(tokenHash, signal) {
+      await table.remove({ token_hash: tokenHash }, {}, { name: 'keys.remove', signal })
+    },
+  }
+}
+
+function toItem(key: ApiKeyRecord) {
+  return {
+    token_hash: key.tokenHash,
+    key_id: key.keyId,
+    workspace_id: key.workspaceId,
+    kind: key.kind,
+    permissions: [...key.permissions],
+    user_id: key.userId,
+    status: key.isEnabled ? 'enabled' : 'disabled',
+    expires_at: key.expiresAtMs,
+    created_at: key.createdAt,
+  } satisfies Record<keyof ApiKeyItem, unknown>
+}
+
+function toRecord(item: ApiKeyItem): ApiKeyRecord {
+  return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at }
+}
+
+function toUpdate({ isEnabled, expiresAtMs, permissions }: ApiKeyChange) {
+  const assigned = {
+    ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
+    ...(permissions !== undefined && { permissions: [...permissions] }),
+    ...(typeof expiresAtMs === 'number' && { expires_at: expiresAtMs }),
+  }
+  const names = Object.keys(assigned)
+  const set = names.length > 0 ? `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}` : ''
+  const remove = expiresAtMs === 'never' ? 'REMOVE expires_at' : ''
+  return {
+    UpdateExpression: `${set} ${remove}`.trim(),
+    // "status" is a reserved word of DynamoDB.
+    ...(names.length > 0 && {
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      values: Object.fromEntries(Object.entries(assigned).map(([name, value]) => [`:${name}`, value])),
+    }),
+  }
+}

@@ -1,0 +1,53 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb'
+import type { ApiKey, ApiKeyStore, KeyKind } from '../../auth/caller.ts'
+import { isWorkspaceId } from '../../ids.ts'
+import { openTable, type TableSettings } from './table.ts'
+
+/** A record of the Keys table, in the form that every writer uses. */
+export interface ApiKeyItem {
+  /** SHA-256 of the token in hex. The token itself is not stored. */
+  token_hash: string
+  key_id: string
+  workspace_id: string
+  kind: KeyKind
+  permissions: string[]
+  user_id?: string
+  status: 'enabled' | 'disabled'
+  /** ms since 1970. */
+  expires_at?: number
+  /** ISO 8601, UTC. */
+  created_at: string
+}
+
+export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
+  const table = openTable(settings)
+  return {
+    async find(tokenHash, signal) {
+      // Consistently: a disabled key must be refused at once.
+      const item = await table.get({ token_hash: tokenHash }, { name: 'keys.find', signal })
+      return item && toApiKey(unmarshall(item) as Partial<ApiKeyItem>)
+    },
+  }
+}
+
+/** Validated, because people write records by hand, and the workspace goes into object keys. */
+export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
+  const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
+  if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
+    throw new Error('an API key record lacks its key_id or a valid workspace_id')
+  }
+  const expiresAtMs = item.expires_at
+  if (expiresAtMs !== undefined && typeof expiresAtMs !== 'number') {
+    throw new Error(`API key record ${keyId} has an expires_at that is not a number`)
+  }
+  return {
+    keyId,
+    workspaceId,
+    // Only the exact word counts; anything else gives no rights.
+    kind: kind === 'management' ? 'management' : 'standard',
+    permissions: Array.isArray(permissions) ? permissions.map(String) : [],
+    userId,
+    isEnabled: status === 'enabled',
+    expiresAtMs,
+  }
+}

@@ -1,0 +1,158 @@
+import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../ids.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
+import { listedAt } from './listing-index.ts'
+import { type Attributes, readItem } from './stored-item.ts'
+
+/** What is stored under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
+export type RecordItem = DocumentItem | TombstoneItem
+
+interface Remembered {
+  /** Attempts up to this one may no longer record a document here: attempt ids sort by time. */
+  fenced_through?: string
+}
+
+export interface DocumentItem extends Remembered {
+  record_kind: 'document'
+  released_by?: never
+  expires_at?: never
+  workspace_id: string
+  document_id: string
+  attempt_id: string
+  object_key: string
+  filename: string
+  mime_type: string
+  size_bytes: number
+  /** ISO 8601, UTC. */
+  created_at: string
+  container_id: string
+  created_by: string
+  /** The first version of the ledger that counts its bytes. */
+  counted_from: number
+  /** Its place in the listing index (see listedAt). */
+  listed_at: string
+}
+
+export interface TombstoneItem extends Remembered {
+  record_kind: 'tombstone'
+  workspace_id: string
+  document_id: string
+  /** The deleted document: the attempt that made it, and its object. Missing: it never was a document. */
+  attempt_id?: string
+  object_key?: string
+  /** The release that gives its bytes back, and a version of the ledger up to which they are counted for certain. */
+  released_by?: string
+  marked_in?: number
+  /** Its place in the list, for cursors, and how it was counted. */
+  created_at?: string
+  size_bytes?: number
+  counted_from?: number
+  /**
+   * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while its bytes are not given
+   * back: the tombstone holds them.
+   */
+  expires_at?: number
+}
+
+/** Needs `:document`, `:attempt_id`. */
+export const IS_ATTEMPTS_DOCUMENT = '(record_kind = :document AND attempt_id = :attempt_id)'
+
+export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) => ({
+  workspace_id: workspaceId,
+  document_id: documentId,
+})
+
+/** Far longer than a late write can take to arrive. A repeated deletion is answered like the first for as long. */
+const TOMBSTONE_SECONDS = 24 * 60 * 60
+
+/** For a tombstone made now, in the form that DynamoDB's TTL needs. */
+export const tombstoneExpiresAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
+
+/** @throws UnreadableItemError */
+export function readRecord(attributes: Attributes): RecordItem {
+  return readItem<RecordItem>(attributes, { record_kind: 'string' }, KEYS)
+}
+
+/** @returns undefined for what was no document, or is remembered no longer. @throws UnreadableItemError */
+export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
+  const item = readItem<TombstoneItem>(attributes, {}, KEYS)
+  const { attempt_id, expires_at } = item
+  if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
+  const { object_key, size_bytes } = readItem<DocumentItem>(
+    attributes,
+    { object_key: 'string', size_bytes: 'number' },
+    KEYS,
+  )
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: attempt_id as AttemptId,
+    objectKey: object_key,
+    sizeBytes: size_bytes,
+    isReleased: expires_at !== undefined,
+    isDeleted: true,
+  }
+}
+
+/** @throws UnreadableItemError */
+export function readDocument(attributes: Attributes): WorkspaceDocument {
+  return toDocument(readItem<DocumentItem>(attributes, REQUIRED, KEYS))
+}
+
+const KEYS = ['workspace_id', 'document_id']
+
+const REQUIRED = {
+  attempt_id: 'string',
+  object_key: 'string',
+  filename: 'string',
+  mime_type: 'string',
+  size_bytes: 'number',
+  created_at: 'string',
+  container_id: 'string',
+  created_by: 'string',
+  counted_from: 'number',
+} as const
+
+/** A document as an update: its key, and everything else as assignments. */
+export function toUpdate(document: WorkspaceDocument) {
+  const { workspace_id, document_id, ...attributes } = toItem(document)
+  const names = Object.keys(attributes)
+  return {
+    keys: { workspace_id, document_id },
+    values: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
+    assignments: names.map((name) => `${name} = :${name}`).join(', '),
+  }
+}
+
+function toItem(document: WorkspaceDocument): DocumentItem {
+  return {
+    record_kind: 'document',
+    workspace_id: document.workspaceId,
+    document_id: document.documentId,
+    attempt_id: document.attemptId,
+    object_key: document.objectKey,
+    filename: document.filename,
+    mime_type: document.mimeType,
+    size_bytes: document.sizeBytes,
+    created_at: document.createdAt.toISOString(),
+    container_id: document.containerId,
+    created_by: document.createdBy,
+    counted_from: document.countedFrom,
+    listed_at: listedAt(document),
+  }
+}
+
+function toDocument(item: DocumentItem): WorkspaceDocument {
+  return {
+    workspaceId: item.workspace_id as WorkspaceId,
+    documentId: item.document_id as DocumentId,
+    attemptId: item.attempt_id as AttemptId,
+    objectKey: item.object_key,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
+    containerId: item.container_id as ContainerId,
+    createdBy: item.created_by,
+    countedFrom: item.counted_from,
+  }
+}

@@ -1,0 +1,102 @@
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+} from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
+import { ServiceError } from '../../errors.ts'
+import type { DocumentId, FilePath } from '../../ids.ts'
+import { send } from '../send.ts'
+import { type DocumentItem, documentKey } from './document-item.ts'
+import { LISTING_INDEX, listedAt } from './listing-index.ts'
+import { type Attributes, readItem } from './stored-item.ts'
+import { openTable, type TableSettings } from './table.ts'
+
+type ListedItem = Pick<DocumentItem, 'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at'>
+type Key = Record<string, AttributeValue>
+
+const REQUIRED = {
+  document_id: 'string',
+  filename: 'string',
+  mime_type: 'string',
+  size_bytes: 'number',
+  created_at: 'string',
+} as const
+const LISTED = Object.keys(REQUIRED).join(', ')
+/** For one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
+const MAX_TRIES = 4
+
+export function createDocumentListing(settings: TableSettings): DocumentListing {
+  const { client, tableName: TableName } = settings
+  const table = openTable(settings)
+  return {
+    async page(request, signal) {
+      const { limit } = request
+      const items: ListedDocument[] = []
+      let startKey: Key | undefined
+      do {
+        // One more than is shown, to know whether there are more.
+        const Limit = limit + 1 - items.length
+        const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
+        const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
+        for (const item of page.Items ?? []) items.push(readListed(item))
+        startKey = page.LastEvaluatedKey
+      } while (startKey !== undefined && items.length <= limit)
+      return { items: items.slice(0, limit), hasMore: items.length > limit }
+    },
+
+    async findAll(workspaceId, documentIds, signal) {
+      const found: ListedDocument[] = []
+      let keys: Key[] = documentIds.map((id) => marshall(documentKey(workspaceId, id)))
+      for (let tries = 0; tries < MAX_TRIES && keys.length > 0; tries++) {
+        const names = { ConsistentRead: true, ProjectionExpression: `${LISTED}, record_kind` }
+        const command = new BatchGetItemCommand({ RequestItems: { [TableName]: { ...names, Keys: keys } } })
+        const answer = await send(client, command, { name: 'documents.findAll', signal })
+        const items = answer.Responses?.[TableName] ?? []
+        found.push(...items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed))
+        keys = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
+      }
+      if (keys.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
+      return found
+    },
+
+    async positionOf(workspaceId, documentId, signal) {
+      const options = { name: 'documents.find', signal }
+      const item = await table.get(documentKey(workspaceId, documentId), options, {
+        ProjectionExpression: 'created_at',
+      })
+      // A tombstone has one if it was a document once.
+      const createdAt = item?.created_at?.S
+      return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }
+    },
+  }
+}
+
+function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageRequest) {
+  const isBehind = order === 'asc' ? 'listed_at > :after' : 'listed_at < :after'
+  return {
+    TableName,
+    IndexName: LISTING_INDEX,
+    ScanIndexForward: order === 'asc',
+    KeyConditionExpression: `workspace_id = :workspace_id${after ? ` AND ${isBehind}` : ''}`,
+    ProjectionExpression: LISTED,
+    ExpressionAttributeValues: marshall({
+      ':workspace_id': workspaceId,
+      ...(after && { ':after': listedAt(after) }),
+    }),
+  }
+}
+
+/** @throws UnreadableItemError */
+function readListed(attributes: Attributes): ListedDocument {
+  const item = readItem<ListedItem>(attributes, REQUIRED, ['document_id'])
+  return {
+    documentId: item.document_id as DocumentId,
+    filename: item.filename as FilePath,
+    mimeType: item.mime_type,
+    sizeBytes: item.size_bytes,
+    createdAt: new Date(item.created_at),
+  }
+}

@@ -1,0 +1,134 @@
+import type { DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { DocumentOfAttempt, DocumentRecords } from '../../ledger/ports/document-records.ts'
+import { CLOSING, SENT_ONCE, type SendOptions } from '../send.ts'
+import {
+  documentKey,
+  IS_ATTEMPTS_DOCUMENT,
+  type RecordItem,
+  readDeleted,
+  readDocument,
+  readRecord,
+  tombstoneExpiresAt,
+  toUpdate,
+} from './document-item.ts'
+import { openTable, type TableSettings, type Update } from './table.ts'
+
+const IS_FREE = 'attribute_not_exists(document_id)'
+const IS_THERE = 'attribute_exists(document_id)'
+const IS_TOMBSTONE = 'record_kind = :tombstone'
+/** DynamoDB's TTL removes it some time later. */
+const IS_EXPIRED = 'expires_at <= :now'
+const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
+const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
+const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
+/** Its document was deleted, and its bytes are not given back yet. */
+const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))`
+const REMOVE_REMAINS = 'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in'
+
+const TOMBSTONE = { ':tombstone': 'tombstone' }
+
+/** The conditions are the protocol's (docs/reliability.md). */
+export function createDocumentRecords(settings: TableSettings & { now(): number }): DocumentRecords {
+  const { now } = settings
+  const table = openTable(settings)
+  const nowValue = () => ({ ':now': Math.floor(now() / 1000) })
+  const read = (workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal) =>
+    table.get(documentKey(workspaceId, documentId), { name: 'documents.find', signal })
+
+  return {
+    async record(document, signal) {
+      const { assignments, values } = toUpdate(document)
+      const change = {
+        UpdateExpression: `SET ${assignments} REMOVE expires_at, released_by, marked_in`,
+        ConditionExpression: IS_RECORDABLE,
+        values: { ...values, ...TOMBSTONE, ...nowValue() },
+      }
+      const { existing } = await update(document, change, { name: 'documents.record', signal, ...SENT_ONCE })
+      if (existing === undefined) return 'recorded'
+      return existing.attempt_id === undefined ? 'fenced' : 'taken'
+    },
+
+    async fence(attempt, signal) {
+      const options = { name: 'documents.fence', signal, ...CLOSING }
+      const fenced = { ':attempt_id': attempt.attemptId }
+      const asTombstone = {
+        UpdateExpression: `SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id ${REMOVE_REMAINS}`,
+        ConditionExpression: IS_RECORDABLE,
+        values: { ...fenced, ...TOMBSTONE, ...nowValue(), ':expires_at': tombstoneExpiresAt(now()) },
+      }
+      if ((await update(attempt, asTombstone, options)).existing === undefined) return 'fenced'
+      // A document, or what is left of a deleted one, keeps this attempt out only while it is there.
+      const besideIt = {
+        UpdateExpression: 'SET fenced_through = :attempt_id',
+        ConditionExpression: `${IS_THERE} AND ${IS_NOT_FENCED} AND ${IS_NOT_OWN}`,
+        values: fenced,
+      }
+      const { existing } = await update(attempt, besideIt, options)
+      return existing?.attempt_id === attempt.attemptId ? 'recorded' : 'fenced'
+    },
+
+    async find(workspaceId, documentId, signal) {
+      const item = await read(workspaceId, documentId, signal)
+      return item?.record_kind?.S === 'document' ? readDocument(item) : undefined
+    },
+
+    async findEvenDeleted(workspaceId, documentId, signal) {
+      const item = await read(workspaceId, documentId, signal)
+      if (item === undefined || item.record_kind?.S === 'document') return item && readDocument(item)
+      return readDeleted(item, now())
+    },
+
+    async delete(document, signal) {
+      const change = {
+        UpdateExpression:
+          'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, created_by',
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_UNRELEASED}`,
+        values: { ...TOMBSTONE, ':document': 'document', ':attempt_id': document.attemptId },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      const { output } = await update(document, change, { name: 'documents.delete', signal, ...CLOSING })
+      return output && { releasedBy: output.released_by as ReleaseId | undefined }
+    },
+
+    async handOver(release, signal) {
+      const change = {
+        UpdateExpression: 'SET released_by = :release_id, marked_in = :version',
+        ConditionExpression: `${IS_UNRELEASED} AND attribute_not_exists(released_by)`,
+        values: {
+          ...TOMBSTONE,
+          ':attempt_id': release.attemptId,
+          ':release_id': release.releaseId,
+          ':version': release.markedIn,
+        },
+      }
+      const { existing } = await update(release, change, { name: 'documents.handOver', signal, ...CLOSING })
+      if (existing === undefined) return release.releaseId
+      const isUnreleased = existing.record_kind === 'tombstone' && existing.expires_at === undefined
+      if (!isUnreleased || existing.attempt_id !== release.attemptId) return undefined
+      return existing.released_by as ReleaseId | undefined
+    },
+
+    async expire(release, signal) {
+      const change = {
+        UpdateExpression: 'SET expires_at = :expires_at',
+        ConditionExpression: 'released_by = :release_id',
+        values: { ':release_id': release.releaseId, ':expires_at': tombstoneExpiresAt(now()) },
+      }
+      const options = { name: 'documents.expire', signal, ...CLOSING }
+      await table.update(documentKey(release.workspaceId, release.documentId), change, options)
+    },
+  }
+
+  /** @returns what stood in the way, or the item after the write if it is asked for */
+  async function update(
+    { workspaceId, documentId }: Pick<DocumentOfAttempt, 'workspaceId' | 'documentId'>,
+    change: Update,
+    options: SendOptions,
+  ): Promise<{ existing?: RecordItem; output?: RecordItem | undefined }> {
+    const { held, item } = await table.update(documentKey(workspaceId, documentId), change, options)
+    // Without an item, DynamoDB has removed what was there.
+    if (!held) return { existing: item ? readRecord(item) : ({} as RecordItem) }
+    return { output: item && readRecord(item) }
+  }
+}

@@ -1,0 +1,27 @@
+import type { CountedBytes, DocumentRow } from '../../audit/ports/document-maintenance.ts'
+import type { AttemptId, DocumentId, ReleaseId } from '../../ids.ts'
+import { readDocument, readRecord, type TombstoneItem } from './document-item.ts'
+import type { Attributes } from './stored-item.ts'
+
+/** @throws UnreadableItemError */
+export function readDocumentRow(attributes: Attributes): DocumentRow {
+  const item = readRecord(attributes)
+  const documentId = item.document_id as DocumentId
+  if (item.record_kind !== 'document') {
+    const isUnfinished = item.attempt_id !== undefined && item.expires_at === undefined
+    return { documentId, counted: countedByTombstone(item), ...(isUnfinished && { isUnfinished }) }
+  }
+  const document = readDocument(attributes)
+  const { attemptId, sizeBytes, countedFrom } = document
+  return { documentId, document, counted: { attemptId, sizeBytes, countedFrom } }
+}
+
+function countedByTombstone(item: TombstoneItem): CountedBytes | undefined {
+  const { attempt_id, size_bytes: sizeBytes, counted_from: countedFrom = 0, released_by, marked_in: markedIn } = item
+  if (attempt_id === undefined || sizeBytes === undefined) return undefined
+  // 0.2.0 did not say how; its deletions had ended before this version began.
+  if (released_by === undefined && item.expires_at !== undefined) return undefined
+  const bytes = { attemptId: attempt_id as AttemptId, sizeBytes, countedFrom }
+  if (released_by === undefined || markedIn === undefined) return bytes
+  return { ...bytes, releasedBy: released_by as ReleaseId, markedIn }
+}

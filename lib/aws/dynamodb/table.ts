@@ -1,0 +1,128 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  type GetItemCommandInput,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  type ScanCommandInput,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { isThrottled } from '../failures.ts'
+import { listPages } from '../list-pages.ts'
+import { type SendOptions, send } from '../send.ts'
+
+type Attributes = Record<string, AttributeValue>
+
+export interface TableSettings {
+  client: DynamoDBClient
+  tableName: string
+}
+
+/** `item`: as the condition found it if it did not hold; else as it is after an update, if that asks for it. */
+export interface Written {
+  held: boolean
+  item: Attributes | undefined
+}
+
+export interface Condition {
+  ConditionExpression?: string
+  values?: object | undefined
+}
+
+export type Update = Condition &
+  Pick<UpdateItemCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ReturnValues'>
+
+const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
+
+/** The calls of one table. Keys, items and values are plain objects. */
+export function openTable({ client, tableName: TableName }: TableSettings) {
+  const conditional = <Change extends Condition>({ values, ...expressions }: Change) => ({
+    TableName,
+    ...expressions,
+    ...(values && { ExpressionAttributeValues: marshall(values) }),
+    ...(expressions.ConditionExpression && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
+  })
+  const updateOf = (key: object, change: Update) =>
+    new UpdateItemCommand({ Key: marshall(key), ...conditional(change) })
+
+  return {
+    updateOf,
+
+    /** As of now, unless a moment ago is good enough. */
+    async get(
+      key: object,
+      options: SendOptions,
+      read: Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpression'> = {},
+    ): Promise<Attributes | undefined> {
+      const command = new GetItemCommand({ TableName, Key: marshall(key), ConsistentRead: true, ...read })
+      return (await send(client, command, options)).Item
+    },
+
+    put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
+      return written(
+        send(
+          client,
+          new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) }),
+          options,
+        ),
+      )
+    },
+
+    update(key: object, change: Update, options: SendOptions): Promise<Written> {
+      return written(send(client, updateOf(key, change), options))
+    },
+
+    remove(key: object, condition: Condition, options: SendOptions): Promise<Written> {
+      return written(send(client, new DeleteItemCommand({ Key: marshall(key), ...conditional(condition) }), options))
+    },
+
+    /** All items of a workspace as of now, in pages. @param from.after a key: starts after it */
+    pagesOf(
+      workspaceId: string,
+      options: SendOptions,
+      { after, ...limit }: { after?: object | undefined; Limit?: number } = {},
+    ): AsyncGenerator<Attributes[]> {
+      const query = {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+        ...limit,
+        ...(after && { ExclusiveStartKey: marshall(after) }),
+      }
+      return listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
+    },
+
+    /** All items as of now, in pages. */
+    scan(options: SendOptions, input: Omit<ScanCommandInput, 'TableName'> = {}): AsyncGenerator<Attributes[]> {
+      const scan = { TableName, ConsistentRead: true, ...input }
+      return listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), options))
+    },
+  }
+}
+
+/** A condition that does not hold is an outcome here, not an error. Other errors are rethrown. */
+export async function written(write: Promise<{ Attributes?: Attributes | undefined }>): Promise<Written> {
+  try {
+    return { held: true, item: (await write).Attributes }
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return { held: false, item: error.Item }
+    throw error
+  }
+}
+
+/** For a write that DynamoDB may throttle: then it was certainly not applied. */
+export async function unlessThrottled(write: Promise<Written>): Promise<Written | 'throttled'> {
+  try {
+    return await write
+  } catch (error) {
+    if (isThrottled(error)) return 'throttled'
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import { isClockSkewCorrectedError, isClockSkewError, isThrottlingError, isTransientError } from '@smithy/core/retry'
+import type { SdkError } from '@smithy/types'
+import { ServiceError } from '../errors.ts'
+
+/** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
+const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
+/** The SDK's message for a connection that was not established in time: all that tells it from a missing answer. */
+const CONNECTION_TIMEOUT = /did not establish a connection/
+/** System calls that fail before there is a connection: the store never saw the request. */
+const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
+
+/** The HTTP status of AWS's answer, if there was one: all that HeadObject's errors have, as they have no body. */
+export function statusOf(error: unknown): number | undefined {
+  return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
+}
+
+/** Whether the store refused the call because of its load. */
+export function isThrottled(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return cause instanceof Error && isThrottlingError(cause as SdkError)
+}
+
+/** Whether the store is in trouble or out of reach: the SDK's own tests, and what these leave out. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const status = statusOf(error)
+  if (status === undefined) {
+    return isTransientError(error as SdkError) || BROKEN_CONNECTION.test(String((error as { code?: unknown }).code))
+  }
+  // When the clock was off, the SDK's tests take any refusal for the one that corrected it.
+  const isRefusal = status >= 300 && status < 500
+  // An answer of success that still throws was cut off, or cannot be read.
+  return !isRefusal || error.name === 'RequestTimeout'
+}
+
+/**
+ * Whether the call was refused because of its signature's time. Either the SDK has corrected its clock by the answer
+ * (HeadObject's has only a status, no name), or the process was held up between signing and sending.
+ */
+export function isMistimed(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error.name === 'RequestTimeTooSkewed' || error.message.startsWith('Signature expired')) return true
+  const isRefusal = isClockSkewError(error as SdkError) || statusOf(error) === 403
+  return isRefusal && isClockSkewCorrectedError(error as SdkError) === true
+}
+
+/** Whether the store may still be at work: there was no status, or one of success with a body that was cut off. */
+export function isUnanswered(error: unknown): boolean {
+  const status = statusOf(error)
+  return (status === undefined || status < 300) && !wasNeverConnected(error)
+}
+
+/** Whether the request never left: it may always be repeated. */
+export function wasNeverConnected(error: unknown): boolean {
+  const { syscall, errors, message } = error as { syscall?: string; errors?: unknown[]; message?: string }
+  if (message !== undefined && CONNECTION_TIMEOUT.test(message)) return true
+  // A host with several addresses fails with one error for each.
+  return errors ? errors.every(wasNeverConnected) : BEFORE_CONNECTED.has(syscall ?? '')
+}

@@ -1,0 +1,135 @@
+import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
+import { ServiceError } from '../../errors.ts'
+import type { ContainerFile, ContainerLookups } from '../../ledger/ports/object-store.ts'
+import { statusOf } from '../failures.ts'
+import { send } from '../send.ts'
+import { headObject, headOrList } from './head-object.ts'
+
+const PROBE_TIMEOUT_MS = 3000
+/** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
+const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
+/** Node.js sends headers as Latin-1, but the SDK signs them as UTF-8: with other characters the signature is wrong. */
+const PLAIN_ASCII = /^[\x20-\x7e]*$/
+
+export interface SandboxSettings {
+  client: S3Client
+  sandboxBucket: string
+  /** Called when S3 answered 403 instead of 404 for a missing key. */
+  onRefusedMissingKey?(): void
+}
+
+export function createContainerLookups(settings: SandboxSettings): ContainerLookups {
+  const { client, sandboxBucket: Bucket } = settings
+  return {
+    findContainerFile: (objectKey, signal) => readContainerFile(settings, objectKey, signal),
+
+    async hasContainer(Prefix, signal) {
+      const command = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 })
+      const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: PROBE_TIMEOUT_MS }
+      return ((await send(client, command, options)).Contents?.length ?? 0) > 0
+    },
+  }
+}
+
+/** Headers that could not be sent again count as missing. */
+async function readContainerFile(
+  { client, sandboxBucket, onRefusedMissingKey }: SandboxSettings,
+  objectKey: string,
+  signal: AbortSignal,
+): Promise<ContainerFile | undefined> {
+  const object = { Bucket: sandboxBucket, Key: objectKey }
+  try {
+    const head = await headOrList(client, object, signal, onRefusedMissingKey)
+    return head && toContainerFile(objectKey, head)
+  } catch (error) {
+    // Answers to HeadObject have no body, so only another operation can tell the reason.
+    if (statusOf(error) === 400 && (await isCustomerEncrypted(client, object, signal))) {
+      throw new ServiceError('container_file_encrypted', { cause: error })
+    }
+    if (statusOf(error) === 403 && (await isPaidByRequester(client, object, signal))) {
+      throw new ServiceError('container_file_requester_pays', { cause: error })
+    }
+    throw error
+  }
+}
+
+/** Not repeated after a failure other than throttling: it only helps to find the type. */
+export async function readStart(
+  { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
+  { objectKey, etag, sizeBytes }: ContainerFile,
+  wantedBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  // S3 refuses any range of an empty object.
+  if (sizeBytes === 0) return new Uint8Array()
+  const command = new GetObjectCommand({
+    Bucket: sandboxBucket,
+    Key: objectKey,
+    IfMatch: etag,
+    Range: `bytes=0-${wantedBytes - 1}`,
+  })
+  const { Body } = await send(client, command, {
+    name: 'GetObject',
+    signal,
+    requestTimeoutMs: PROBE_TIMEOUT_MS,
+    tries: 1,
+  })
+  return (await Body?.transformToByteArray()) ?? new Uint8Array()
+}
+
+/** Whether only its writer's key can read the file (SSE-C). GetObject is refused like HeadObject, but says why. */
+async function isCustomerEncrypted(
+  client: S3Client,
+  object: { Bucket: string; Key: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
+    const { Body } = await send(client, command, { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
+    await Body?.transformToByteArray()
+    return false
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    return (error as Error).name === 'InvalidRequest'
+  }
+}
+
+/** Whether only the promise to pay is missing (Requester Pays), and not a permission of our role. */
+async function isPaidByRequester(
+  client: S3Client,
+  object: { Bucket: string; Key: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await headObject(client, { ...object, RequestPayer: 'requester' }, signal)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    return false
+  }
+}
+
+function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
+  if (head.ContentLength === undefined || head.ETag === undefined) {
+    throw new Error('S3 answered HeadObject without a length or an ETag')
+  }
+  return {
+    objectKey,
+    sizeBytes: head.ContentLength,
+    etag: head.ETag,
+    contentType: onlyPlain(head.ContentType),
+    contentEncoding: onlyPlain(head.ContentEncoding),
+    contentLanguage: onlyPlain(head.ContentLanguage),
+    isArchived: isArchived(head),
+    modifiedAt: head.LastModified ?? new Date(0),
+  }
+}
+
+export function isArchived({ ArchiveStatus, StorageClass, Restore }: HeadObjectCommandOutput): boolean {
+  const isRestored = Restore?.includes('ongoing-request="false"') ?? false
+  return (ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(StorageClass ?? '')) && !isRestored
+}
+
+function onlyPlain(header: string | undefined): string | undefined {
+  return header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
+}

@@ -1,0 +1,36 @@
+import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import type { ContainerFiles } from '../../containers/container-files.ts'
+import { send } from '../send.ts'
+import { createContainerLookups } from './container-file.ts'
+
+const LIST_TIMEOUT_MS = 3000
+const MAX_KEYS = 1000
+const ONCE = { tries: 1, patienceMs: 0 }
+
+export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
+  const { client, sandboxBucket: Bucket } = settings
+  return {
+    ...createContainerLookups(settings),
+
+    async *listContainerFiles({ keyPrefix, afterKey, firstPage }, signal) {
+      // Encoded, because keys may contain characters that XML cannot.
+      const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, EncodingType: 'url' } as const
+      const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: LIST_TIMEOUT_MS }
+      let ContinuationToken: string | undefined
+      do {
+        const [MaxKeys, patience] = ContinuationToken ? [MAX_KEYS, ONCE] : [Math.min(firstPage, MAX_KEYS), {}]
+        const command = new ListObjectsV2Command({ ...query, MaxKeys, ContinuationToken })
+        const page: ListObjectsV2CommandOutput = await send(client, command, { ...options, ...patience })
+        ContinuationToken = page.NextContinuationToken
+        const files = (page.Contents ?? []).map((object) => toListedFile(object, page.EncodingType === 'url'))
+        yield { files, isLast: ContinuationToken === undefined }
+      } while (ContinuationToken)
+    },
+  }
+}
+
+function toListedFile({ Key = '', Size = 0, LastModified = new Date(0) }: _Object, isEncoded: boolean) {
+  // Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space.
+  const objectKey = isEncoded ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key
+  return { objectKey, sizeBytes: Size, modifiedAt: LastModified }
+}

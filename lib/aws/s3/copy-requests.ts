@@ -1,0 +1,80 @@
+import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { ServiceError } from '../../errors.ts'
+import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopySettings } from './copy-plan.ts'
+import { headObject } from './head-object.ts'
+
+export interface ObjectCopySettings extends CopySettings {
+  client: S3Client
+  sandboxBucket: string
+  documentsBucket: string
+}
+
+const LEAST_COPY_TIMEOUT_MS = 8000
+/** A quarter of the usual 70 MiB/s. */
+const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
+
+export function copyTimeoutMs(bytes: number): number {
+  return Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
+}
+
+/** Exactly the bytes that were looked up. */
+export function pinnedSource(source: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
+  return { CopySource: encodeCopySource(sandboxBucket, source.objectKey), CopySourceIfMatch: source.etag }
+}
+
+/** The SDK sends CopySource as it is, so it is URL-encoded here, segment by segment (S3 API, CopyObject). */
+function encodeCopySource(bucket: string, key: string): string {
+  const encode = (segment: string) =>
+    encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `${bucket}/${key.split('/').map(encode).join('/')}`
+}
+
+/** What readers of the bytes need. Other metadata of the sandbox is left behind. */
+export function describingHeaders({ source, mimeType }: CopyRequest) {
+  return {
+    ContentType: mimeType,
+    ContentEncoding: source.contentEncoding,
+    ContentLanguage: source.contentLanguage,
+  }
+}
+
+/** S3 may answer 200 although the copy failed. The SDK recognises most such bodies; a missing ETag reveals the rest. */
+export function requireEtag(result: { ETag?: string | undefined } | undefined): string {
+  if (result?.ETag !== undefined) return result.ETag
+  const cause = new Error('S3 answered a copy with 200 but without an ETag')
+  throw new ServiceError('service_unavailable', { cause })
+}
+
+/**
+ * For servers that ignore CopySourceIfMatch: if the source is still the same, it is what was copied.
+ * @throws ServiceError container_file_changed
+ */
+export async function requireSameSource(
+  source: ContainerFile,
+  { client, sandboxBucket }: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const head = await headObject(client, { Bucket: sandboxBucket, Key: source.objectKey }, signal)
+  if (head?.ETag !== source.etag) throw new ServiceError('container_file_changed')
+}
+
+/**
+ * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
+ * applied a try that it answered with an error. An unanswered try is never repeated (send.ts) and nobody else writes
+ * the key, so what exists is complete.
+ */
+export async function findArrived(
+  error: unknown,
+  request: CopyRequest,
+  { client, documentsBucket }: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<HeadObjectCommandOutput | undefined> {
+  const isUnanswered = error instanceof ServiceError && error.isUnanswered
+  const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
+  if (!isUnanswered && !isUploadGone) return undefined
+  // A HeadObject that fails proves nothing: the error of the copy stands.
+  const object = { Bucket: documentsBucket, Key: request.targetKey }
+  const head = await headObject(client, object, signal).catch(() => undefined)
+  return head?.ContentLength === request.source.sizeBytes ? head : undefined
+}

@@ -1,0 +1,19 @@
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { DocumentObjects } from '../../documents/download-ports.ts'
+import { isArchived } from './container-file.ts'
+import { headObject } from './head-object.ts'
+
+export function createDocumentObjects({
+  client,
+  documentsBucket: Bucket,
+}: {
+  client: S3Client
+  documentsBucket: string
+}): DocumentObjects {
+  return {
+    async findDocumentObject(objectKey, signal) {
+      const head = await headObject(client, { Bucket, Key: objectKey }, signal)
+      return head && { isArchived: isArchived(head) }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import type { DownloadSigner, SignedDownload } from '../../documents/download-ports.ts'
+
+/** Signs with the function's credentials: its role must be allowed to read what it signs. */
+export function createDownloadSigner({
+  client,
+  sandboxBucket,
+  documentsBucket,
+  lifetimeSeconds,
+}: {
+  client: S3Client
+  sandboxBucket: string
+  documentsBucket: string
+  lifetimeSeconds: number
+}): DownloadSigner {
+  const sign = (Bucket: string, { objectKey, contentType, contentDisposition }: SignedDownload) =>
+    getSignedUrl(
+      client,
+      new GetObjectCommand({
+        Bucket,
+        Key: objectKey,
+        ResponseContentType: contentType,
+        ResponseContentDisposition: contentDisposition,
+        ResponseCacheControl: 'private, no-store',
+      }),
+      { expiresIn: lifetimeSeconds },
+    )
+  return {
+    lifetimeSeconds,
+    signDocument: (download) => sign(documentsBucket, download),
+    signContainerFile: (download) => sign(sandboxBucket, download),
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { statusOf } from '../failures.ts'
+import { send } from '../send.ts'
+
+const REQUEST_TIMEOUT_MS = 3000
+
+interface ObjectName {
+  Bucket: string
+  Key: string
+}
+
+/** @returns undefined when there is no such object */
+export async function headObject(
+  client: S3Client,
+  object: ObjectName & { RequestPayer?: 'requester' },
+  signal: AbortSignal,
+): Promise<HeadObjectCommandOutput | undefined> {
+  const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
+  try {
+    return await send(client, new HeadObjectCommand(object), options)
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined
+    throw error
+  }
+}
+
+/**
+ * HeadObject for an object that may well be missing. For a missing key S3 answers 404 to those who may list the bucket, else
+ * 403 (S3 API Reference, HeadObject). Our roles may list it under the prefixes of the key templates, and it is not
+ * documented whether a request without a prefix meets that condition. A listing with the key as its prefix is allowed
+ * either way.
+ * @param onRefused called when S3 answered 403 for a key that does not exist
+ * @returns undefined when there is no such object
+ */
+export async function headOrList(
+  client: S3Client,
+  object: ObjectName,
+  signal: AbortSignal,
+  onRefused?: () => void,
+): Promise<HeadObjectCommandOutput | undefined> {
+  try {
+    return await headObject(client, object, signal)
+  } catch (error) {
+    if (statusOf(error) !== 403 || (await isListed(client, object, signal))) throw error
+    onRefused?.()
+    return undefined
+  }
+}
+
+/** @returns true also when the listing is refused: then nothing is known, and the first refusal stands. */
+async function isListed(client: S3Client, { Bucket, Key }: ObjectName, signal: AbortSignal): Promise<boolean> {
+  const command = new ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 })
+  try {
+    const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
+    const { Contents = [] } = await send(client, command, options)
+    // Among all keys that begin with it, the key itself comes first.
+    return Contents[0]?.Key === Key
+  } catch (error) {
+    if (statusOf(error) === 403) return true
+    throw error
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3'
+import pMap from 'p-map'
+import { ServiceError } from '../../errors.ts'
+import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
+import { send } from '../send.ts'
+import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
+import {
+  copyTimeoutMs,
+  describingHeaders,
+  findArrived,
+  type ObjectCopySettings,
+  pinnedSource,
+  requireEtag,
+  requireSameSource,
+} from './copy-requests.ts'
+
+const CREATE_TIMEOUT_MS = 5000
+/** S3 may take only a few parts at once and refuse the others (503 SlowDown): they wait for those to end. */
+const PATIENCE = { patienceMs: 20_000, longestPauseMs: 1600 } as const
+
+interface Upload {
+  Bucket: string
+  Key: string
+  UploadId: string
+}
+
+export async function copyInParts(
+  request: CopyRequest,
+  plan: { partBytes: number; partCount: number },
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const upload = await createUpload(request, settings, signal)
+  const parts = await copyParts(upload, request.source, plan, settings, signal)
+
+  // The completion's failure takes precedence: it may still have an effect.
+  const ends = await Promise.allSettled([
+    completeUpload(upload, parts, request, settings, signal),
+    requireSameSource(request.source, settings, signal),
+  ])
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
+/**
+ * When one part fails, the others are aborted, and all have ended before its failure is thrown: nothing is still running
+ * when the caller aborts the upload.
+ */
+async function copyParts(
+  upload: Upload,
+  source: ContainerFile,
+  { partBytes, partCount }: { partBytes: number; partCount: number },
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<CompletedPart[]> {
+  const pinned = pinnedSource(source, settings)
+  const failed = new AbortController()
+  const partSignal = AbortSignal.any([signal, failed.signal])
+
+  const copyPart = async (PartNumber: number): Promise<CompletedPart> => {
+    const { firstByte, lastByte } = partRange(PartNumber, partBytes, source.sizeBytes)
+    const CopySourceRange = `bytes=${firstByte}-${lastByte}`
+    const command = new UploadPartCopyCommand({ ...upload, ...pinned, CopySourceRange, PartNumber })
+    const requestTimeoutMs = copyTimeoutMs(lastByte - firstByte)
+    try {
+      // May be repeated: the same bytes go to the same place.
+      const copied = await send(settings.client, command, {
+        name: 'UploadPartCopy',
+        signal: partSignal,
+        requestTimeoutMs,
+        ...PATIENCE,
+      })
+      return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
+    } catch (error) {
+      failed.abort(error)
+      throw error
+    }
+  }
+
+  const numbers = Array.from({ length: partCount }, (_, index) => index + 1)
+  try {
+    return await pMap(numbers, copyPart, { concurrency: MAX_PARALLEL_PARTS, stopOnError: false })
+  } catch {
+    // The first failure, which all the others follow from.
+    throw failed.signal.reason
+  }
+}
+
+async function createUpload(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Upload> {
+  const object = { Bucket: settings.documentsBucket, Key: request.targetKey }
+  const { UploadId } = await send(
+    settings.client,
+    new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) }),
+    { name: 'CreateMultipartUpload', signal, startsCopy: true, requestTimeoutMs: CREATE_TIMEOUT_MS },
+  )
+  if (UploadId) return { ...object, UploadId }
+  throw new ServiceError('service_unavailable', { cause: new Error('S3 began an upload but did not name it') })
+}
+
+/**
+ * Makes the object appear. S3 may take minutes, so it gets all the time of the request. It is sent again only after an
+ * error answer; S3 may answer the repetition with 200 or NoSuchUpload. If no answer comes, the object decides.
+ */
+async function completeUpload(
+  upload: Upload,
+  Parts: CompletedPart[],
+  request: CopyRequest,
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const command = new CompleteMultipartUploadCommand({
+    ...upload,
+    MultipartUpload: { Parts },
+    // S3 compares it with the sum of the parts: an end-to-end check for free.
+    MpuObjectSize: request.source.sizeBytes,
+  })
+  try {
+    requireEtag(await send(settings.client, command, { name: 'CompleteMultipartUpload', signal, startsCopy: true }))
+  } catch (error) {
+    if ((await findArrived(error, request, settings, signal)) === undefined) throw error
+  }
+}

@@ -1,0 +1,93 @@
+import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
+import { type Reason, ServiceError } from '../../errors.ts'
+import type { CopyRequest } from '../../ledger/ports/object-store.ts'
+import { statusOf } from '../failures.ts'
+import { send } from '../send.ts'
+import { planParts } from './copy-plan.ts'
+import {
+  copyTimeoutMs,
+  describingHeaders,
+  findArrived,
+  type ObjectCopySettings,
+  pinnedSource,
+  requireEtag,
+  requireSameSource,
+} from './copy-requests.ts'
+import { copyInParts } from './multipart-copy.ts'
+
+/** A server-side copy. @throws ServiceError container_file_changed, container_file_archived */
+export async function copyObject(
+  request: CopyRequest,
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const plan = planParts(request.source.sizeBytes, settings)
+  try {
+    if (plan === undefined) await copyWhole(request, settings, signal)
+    else await copyInParts(request, plan, settings, signal)
+  } catch (error) {
+    throw translateCopyFailure(error)
+  }
+}
+
+async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<void> {
+  const copied = await sendCopy(request, settings, signal)
+  const [sourceMd5, copiedMd5] = [md5In({ etag: request.source.etag }), md5In(copied)]
+  if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
+    await requireSameSource(request.source, settings, signal)
+  }
+}
+
+interface CopiedObject {
+  etag: string
+  encryption?: CopyObjectCommandOutput['ServerSideEncryption']
+}
+
+async function sendCopy(
+  request: CopyRequest,
+  settings: ObjectCopySettings,
+  signal: AbortSignal,
+): Promise<CopiedObject> {
+  const command = new CopyObjectCommand({
+    ...pinnedSource(request.source, settings),
+    Bucket: settings.documentsBucket,
+    Key: request.targetKey,
+    MetadataDirective: 'REPLACE',
+    ...describingHeaders(request),
+    // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.
+    TaggingDirective: 'REPLACE',
+    AnnotationDirective: 'EXCLUDE',
+  })
+  const requestTimeoutMs = copyTimeoutMs(request.source.sizeBytes)
+  try {
+    const copied = await send(settings.client, command, {
+      name: 'CopyObject',
+      signal,
+      startsCopy: true,
+      requestTimeoutMs,
+    })
+    return { etag: requireEtag(copied.CopyObjectResult), encryption: copied.ServerSideEncryption }
+  } catch (error) {
+    const arrived = await findArrived(error, request, settings, signal)
+    if (arrived === undefined) throw error
+    return { etag: requireEtag(arrived), encryption: arrived.ServerSideEncryption }
+  }
+}
+
+/** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
+function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefined {
+  return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
+}
+
+function translateCopyFailure(error: unknown): unknown {
+  const isUnanswered = error instanceof ServiceError && error.isUnanswered
+  const cause = error instanceof ServiceError && error.reason === 'internal_error' ? error.cause : error
+  if (!(cause instanceof Error) || cause instanceof ServiceError) return error
+  const because = (reason: Reason) => new ServiceError(reason, { cause, isUnanswered })
+  if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
+  const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
+  if (isArchived) return because('container_file_archived')
+  // Somebody aborted the upload meanwhile: the attempt was given up.
+  if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
+  return error
+}

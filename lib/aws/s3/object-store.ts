@@ -1,0 +1,118 @@
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+} from '@aws-sdk/client-s3'
+import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
+import type { ObjectStore } from '../../ledger/ports/object-store.ts'
+import { send } from '../send.ts'
+import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
+import type { ObjectCopySettings } from './copy-requests.ts'
+import { headOrList } from './head-object.ts'
+import { copyObject } from './object-copy.ts'
+
+const REQUEST_TIMEOUT_MS = 3000
+
+interface Listing {
+  Prefix: string
+  Delimiter?: string
+  StartAfter?: string | undefined
+}
+
+interface UploadMarkers {
+  KeyMarker?: string | undefined
+  UploadIdMarker?: string | undefined
+}
+
+export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
+  const { client, documentsBucket } = settings
+  const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
+
+  return {
+    ...createContainerLookups(settings),
+
+    readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
+
+    copy: (request, signal) => copyObject(request, settings, signal),
+
+    async discard(targetKey, signal) {
+      // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
+      await abortUploads(targetKey, signal)
+      await send(
+        client,
+        new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }),
+        options('DeleteObject', signal),
+      )
+    },
+
+    async *listObjects(keyPrefix, signal, afterKey) {
+      for await (const { Contents = [] } of pages({ Prefix: keyPrefix, StartAfter: afterKey }, signal)) {
+        for (const { Key, Size } of Contents) if (Key !== undefined) yield { objectKey: Key, sizeBytes: Size ?? 0 }
+      }
+    },
+
+    async *listPrefixes(keyPrefix, signal, afterPrefix) {
+      const query = { Prefix: keyPrefix, Delimiter: '/', StartAfter: afterPrefix && behindFolder(afterPrefix) }
+      for await (const { CommonPrefixes = [] } of pages(query, signal)) {
+        for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix
+      }
+    },
+
+    listUploads: unfinishedUploads,
+    abortUploads,
+
+    async hasObject(objectKey, signal) {
+      return (await headOrList(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined
+    },
+  }
+
+  async function* pages(query: Listing, signal: AbortSignal) {
+    let ContinuationToken: string | undefined
+    do {
+      const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
+      const page: ListObjectsV2CommandOutput = await send(client, command, options('ListObjectsV2', signal))
+      yield page
+      ContinuationToken = page.NextContinuationToken
+    } while (ContinuationToken)
+  }
+
+  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
+    for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
+      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
+    }
+  }
+
+  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string) {
+    let markers: UploadMarkers | undefined = { KeyMarker: afterKey }
+    while (markers) {
+      const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
+      const command = new ListMultipartUploadsCommand(query)
+      const list: ListMultipartUploadsCommandOutput = await send(
+        client,
+        command,
+        options('ListMultipartUploads', signal),
+      )
+      for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
+        if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
+      }
+      markers = list.IsTruncated
+        ? { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
+        : undefined
+    }
+  }
+
+  async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {
+    try {
+      const command = new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId })
+      await send(client, command, options('AbortMultipartUpload', signal))
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
+    }
+  }
+}
+
+/** Greater than all keys of a folder: `0` is the character after `/`. */
+const behindFolder = (prefix: string) => prefix.replace(/\/$/, '0')

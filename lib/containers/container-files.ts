@@ -1,0 +1,35 @@
+import type { ContainerId, FilePath } from '../ids.ts'
+import type { ContainerLookups } from '../ledger/ports/object-store.ts'
+import type { ObjectKeys } from '../object-keys.ts'
+
+export interface ListedContainerFile {
+  objectKey: string
+  sizeBytes: number
+  modifiedAt: Date
+}
+
+export interface ContainerFiles extends ContainerLookups {
+  /**
+   * Objects under a prefix by ascending key (UTF-8 bytes), whatever their keys look like. Each page is one call; only
+   * the first is repeated after a failure.
+   * @param request.afterKey starts after it; it need not exist
+   * @param request.firstPage objects in the first page, at most 1,000; all others have 1,000
+   */
+  listContainerFiles(
+    request: { keyPrefix: string; afterKey: string | undefined; firstPage: number },
+    signal: AbortSignal,
+  ): AsyncIterable<{ files: ListedContainerFile[]; isLast: boolean }>
+}
+
+export interface ContainerFilesDependencies {
+  containerFiles: ContainerFiles
+  objectKeys: ObjectKeys
+}
+
+/** A file in a container, as callers see it. */
+export interface ContainerFileDescription {
+  containerId: ContainerId
+  path: FilePath
+  sizeBytes: number
+  modifiedAt: Date
+}

@@ -1,0 +1,26 @@
+import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
+import type { ContainerFile } from '../ledger/ports/object-store.ts'
+import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
+import { findContainerFile } from './require-container-file.ts'
+
+export interface ContainerFileRequest {
+  workspaceId: WorkspaceId
+  containerId: string | undefined
+  fileId: string | undefined
+}
+
+/** @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found */
+export async function describeContainerFile(
+  request: ContainerFileRequest,
+  { containerFiles, objectKeys }: ContainerFilesDependencies,
+  signal: AbortSignal,
+): Promise<{ description: ContainerFileDescription; file: ContainerFile }> {
+  const location = {
+    workspaceId: request.workspaceId,
+    containerId: parseContainerId(request.containerId),
+    path: parseFileId(request.fileId),
+  }
+  const file = await findContainerFile(location, { objects: containerFiles, objectKeys }, signal)
+  const { containerId, path } = location
+  return { description: { containerId, path, sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt }, file }
+}

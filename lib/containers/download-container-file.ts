@@ -1,0 +1,29 @@
+import { type Download, describeDownload } from '../documents/download.ts'
+import type { DownloadSigner } from '../documents/download-ports.ts'
+import type { ContainerFilesDependencies } from './container-files.ts'
+import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
+import { resolveMimeType } from './mime-type.ts'
+import { requireReadable } from './require-container-file.ts'
+
+export interface DownloadContainerFileDependencies extends ContainerFilesDependencies {
+  downloads: DownloadSigner
+  now(): number
+}
+
+/**
+ * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found,
+ *   container_file_archived
+ */
+export async function downloadContainerFile(
+  request: ContainerFileRequest & { asOctetStream: boolean },
+  deps: DownloadContainerFileDependencies,
+  signal: AbortSignal,
+): Promise<Download> {
+  const { description, file } = await describeContainerFile(request, deps, signal)
+  requireReadable(file, description)
+  const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file.contentType, description.path)
+  const { path } = description
+  const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
+  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
+  return { url: await deps.downloads.signContainerFile(signed), expiresAt }
+}

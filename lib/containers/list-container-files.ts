@@ -1,0 +1,52 @@
+import { formatKeyCursor, parseKeyCursor } from '../documents/list-cursor.ts'
+import { ServiceError } from '../errors.ts'
+import { filePathOf, formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
+import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
+
+/** Of keys. The first may take three calls, so that S3 is called at most twelve times. */
+const MAX_PAGES = 10
+
+/**
+ * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
+ * directory markers. When there are very many of those, or S3 stops answering, the page ends before it is full, and may
+ * even be empty. An unknown container is an empty list: S3 knows only files.
+ *
+ * @param request.after the id of the last file seen, which may be gone; or the `next` of another page
+ * @param signal ends the page when it aborts
+ * @returns `next`: what the next page comes after; undefined on the last page
+ * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor, service_unavailable
+ */
+export async function listContainerFiles(
+  request: { workspaceId: WorkspaceId; containerId: string | undefined; after: string | undefined; limit: number },
+  { containerFiles, objectKeys }: ContainerFilesDependencies,
+  signal: AbortSignal,
+): Promise<{ items: ContainerFileDescription[]; next: string | undefined }> {
+  const { workspaceId, after, limit } = request
+  const containerId = parseContainerId(request.containerId)
+  const keyPrefix = objectKeys.containerPrefix({ workspaceId, containerId })
+  const keyOf = (id: string) => objectKeys.sandboxFile({ workspaceId, containerId, path: parseFileId(id) })
+  const afterKey = after === undefined ? undefined : (parseKeyCursor(keyPrefix, after) ?? keyOf(after))
+  const query = { keyPrefix, afterKey, firstPage: limit + 1 }
+  const items: ContainerFileDescription[] = []
+  let pages = 0
+  let seenKey: string | undefined
+  let failure: unknown
+  try {
+    for await (const { files, isLast } of containerFiles.listContainerFiles(query, signal)) {
+      for (const { objectKey, sizeBytes, modifiedAt } of files) {
+        const path = filePathOf(objectKey.slice(keyPrefix.length))
+        const last = items.at(-1)
+        if (path !== undefined && last && items.length === limit) return { items, next: formatFileId(last.path) }
+        if (path !== undefined) items.push({ containerId, path, sizeBytes, modifiedAt })
+        seenKey = objectKey
+      }
+      if (isLast) return { items, next: undefined }
+      if (++pages === MAX_PAGES) break
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 503) throw error
+    failure = error
+  }
+  if (seenKey === undefined) throw new ServiceError('service_unavailable', { cause: failure })
+  return { items, next: formatKeyCursor(keyPrefix, seenKey) }
+}

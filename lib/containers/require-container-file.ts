@@ -1,0 +1,61 @@
+import { ServiceError } from '../errors.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../ids.ts'
+import type { ContainerFile, ContainerLookups } from '../ledger/ports/object-store.ts'
+import type { ObjectKeys } from '../object-keys.ts'
+
+interface FileLocation {
+  workspaceId: WorkspaceId
+  containerId: ContainerId
+  path: FilePath
+}
+
+interface LookUpDependencies {
+  objects: ContainerLookups
+  objectKeys: ObjectKeys
+}
+
+/** @throws ServiceError container_not_found, container_file_not_found, container_file_archived */
+export async function requireContainerFile(
+  location: FileLocation,
+  deps: LookUpDependencies,
+  signal: AbortSignal,
+): Promise<ContainerFile> {
+  const file = await findContainerFile(location, deps, signal)
+  requireReadable(file, location)
+  return file
+}
+
+/**
+ * Another workspace's container looks the same as one that does not exist.
+ * @throws ServiceError container_not_found, container_file_not_found
+ */
+export async function findContainerFile(
+  location: FileLocation,
+  deps: LookUpDependencies,
+  signal: AbortSignal,
+): Promise<ContainerFile> {
+  const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
+  if (file !== undefined) return file
+  const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
+  const metadata = metadataOf(location)
+  throw new ServiceError(hasContainer ? 'container_file_not_found' : 'container_not_found', { metadata })
+}
+
+/** @throws ServiceError container_file_archived */
+export function requireReadable(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
+  if (file.isArchived) throw archived(location)
+}
+
+/** S3 refuses a file that was archived between lookup and copy, but knows neither container nor path. */
+export function namingArchived(error: unknown, location: Pick<FileLocation, 'containerId' | 'path'>): unknown {
+  const isArchived = error instanceof ServiceError && error.reason === 'container_file_archived'
+  return isArchived ? archived(location, error) : error
+}
+
+function archived(location: Pick<FileLocation, 'containerId' | 'path'>, cause?: unknown): ServiceError {
+  return new ServiceError('container_file_archived', { metadata: metadataOf(location), cause })
+}
+
+function metadataOf({ containerId, path }: Pick<FileLocation, 'containerId' | 'path'>) {
+  return { container_id: containerId, path }
+}

@@ -1,0 +1,47 @@
+const FALLBACK_NAME = 'download'
+/** The limit of most file systems. In the URL each byte takes five characters. */
+const MAX_NAME_BYTES = 255
+const NOT_PLAIN = /[^\u0020-\u007e]|["%\\]/gu
+/** attr-char of RFC 5987 §3.2.1 beside letters and digits, of what encodeURIComponent leaves as it is. */
+const NOT_ATTR_CHAR = /['()*]/g
+/**
+ * Characters that cannot be seen but change how others are: zero-width, bidirectional and other format characters
+ * (Unicode category Cf), line and paragraph separators, variation selectors and tags. U+200D joins emoji and letters of
+ * some scripts; a name that needs it is rarer than one that abuses it.
+ */
+export const INVISIBLE =
+  /\p{Cf}|\p{Zl}|\p{Zp}|[\u115f\u1160\u3164\uffa0]|\u034f|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]/gu
+
+/**
+ * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: `filename*` in
+ * UTF-8 and an ASCII fallback. It is always one header value of visible ASCII, whatever the path.
+ */
+export function attachmentNamed(path: string): string {
+  const name = attachmentName(path)
+  return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
+}
+
+/** Shows what it is: nothing in it can hide an extension or turn it around. */
+export function attachmentName(path: string): string {
+  return shorten(path.split('/').at(-1)?.replace(INVISIBLE, '_') || FALLBACK_NAME)
+}
+
+function encodeExtended(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replace(
+    NOT_ATTR_CHAR,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** Cuts to 255 bytes of UTF-8, between characters, and keeps the extension. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
+  const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? ''
+  const chars = [...name.slice(0, name.length - extension.length)]
+  let room = MAX_NAME_BYTES - extension.length
+  const tooMuch = chars.findIndex((char) => {
+    room -= Buffer.byteLength(char)
+    return room < 0
+  })
+  return chars.slice(0, tooMuch).join('') + extension
+}

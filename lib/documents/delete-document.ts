@@ -1,0 +1,37 @@
+import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
+import { deleteDocument } from '../ledger/delete-document.ts'
+import type { LedgerDependencies } from '../ledger/dependencies.ts'
+import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { Log } from '../logging.ts'
+import type { DocumentListing } from './document-listing.ts'
+import { documentNotFound } from './find-document.ts'
+import { tryToReadUsage } from './try-to-read-usage.ts'
+
+export type DeleteDocumentDependencies = LedgerDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
+
+export interface Deletion {
+  documentId: DocumentId
+  /** undefined: another request deleted it. */
+  sizeBytes: number | undefined
+  /** undefined: it could not be read. */
+  usage: StorageUsage | undefined
+}
+
+/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found */
+export async function deleteDocumentForCaller(
+  request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
+  deps: DeleteDocumentDependencies,
+  signal: AbortSignal,
+): Promise<Deletion> {
+  const { workspaceId } = request
+  const documentId = parseDocumentId(request.documentId)
+  const deleted = await deleteDocument({ workspaceId, documentId }, deps, signal)
+  if (deleted === undefined) {
+    const position = await deps.listing.positionOf(workspaceId, documentId, signal)
+    if (position === undefined) throw documentNotFound(documentId)
+  }
+  const usage = deleted?.usage ?? (await tryToReadUsage(request, deps, signal))
+  // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran beside it are not.
+  const isOwn = deleted?.usage !== undefined
+  return { documentId, sizeBytes: isOwn ? deleted.document.sizeBytes : undefined, usage }
+}

@@ -1,0 +1,32 @@
+import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+
+export type ListedDocument = Pick<WorkspaceDocument, 'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt'>
+
+/** A document's place in the order of creation; the id breaks ties. It never changes. */
+export interface ListPosition {
+  createdAt: Date
+  documentId: DocumentId
+}
+
+export type ListOrder = 'asc' | 'desc'
+
+export interface DocumentPageRequest {
+  workspaceId: WorkspaceId
+  order: ListOrder
+  /** The page begins after it; the document may be gone. */
+  after: ListPosition | undefined
+  limit: number
+}
+
+export interface DocumentListing {
+  /**
+   * Full unless it is the last page. The index lags the table by about a second: what was recorded or deleted within
+   * that time may be missing or still shown.
+   */
+  page(request: DocumentPageRequest, signal: AbortSignal): Promise<{ items: ListedDocument[]; hasMore: boolean }>
+  /** Those that exist, in no order. @param documentIds at most 100, without duplicates */
+  findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<ListedDocument[]>
+  /** @returns undefined for an id that never was a document's, or whose document was deleted long ago */
+  positionOf(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<ListPosition | undefined>
+}

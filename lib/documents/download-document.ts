@@ -1,0 +1,52 @@
+import { ServiceError } from '../errors.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { Log } from '../logging.ts'
+import { type Download, describeDownload } from './download.ts'
+import type { DocumentObjects, DownloadSigner } from './download-ports.ts'
+import { documentNotFound, findDocument } from './find-document.ts'
+
+export interface DownloadDocumentDependencies {
+  documents: Pick<DocumentRecords, 'find'>
+  documentObjects: DocumentObjects
+  downloads: DownloadSigner
+  now(): number
+}
+
+/**
+ * Looks at the record and the object before it signs, so that a missing document gets our 404 and not S3's.
+ * @throws ServiceError document_not_found, file_not_downloadable
+ */
+export async function downloadDocument(
+  request: { workspaceId: WorkspaceId; documentId: string | undefined; asOctetStream: boolean; log: Log },
+  deps: DownloadDocumentDependencies,
+  signal: AbortSignal,
+): Promise<{ document: WorkspaceDocument; download: Download }> {
+  const document = await findDocument(request, deps, signal)
+  await requireContent(document, request.log, deps, signal)
+  const { objectKey, filename: path, mimeType } = document
+  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
+  const url = await deps.downloads.signDocument(describeDownload({ objectKey, path, mimeType }, request.asOctetStream))
+  return { document, download: { url, expiresAt } }
+}
+
+async function requireContent(
+  document: WorkspaceDocument,
+  log: Log,
+  { documents, documentObjects }: DownloadDocumentDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { workspaceId, documentId } = document
+  const metadata = { document_id: documentId }
+  const object = await documentObjects.findDocumentObject(document.objectKey, signal)
+  if (object?.isArchived) {
+    const detail = 'The content was moved to archive storage and must be restored before it can be downloaded.'
+    throw new ServiceError('file_not_downloadable', { detail, metadata })
+  }
+  if (object !== undefined) return
+  // Either deleted since the record was read, which is normal, or lost, which must be reported.
+  const current = await documents.find(workspaceId, documentId, signal)
+  if (current?.attemptId !== document.attemptId) throw documentNotFound(documentId)
+  log.error('the object of a document is lost', { document_id: documentId, attempt_id: document.attemptId })
+  throw new ServiceError('file_not_downloadable', { detail: 'The content of the document is lost.', metadata })
+}

@@ -1,0 +1,17 @@
+import type { WorkspaceId } from '../ids.ts'
+import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { Log } from '../logging.ts'
+
+/** For headers that the answer can do without: a failure is logged. */
+export async function tryToReadUsage(
+  { workspaceId, log }: { workspaceId: WorkspaceId; log: Log },
+  { quota }: { quota: Pick<QuotaLedger, 'usage'> },
+  signal: AbortSignal,
+): Promise<StorageUsage | undefined> {
+  try {
+    return await quota.usage(workspaceId, signal)
+  } catch (error) {
+    log.warn('storage usage not read, request answered without it', { error })
+    return undefined
+  }
+}

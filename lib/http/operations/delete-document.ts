@@ -1,0 +1,28 @@
+import { type DeleteDocumentDependencies, deleteDocumentForCaller } from '../../documents/delete-document.ts'
+import type { Operation } from '../api-handler.ts'
+import { fileDeletedResponse, storageUsageHeaders } from '../file-response.ts'
+import { chooseDialect } from '../file-shape.ts'
+import { refuseParameters } from '../query.ts'
+
+/** DELETE /v1/files/{document_id} */
+export function deleteDocumentOperation(deps: DeleteDocumentDependencies): Operation {
+  return {
+    name: 'delete_document',
+    async handle({ event, caller: { workspaceId }, state, rateLimitPassed }) {
+      const dialect = chooseDialect(event)
+      refuseParameters(event, ['provider'])
+      await rateLimitPassed
+      const documentId = event.pathParameters?.document_id
+      const request = { workspaceId, documentId, log: state.log }
+      const deletion = await deleteDocumentForCaller(request, deps, state.deadline.signal)
+      const { sizeBytes, usage } = deletion
+      state.telemetry.annotate({ document_id: deletion.documentId, is_replayed: sizeBytes === undefined })
+      if (sizeBytes !== undefined) state.counts = { Deletions: 1, DeletedBytes: sizeBytes }
+      return {
+        statusCode: 200,
+        headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
+        body: JSON.stringify(fileDeletedResponse(deletion.documentId, dialect)),
+      }
+    },
+  }
+}

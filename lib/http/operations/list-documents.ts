@@ -1,0 +1,71 @@
+import type { DocumentListing, ListOrder } from '../../documents/document-listing.ts'
+import { type DocumentListRequest, listDocuments, listDocumentsById } from '../../documents/list-documents.ts'
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
+import type { WorkspaceId } from '../../ids.ts'
+import type { QuotaLedger } from '../../ledger/ports/quota-ledger.ts'
+import type { Operation } from '../api-handler.ts'
+import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
+import { chooseDialect, type FileShape } from '../file-shape.ts'
+import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseParameters, refuseValue } from '../query.ts'
+import type { ApiEvent } from '../request-state.ts'
+
+export interface ListDocumentsDependencies {
+  listing: DocumentListing
+  quota: Pick<QuotaLedger, 'usage'>
+}
+
+/** As in each dialect's libraries. */
+const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
+  native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
+  compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
+  compat_b: { order: 'desc', limit: { default: MAX_PAGE, max: 10_000 } },
+}
+const NOT_OFFERED = ['before_id', 'before', 'scope_id', 'provider']
+const MAX_IDS = 100
+
+/** GET /v1/files */
+export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
+  return {
+    name: 'list_documents',
+    async handle({ event, caller: { workspaceId }, state: { deadline, log }, rateLimitPassed }) {
+      const dialect = chooseDialect(event)
+      const list = readList(event, workspaceId, dialect.shape)
+      const { signal } = deadline
+      const readingUsage = rateLimitPassed.then(() => tryToReadUsage({ workspaceId, log }, deps, signal))
+      const [page, usage] = await Promise.all([list(deps, signal), readingUsage])
+      return {
+        statusCode: 200,
+        headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
+        body: JSON.stringify(fileListResponse(page, dialect)),
+      }
+    },
+  }
+}
+
+type List = (deps: ListDocumentsDependencies, signal: AbortSignal) => ReturnType<typeof listDocuments>
+
+/** Validates the whole request before anything is read. */
+function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): List {
+  refuseParameters(event, NOT_OFFERED)
+  const purpose = queryChoice(event, 'purpose', PURPOSES)
+  const order = queryChoice(event, 'order', ['asc', 'desc']) ?? ORDER_AND_LIMIT[shape].order
+  const after = readStart(event)
+  const limit = readLimit(event, ORDER_AND_LIMIT[shape].limit)
+  const ids = [...queryValues(event, 'ids[]'), ...queryValues(event, 'ids')]
+  if (ids.length > MAX_IDS) refuseValue('ids[]', `At most ${MAX_IDS} ids are allowed.`)
+  if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
+    refuseValue('ids[]', 'It cannot be combined with a cursor or a limit.')
+  }
+  // All documents were promoted, so all have this one purpose.
+  if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })
+  if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
+  return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)
+}
+
+/** `@openrouter/sdk` sends its caller's `after` along with the cursor it continues from: the cursor wins. */
+function readStart(event: ApiEvent): DocumentListRequest['after'] {
+  const cursor = queryValue(event, 'cursor') ?? queryValue(event, 'page')
+  if (cursor !== undefined) return { cursor }
+  const documentId = queryValue(event, 'after_id') ?? queryValue(event, 'after')
+  return documentId === undefined ? undefined : { documentId }
+}

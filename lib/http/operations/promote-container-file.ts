@@ -1,0 +1,50 @@
+import type { MetricValues } from '../../metrics.ts'
+import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
+import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
+import type { Operation } from '../api-handler.ts'
+import { fileResponse, storageUsageHeaders } from '../file-response.ts'
+import { chooseDialect } from '../file-shape.ts'
+import { readIdempotencyKey } from '../idempotency-key.ts'
+
+/** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
+const NEARLY_FULL = 0.9
+
+/** POST /v1/containers/{container_id}/files/{file_id}/promote (docs/openapi.yaml, promoteContainerFile) */
+export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
+  return {
+    name: 'promote_container_file',
+    async handle({ event, caller, state, rateLimitPassed }) {
+      const { deadline, log, telemetry } = state
+      const dialect = chooseDialect(event)
+      const promotion = await promoteContainerFile(
+        {
+          caller,
+          containerId: event.pathParameters?.container_id,
+          fileId: event.pathParameters?.file_id,
+          idempotencyKey: readIdempotencyKey(event),
+          rateLimitPassed,
+          deadline,
+          log,
+          telemetry,
+        },
+        deps,
+      )
+      const { document, isReplayed, usage } = promotion
+      state.counts = countsOf(promotion)
+      return {
+        statusCode: 200,
+        headers: {
+          ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
+          ...(isReplayed && { 'idempotency-replayed': 'true' }),
+        },
+        body: JSON.stringify(fileResponse(document, dialect)),
+      }
+    },
+  }
+}
+
+function countsOf({ document, isReplayed, usage }: Promotion): MetricValues {
+  if (isReplayed) return { Replays: 1 }
+  const isNearlyFull = usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull && { QuotaNearlyFull: 1 }) }
+}

@@ -1,0 +1,21 @@
+import type { ContainerFilesDependencies } from '../../containers/container-files.ts'
+import { describeContainerFile } from '../../containers/describe-container-file.ts'
+import type { ApiRequest, Operation } from '../api-handler.ts'
+import { containerFileResponse } from '../container-file-response.ts'
+
+/** GET /v1/containers/{container_id}/files/{file_id} */
+export function retrieveContainerFileOperation(deps: ContainerFilesDependencies): Operation {
+  return {
+    name: 'retrieve_container_file',
+    async handle(request) {
+      const { deadline, telemetry } = request.state
+      const { description } = await describeContainerFile(readContainerFileRequest(request), deps, deadline.signal)
+      telemetry.annotate({ container_id: description.containerId })
+      return { statusCode: 200, body: JSON.stringify(containerFileResponse(description)) }
+    },
+  }
+}
+
+export function readContainerFileRequest({ event: { pathParameters }, caller: { workspaceId } }: ApiRequest) {
+  return { workspaceId, containerId: pathParameters?.container_id, fileId: pathParameters?.file_id }
+}

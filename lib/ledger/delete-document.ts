@@ -1,0 +1,62 @@
+import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { LedgerDependencies } from './dependencies.ts'
+import { settle } from './end-attempt.ts'
+import type { DeletedDocument, WorkspaceDocument } from './ports/document-records.ts'
+import type { StorageUsage } from './ports/quota-ledger.ts'
+import type { Attempt } from './ports/reservations.ts'
+import { giveBack, releaseBytes } from './release-bytes.ts'
+
+/**
+ * Deletes record, object and counted bytes, in this order; if an earlier deletion stopped on the way, what it left. A
+ * note comes first, so that the resolver can finish the work of a process that died. Can be repeated.
+ *
+ * @param objectKey deletes the document only if it still has this object
+ * @returns what was deleted, and the usage afterwards if it is known; undefined when nothing was left to delete
+ * @throws ServiceError too_many_deletions
+ */
+export async function deleteDocument(
+  { workspaceId, documentId, objectKey }: { workspaceId: WorkspaceId; documentId: DocumentId; objectKey?: string },
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<{ document: WorkspaceDocument | DeletedDocument; usage: StorageUsage | undefined } | undefined> {
+  const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
+  if (document === undefined || ('isDeleted' in document && document.isReleased)) return undefined
+  if ((objectKey ?? document.objectKey) !== document.objectKey) return undefined
+
+  // Read after the document: a reservation exists from before the record until it is settled.
+  const reservation = await deps.reservations.find(document, signal)
+  if (reservation?.attemptId === document.attemptId) {
+    // Recorded but not settled: the reservation would be the document's second claim to its bytes.
+    await settle(reservation, deps, signal)
+  }
+
+  const deletion = { ...document, leaseExpiresAtMs: deps.now() + deps.leaseMs }
+  await deps.reservations.note('deletion', deletion, signal)
+  // After the note: if the resolver checked in between, it checks again.
+  await deps.quota.schedule(deletion, signal)
+  const usage = await completeDeletion(deletion, deps, signal)
+  return { document, usage }
+}
+
+/**
+ * Carries out a deletion that is noted, in its own process or in the resolver. Anybody may repeat it at any time. The
+ * tombstone holds the bytes while S3 deletes the object, so the ledger is only marked when that is done.
+ */
+export async function completeDeletion(
+  deletion: Attempt,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<StorageUsage | undefined> {
+  const { documents, objects, reservations } = deps
+  const deleted = await documents.delete(deletion, signal)
+  let released: { usage: StorageUsage | undefined } | undefined
+  if (deleted) {
+    await objects.discard(deletion.objectKey, signal)
+    const { releasedBy } = deleted
+    released = await (releasedBy === undefined
+      ? releaseBytes(deletion, 'deletion', deps, signal)
+      : giveBack({ ...deletion, purpose: 'deletion', releaseId: releasedBy }, deps, signal))
+  }
+  await reservations.removeNote('deletion', deletion, signal)
+  return released?.usage
+}

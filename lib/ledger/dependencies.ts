@@ -1,0 +1,24 @@
+import type { Log } from '../logging.ts'
+import type { ObjectKeys } from '../object-keys.ts'
+import type { DocumentRecords } from './ports/document-records.ts'
+import type { ObjectStore } from './ports/object-store.ts'
+import type { QuotaLedger } from './ports/quota-ledger.ts'
+import type { Reservations } from './ports/reservations.ts'
+import type { WorkspaceLedgers } from './ports/workspace-ledgers.ts'
+
+/** For promotions and deletions. */
+export interface LedgerDependencies {
+  objects: ObjectStore
+  quota: QuotaLedger
+  reservations: Reservations
+  documents: DocumentRecords
+  /** How long an attempt or release is left alone: longer than a process can live. */
+  leaseMs: number
+  now(): number
+}
+
+export interface ResolverDependencies extends LedgerDependencies {
+  workspaces: WorkspaceLedgers
+  objectKeys: ObjectKeys
+  log: Log
+}

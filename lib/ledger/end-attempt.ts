@@ -1,0 +1,44 @@
+import type { LedgerDependencies } from './dependencies.ts'
+import type { Attempt } from './ports/reservations.ts'
+import { releaseBytes } from './release-bytes.ts'
+
+/** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), even after its caller has gone. */
+const LONGEST_COPY_MS = 15 * 60 * 1000
+
+/**
+ * Ends an attempt that has reserved: fences its record, deletes its object, then gives its bytes back, so that a
+ * document never lacks its bytes and no bytes go uncounted. Anybody may repeat it at any time.
+ *
+ * @param mayCopyArrive S3 may still finish a copy that was given up: the resolver must delete it later
+ * @returns 'recorded' when the document turns out to exist: nothing is undone, and the caller must settle
+ */
+export async function undo(
+  attempt: Attempt,
+  { mayCopyArrive }: { mayCopyArrive: boolean },
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<'recorded' | 'undone'> {
+  if ((await deps.documents.fence(attempt, signal)) === 'recorded') return 'recorded'
+  // Not before the fence: the note ends in deleting the object, and the document might exist.
+  if (mayCopyArrive) await deps.reservations.note('late_copy', lateCopyOf(attempt, deps), signal)
+  // From here on the reservation alone holds the bytes.
+  await deps.quota.unmark(attempt, signal)
+  await deps.objects.discard(attempt.objectKey, signal)
+  await releaseBytes(attempt, 'undo', deps, signal)
+  return 'undone'
+}
+
+/** Ends a recorded attempt. The marker goes first: without a reservation it would mean bytes to give back. */
+export async function settle(
+  attempt: Attempt,
+  { quota, reservations }: Pick<LedgerDependencies, 'quota' | 'reservations'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await quota.unmark(attempt, signal)
+  await reservations.remove(attempt, signal)
+}
+
+/** What is noted when S3 may still write the object of an attempt that was given up. */
+export function lateCopyOf(attempt: Attempt, { now }: Pick<LedgerDependencies, 'now'>): Attempt {
+  return { ...attempt, leaseExpiresAtMs: now() + LONGEST_COPY_MS }
+}

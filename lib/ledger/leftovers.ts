@@ -1,0 +1,165 @@
+import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
+import { completeDeletion } from './delete-document.ts'
+import type { ResolverDependencies } from './dependencies.ts'
+import { lateCopyOf, settle, undo } from './end-attempt.ts'
+import type { Taking } from './ports/quota-ledger.ts'
+import type { Attempt, MarkedRelease, Reservation } from './ports/reservations.ts'
+import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
+import { completeRelease } from './release-bytes.ts'
+
+export type Resolution = 'settled' | 'released'
+
+/**
+ * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it does no
+ * harm if the process still lives after all: each step either succeeds for one of the two only, or may be repeated.
+ */
+export interface Leftover {
+  what: 'taking' | 'release' | 'reservation'
+  subject: { attemptId: AttemptId; leaseExpiresAtMs: number }
+  resolve(signal: AbortSignal): Promise<Resolution>
+}
+
+/**
+ * What has a marker comes first, one kind at a time: once its marker is gone, a reservation can be taken back like any
+ * other.
+ * @param isOver whether a lease has ended
+ */
+export function findLeftovers(
+  { takings, releases }: Pick<WorkspaceLedger, 'takings' | 'releases'>,
+  reservations: Reservation[],
+  isOver: (each: { leaseExpiresAtMs: number }) => boolean,
+  deps: ResolverDependencies,
+): Leftover[][] {
+  // What is given back by a release in the ledger is left to that release, and a claim to its taking.
+  const isPartOfMarker = ({ attemptId, purpose }: Reservation) =>
+    (purpose === 'promotion' && releases.some((release) => release.attemptId === attemptId)) ||
+    (purpose === 'claim' && takings.some((taking) => taking.attemptId === attemptId))
+  return [
+    takings.filter(isOver).map((subject) => ({
+      what: 'taking',
+      subject,
+      resolve: (signal) => resolveTaking(subject, deps, signal),
+    })),
+    releases.filter(isOver).map((subject) => ({
+      what: 'release',
+      subject,
+      resolve: (signal) => resolveRelease(subject, deps, signal),
+    })),
+    reservations
+      .filter((each) => isOver(each) && !isPartOfMarker(each))
+      .map((subject) => ({
+        what: 'reservation',
+        subject,
+        resolve: (signal) => RESOLVE[subject.purpose](subject, deps, signal),
+      })),
+  ]
+}
+
+/** A process died between taking the bytes and removing the marker. */
+async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal: AbortSignal): Promise<Resolution> {
+  const { quota, reservations, documents, objects } = deps
+  const existing = await reservationOf(taking, deps, signal)
+  if (existing?.purpose === 'promotion') {
+    await quota.unmark(taking, signal)
+    return 'settled'
+  }
+  const attempt = existing ?? withoutReservation(taking, deps)
+  const isClaimed = existing !== undefined
+  const lateCopy = lateCopyOf(attempt, deps)
+  // The document may be there all the same: the process may live, or the ledger be restored from a backup.
+  const isRecorded = (await documents.fence(attempt, signal)) === 'recorded'
+  // The claim tells the key of the object, so the note comes before it goes.
+  if (isClaimed && !isRecorded) await reservations.note('late_copy', lateCopy, signal)
+  if (isRecorded || (await reservations.fence(lateCopy, isClaimed, signal)) === 'reserved') {
+    await quota.unmark(taking, signal)
+    return 'settled'
+  }
+  await quota.release(taking, signal)
+  await objects.discard(attempt.objectKey, signal)
+  return 'released'
+}
+
+/**
+ * Read after the taking was seen: a claim is there from before the bytes are taken until the reservation takes its
+ * place.
+ */
+async function reservationOf(
+  { workspaceId, attemptId }: Taking,
+  { reservations }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<Reservation | undefined> {
+  for await (const each of reservations.list(workspaceId, signal)) {
+    const isItsOwn = each.attemptId === attemptId && (each.purpose === 'promotion' || each.purpose === 'claim')
+    if (isItsOwn) return each
+  }
+  return undefined
+}
+
+/** An attempt without an Idempotency-Key has its document id from the attempt; one with a key can never reserve now. */
+function withoutReservation(taking: Taking, { objectKeys }: ResolverDependencies): Attempt {
+  const { workspaceId, attemptId } = taking
+  const documentId = documentIdOfAttempt(attemptId)
+  return { ...taking, documentId, objectKey: objectKeys.documentObject({ workspaceId, documentId, attemptId }) }
+}
+
+/** A process died while giving bytes back. */
+async function resolveRelease(
+  release: MarkedRelease,
+  deps: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<Resolution> {
+  return (await completeRelease(release, deps, signal)) === undefined ? 'settled' : 'released'
+}
+
+type Resolve = (reservation: Reservation, deps: ResolverDependencies, signal: AbortSignal) => Promise<Resolution>
+
+/** An item of Reservations that nobody has removed. */
+const RESOLVE: Record<Reservation['purpose'], Resolve> = {
+  async promotion(reservation, deps, signal) {
+    if (reservation.releasedBy !== undefined) {
+      // The release's marker was there before the bytes were handed over, and goes when they are given back. It is
+      // gone, so they were.
+      await deps.reservations.remove(reservation, signal)
+      return 'settled'
+    }
+    if ((await undo(reservation, { mayCopyArrive: true }, deps, signal)) === 'undone') return 'released'
+    await settle(reservation, deps, signal)
+    return 'settled'
+  },
+
+  async claim(claim, { reservations }, signal) {
+    await reservations.fence(claim, true, signal)
+    return 'settled'
+  },
+
+  async fence(fence, deps, signal) {
+    await discardUnlessRecorded(fence, deps, signal)
+    await deps.reservations.remove(fence, signal)
+    return 'settled'
+  },
+
+  async late_copy(note, deps, signal) {
+    await discardUnlessRecorded(note, deps, signal)
+    await deps.reservations.removeNote('late_copy', note, signal)
+    return 'settled'
+  },
+
+  /** A deletion that failed while its document was there is not carried out later: who asked for it was told so. */
+  async deletion(note, deps, signal) {
+    if ((await deps.documents.find(note.workspaceId, note.documentId, signal)) !== undefined) {
+      await deps.reservations.removeNote('deletion', note, signal)
+      return 'settled'
+    }
+    return (await completeDeletion(note, deps, signal)) === undefined ? 'settled' : 'released'
+  },
+}
+
+/** The attempt may live after all, and its document may be there. */
+async function discardUnlessRecorded(
+  attempt: Attempt,
+  { documents, objects }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await documents.fence(attempt, signal)) === 'recorded') return
+  await objects.discard(attempt.objectKey, signal)
+}

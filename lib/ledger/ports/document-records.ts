@@ -1,0 +1,61 @@
+import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { Attempt, MarkedRelease, Release } from './reservations.ts'
+
+export interface WorkspaceDocument {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  attemptId: AttemptId
+  objectKey: string
+  filename: FilePath
+  mimeType: string
+  sizeBytes: number
+  createdAt: Date
+  containerId: ContainerId
+  /** Id of the API key that promoted it. */
+  createdBy: string
+  /** The first version of the ledger that counts its bytes. */
+  countedFrom: number
+}
+
+export type RecordOutcome =
+  | 'recorded'
+  /** This attempt was given up (see fence) and must undo its work. */
+  | 'fenced'
+  /** Another attempt has made this document, whether or not it was deleted since. */
+  | 'taken'
+
+export interface DocumentRecords {
+  /** From here on the promotion has succeeded. Opens: sent once. */
+  record(document: WorkspaceDocument, signal: AbortSignal): Promise<RecordOutcome>
+  /**
+   * Makes sure that the attempt can never record its document, or finds that it has.
+   * @returns 'recorded' when its document is there or has been deleted since; 'fenced' when it never will be
+   */
+  fence(attempt: Attempt, signal: AbortSignal): Promise<'recorded' | 'fenced'>
+  find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
+  /** The same, or what is remembered of a deleted document for a day. */
+  findEvenDeleted(
+    workspaceId: WorkspaceId,
+    documentId: DocumentId,
+    signal: AbortSignal,
+  ): Promise<WorkspaceDocument | DeletedDocument | undefined>
+  /**
+   * Turns the attempt's document into a tombstone, which holds its bytes until they are given back.
+   * @returns the release that has its bytes, if there is one yet; undefined when they were given back
+   */
+  delete(document: DocumentOfAttempt, signal: AbortSignal): Promise<{ releasedBy: ReleaseId | undefined } | undefined>
+  /** Hands the bytes of a tombstone over to a release. @returns the release that has them; undefined: they were given back */
+  handOver(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
+  /** The release has given the bytes back: lets the tombstone expire in a day. */
+  expire(release: Pick<Release, 'workspaceId' | 'documentId' | 'releaseId'>, signal: AbortSignal): Promise<void>
+}
+
+export type DocumentOfAttempt = Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId'>
+
+export interface DeletedDocument extends DocumentOfAttempt {
+  objectKey: string
+  sizeBytes: number
+  /** Whether its bytes were given back. */
+  isReleased: boolean
+  isDeleted: true
+}

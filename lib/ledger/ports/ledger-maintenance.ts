@@ -1,0 +1,39 @@
+import type { WorkspaceId } from '../../ids.ts'
+import type { WorkspaceLedger, WorkspaceLedgers } from './workspace-ledgers.ts'
+
+export interface DueWorkspace {
+  workspaceId: WorkspaceId
+  /** When it was due, ms since 1970. */
+  checkDueAtMs: number
+}
+
+/** One of several parts of a table that are read in parallel, starting after a workspace. */
+export interface TableSegment {
+  segment: number
+  totalSegments: number
+  after?: WorkspaceId | undefined
+}
+
+export interface LedgerMaintenance extends WorkspaceLedgers {
+  /** The ids of all workspaces, in a stable order. @param segment omitted: all */
+  list(signal: AbortSignal, segment?: TableSegment): AsyncIterable<WorkspaceId>
+  /** In no order. @throws Error at the first ledger that cannot be read */
+  readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  /** The shards of the index of due workspaces. A workspace never changes its shard. */
+  readonly shards: readonly number[]
+  /** A shard's due workspaces, the longest due first, in pages. May lag: the ledger itself tells whether one is due. */
+  listDue(due: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<DueWorkspace[]>
+  /**
+   * Changes the used bytes by the drift found at a version of the ledger, whatever has changed since, and only once,
+   * however often it is sent and by however many audits. Makes the ledger if there was none.
+   * @returns false when the ledger has been replaced since
+   */
+  correct(workspaceId: WorkspaceId, drift: Drift, signal: AbortSignal): Promise<boolean>
+}
+
+export interface Drift {
+  usedBytes: number
+  expectedBytes: number
+  /** The version of the ledger that had the drift, and the last one seen since. Missing: there was no ledger. */
+  at?: { version: number; lastVersion: number }
+}

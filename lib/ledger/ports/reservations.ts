@@ -1,0 +1,84 @@
+import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { OnUnreadable } from './unreadable-item.ts'
+
+/** One try to make a document. Each writes an object of its own. */
+export interface Attempt {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  attemptId: AttemptId
+  sizeBytes: number
+  objectKey: string
+  /** From then on (ms since 1970) nobody works on it any more, and anybody may resolve it. */
+  leaseExpiresAtMs: number
+  /** The first version of the ledger that counts the bytes; unknown before they are taken. */
+  countedFrom?: number
+}
+
+/** Bytes about to be given back: those of an attempt being undone, or of a document being deleted. */
+export interface Release {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  /** Whose bytes they are. */
+  attemptId: AttemptId
+  releaseId: ReleaseId
+  purpose: 'undo' | 'deletion'
+  sizeBytes: number
+  leaseExpiresAtMs: number
+}
+
+/** A release as the ledger has marked it. */
+export type MarkedRelease = Release & {
+  /** A version of the ledger that has its marker: the bytes are counted up to it. */
+  markedIn: number
+}
+
+/**
+ * A `claim` keeps the document's other attempts out before this one takes its bytes. A `promotion` holds the bytes of
+ * an attempt under way. A `fence` stands in its place where a dead attempt may never reserve. Notes are beside them: a
+ * `deletion` names a document that somebody has begun to delete, a `late_copy` an object that S3 may still write after
+ * its promotion was given up.
+ */
+export type ReservationPurpose = 'claim' | 'promotion' | 'fence' | Note
+export type Note = 'deletion' | 'late_copy'
+
+/** An item of the Reservations table. */
+export interface Reservation extends Attempt {
+  purpose: ReservationPurpose
+  /** The release that the bytes were handed over to. */
+  releasedBy: ReleaseId | undefined
+}
+
+/** One item per attempt, which holds the bytes once the marker is gone from the ledger; and notes beside them. */
+export interface Reservations {
+  /**
+   * Opens: sent once. Attempts at the same document meet here, before they take any bytes.
+   * @param dead a claim to be replaced: its attempt can then never reserve
+   * @returns the reservation or claim that is in the way; undefined when the claim is this attempt's
+   */
+  claim(attempt: Attempt, signal: AbortSignal, dead?: Attempt): Promise<Reservation | undefined>
+  /**
+   * Opens: sent once. A reservation of this attempt that is there was made by this very call.
+   * @param isClaimed succeeds only while the attempt has its claim; otherwise, only while nothing is there
+   * @returns 'refused' when there is no reservation and never will be; 'throttled' when there is none
+   */
+  reserve(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'reserved' | 'refused' | 'throttled'>
+  find(
+    document: { workspaceId: WorkspaceId; documentId: DocumentId },
+    signal: AbortSignal,
+  ): Promise<Reservation | undefined>
+  /**
+   * Makes sure that the attempt can never reserve, by removing its claim or, for as long as the lease, by taking the
+   * place of its reservation; or finds that it has.
+   */
+  fence(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'fenced' | 'reserved'>
+  /** Hands the bytes over to a release. @returns the release that has them; undefined when there is no reservation */
+  handOver(release: Release, signal: AbortSignal): Promise<ReleaseId | undefined>
+  /** Its document is recorded, or its bytes were given back or never taken. Does nothing if it is gone. */
+  remove(attempt: Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId'>, signal: AbortSignal): Promise<void>
+  /** Whoever checks the workspace after its lease goes on with it. */
+  note(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
+  /** Unless it was left anew, with another lease. */
+  removeNote(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
+  /** All of a workspace's, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<Reservation>
+}

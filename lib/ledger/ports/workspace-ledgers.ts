@@ -1,0 +1,39 @@
+import type { WorkspaceId } from '../../ids.ts'
+import type { StorageUsage, Taking } from './quota-ledger.ts'
+import type { MarkedRelease } from './reservations.ts'
+
+/** The ledger of one workspace, from one read. */
+export interface WorkspaceLedger extends StorageUsage {
+  workspaceId: WorkspaceId
+  takings: Taking[]
+  releases: MarkedRelease[]
+  /** Grows with every change of the counter: between two reads of the same version there was none. */
+  version: number
+  /** How many reservations were undone: such attempts leave no other trace. */
+  undone: number
+  /** When the resolver will check its reservations; undefined: there are none. */
+  checkDueAtMs: number | undefined
+}
+
+export interface WorkspaceLedgers {
+  /** @throws Error when the item cannot be read */
+  read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
+  /**
+   * Keeps a due workspace for one process: for others it is due again when the lease ends, whatever happens to this one.
+   * @returns the ledger after that; undefined when somebody else keeps it, or has set its next check
+   */
+  lease(
+    workspaceId: WorkspaceId,
+    lease: { seenMs: number; untilMs: number },
+    signal: AbortSignal,
+  ): Promise<WorkspaceLedger | undefined>
+  /**
+   * Sets the next check of a workspace, unless somebody else has set it since.
+   * @param check.nextMs undefined: never, unless the ledger has changed since that version
+   */
+  reschedule(
+    workspaceId: WorkspaceId,
+    check: { seenMs: number } & ({ nextMs: number } | { nextMs: undefined; version: number }),
+    signal: AbortSignal,
+  ): Promise<void>
+}

@@ -1,0 +1,123 @@
+import pMap from 'p-map'
+import { ServiceError } from '../errors.ts'
+import type { ResolverDependencies } from './dependencies.ts'
+import type { DueWorkspace, LedgerMaintenance } from './ports/ledger-maintenance.ts'
+import { UnreadableItemError } from './ports/unreadable-item.ts'
+import { type ResolverBounds, resolveWorkspace, type WorkspaceReport } from './resolve-workspace.ts'
+
+export interface ResolverRun extends Omit<ResolverBounds, 'leaseUntilMs'> {
+  /** Shards of the index of due workspaces; omitted: all. Other runs have the other shards. */
+  shards?: readonly number[]
+  /** When this run is certainly over, ms since 1970: until then nobody else takes up its workspaces. */
+  endsAtMs?: number
+}
+
+export interface ResolverReport extends Omit<WorkspaceReport, 'isElsewhere'> {
+  /** Those that were due and were taken up, whether or not that succeeded. */
+  workspaces: number
+  /** Those that another run or a request took up first. */
+  elsewhere: number
+  /** Those that had been due for longer than {@link PUNCTUAL_MS}. */
+  overdue: number
+  /** For how long the first of them had been due. */
+  oldestOverdueMs: number
+  /** Shards that could not be listed. */
+  unlisted: number
+}
+
+/** In one run, over all its shards. */
+const WORKSPACES_AT_ONCE = 64
+/** A run begins every minute: nothing waits for longer than a minute and a half unless a run did not get to it. */
+const PUNCTUAL_MS = 90_000
+/** No run takes longer. */
+const LONGEST_RUN_MS = 60_000
+const PUT_OFF_MS = 10 * 60 * 1000
+
+/**
+ * Resolves what dead processes have left in all workspaces that are due, the longest due first. One that fails is
+ * logged and put off. When the signal aborts, the run ends with what it has done so far; the rest stays due and comes
+ * first next time.
+ */
+export async function resolveExpiredReservations(
+  { shards, endsAtMs, ...bounds }: ResolverRun,
+  deps: ResolverDependencies & { workspaces: LedgerMaintenance },
+  signal: AbortSignal,
+): Promise<ResolverReport> {
+  const startedAtMs = deps.now()
+  const leaseUntilMs = endsAtMs ?? startedAtMs + LONGEST_RUN_MS
+  const ownShards = shards ?? deps.workspaces.shards
+  const report: ResolverReport = {
+    workspaces: 0,
+    elsewhere: 0,
+    overdue: 0,
+    oldestOverdueMs: 0,
+    unlisted: 0,
+    settled: 0,
+    released: 0,
+    failed: 0,
+    unreadable: 0,
+    oldestMs: 0,
+    isComplete: true,
+  }
+  const concurrency = Math.ceil(WORKSPACES_AT_ONCE / ownShards.length)
+  await Promise.all(ownShards.map((shard) => pMap(eachDue(shard), resolveOne, { concurrency })))
+  return report
+
+  /** A failure to list ends the shard, once the work under way on its workspaces has ended. */
+  async function* eachDue(shard: number): AsyncGenerator<DueWorkspace> {
+    try {
+      for await (const page of deps.workspaces.listDue({ shard, nowMs: startedAtMs }, signal)) {
+        for (const { checkDueAtMs } of page) {
+          const overdueMs = startedAtMs - checkDueAtMs
+          if (overdueMs > PUNCTUAL_MS) report.overdue++
+          report.oldestOverdueMs = Math.max(report.oldestOverdueMs, overdueMs)
+        }
+        for (const due of page) {
+          signal.throwIfAborted()
+          yield due
+        }
+      }
+    } catch (error) {
+      report.isComplete = false
+      if (signal.aborted) return
+      report.unlisted++
+      deps.log.error('due workspaces not listed, left to a later run', { shard, error })
+    }
+  }
+
+  async function resolveOne(due: DueWorkspace): Promise<void> {
+    try {
+      addTo(report, await resolveWorkspace(due.workspaceId, { ...bounds, leaseUntilMs }, deps, signal))
+    } catch (error) {
+      if (signal.aborted) {
+        report.isComplete = false
+        return
+      }
+      report.workspaces++
+      report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
+      deps.log.error('workspace not resolved, left to a later run', { workspace_id: due.workspaceId, error })
+      // A store recovers sooner than that, and would not take this write meanwhile.
+      if (!isStoreInTrouble(error)) await putOff(due)
+    }
+  }
+
+  /** Nothing changes until somebody repairs it: it must not hold up the others. */
+  async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
+    try {
+      await deps.workspaces.reschedule(workspaceId, { seenMs, nextMs: deps.now() + PUT_OFF_MS }, signal)
+    } catch (error) {
+      deps.log.error('workspace not put off', { workspace_id: workspaceId, error })
+    }
+  }
+}
+
+function isStoreInTrouble(error: unknown): boolean {
+  return error instanceof ServiceError && error.reason === 'service_unavailable'
+}
+
+function addTo(report: ResolverReport, { oldestMs, isComplete, isElsewhere, ...counts }: WorkspaceReport): void {
+  report[isElsewhere ? 'elsewhere' : 'workspaces']++
+  for (const [name, count] of Object.entries(counts)) report[name as keyof typeof counts] += count
+  report.oldestMs = Math.max(report.oldestMs, oldestMs)
+  report.isComplete &&= isComplete
+}

@@ -1,0 +1,156 @@
+import pMap from 'p-map'
+import type { WorkspaceId } from '../ids.ts'
+import type { Log } from '../logging.ts'
+import type { ResolverDependencies } from './dependencies.ts'
+import { findLeftovers, type Leftover } from './leftovers.ts'
+import type { Reservation } from './ports/reservations.ts'
+import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
+
+export interface ResolverBounds {
+  maxResolutions: number
+  /** So that one that hangs does not take the time of the others. */
+  timeoutEachMs?: number
+  /** Keeps the workspace until then (ms since 1970), when this run is certainly over. */
+  leaseUntilMs: number
+  /** Leaves alone what ended more recently than that: this process's clock may be wrong. */
+  graceMs?: number
+}
+
+export interface WorkspaceReport {
+  settled: number
+  released: number
+  failed: number
+  /** Items in a form that this service does not write. */
+  unreadable: number
+  /** How long ago the oldest lease ended; 0: none has. */
+  oldestMs: number
+  /** Whether all leftovers were dealt with. */
+  isComplete: boolean
+  /** Another run or a request keeps the workspace or has set its next check. */
+  isElsewhere?: true
+}
+
+/** What a run has found and done in one workspace. */
+interface Run {
+  report: WorkspaceReport
+  /** How long ago the oldest lease ended among those that failed. */
+  oldestFailedMs: number
+  reservations: Reservation[]
+  /**
+   * All leases are judged as of then: a write whose lease ends later may still have been in flight when its effect was
+   * looked for.
+   */
+  asOfMs: number
+  timeoutEachMs: number
+  log: Log
+}
+
+/** In one workspace. */
+const RESOLUTIONS_AT_ONCE = 16
+const SHORTEST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 10 * 60 * 1000
+
+/**
+ * Resolves all leftovers in one workspace whose lease is over, if the workspace is due. A failure is logged and left to
+ * a later run. Safe to run twice at once, and beside an owner that wakes up late (docs/reliability.md).
+ */
+export async function resolveWorkspace(
+  workspaceId: WorkspaceId,
+  { maxResolutions, timeoutEachMs = Number.POSITIVE_INFINITY, leaseUntilMs, graceMs = 0 }: ResolverBounds,
+  deps: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<WorkspaceReport> {
+  const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
+  const log = deps.log.with({ workspace_id: workspaceId })
+  const run: Run = { report, oldestFailedMs: 0, reservations: [], asOfMs: deps.now() - graceMs, timeoutEachMs, log }
+  const before = await deps.workspaces.read(workspaceId, signal)
+  if (before === undefined) return report
+  const dueAtMs = before.checkDueAtMs
+  if (dueAtMs === undefined || dueAtMs > deps.now()) return { ...report, isElsewhere: true }
+  await readReservations(workspaceId, run, deps, signal)
+
+  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= run.asOfMs
+  if (![...before.takings, ...before.releases, ...run.reservations].some(isOver)) {
+    await reschedule(before, dueAtMs, run, deps, signal)
+    return report
+  }
+
+  // Markers are read after the reservations: one that is still there may have no counterpart yet; for one that is gone,
+  // the counterpart was written. The version is the earlier one, so that no later change is missed.
+  const ledger = await deps.workspaces.lease(workspaceId, { seenMs: dueAtMs, untilMs: leaseUntilMs }, signal)
+  if (ledger === undefined) return { ...report, isElsewhere: true }
+  // Leases begun here end with the run, so that the next one may finish the work.
+  const ownDeps = { ...deps, leaseMs: Math.max(0, leaseUntilMs - deps.now()) }
+  for (const leftovers of findLeftovers(ledger, run.reservations, isOver, ownDeps)) {
+    const room = Math.max(0, maxResolutions - (report.settled + report.released + report.failed))
+    if (leftovers.length > room) report.isComplete = false
+    const now = leftovers.slice(0, room)
+    await pMap(now, (each) => resolveOne(each, run, deps, signal), { concurrency: RESOLUTIONS_AT_ONCE })
+  }
+  await reschedule({ ...ledger, version: before.version }, leaseUntilMs, run, deps, signal)
+  return report
+}
+
+async function readReservations(
+  workspaceId: WorkspaceId,
+  { report, reservations, log }: Run,
+  deps: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const onUnreadable = (error: Error) => {
+    report.unreadable++
+    log.error('unreadable reservation skipped', { error })
+  }
+  for await (const each of deps.reservations.list(workspaceId, signal, onUnreadable)) reservations.push(each)
+}
+
+async function resolveOne(
+  { what, subject, resolve }: Leftover,
+  run: Run,
+  { now }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { report, timeoutEachMs, log } = run
+  const fields = { what, attempt_id: subject.attemptId }
+  const overdueMs = now() - subject.leaseExpiresAtMs
+  report.oldestMs = Math.max(report.oldestMs, overdueMs)
+  try {
+    const bounded = Number.isFinite(timeoutEachMs) ? [signal, AbortSignal.timeout(timeoutEachMs)] : [signal]
+    const resolution = await resolve(AbortSignal.any(bounded))
+    report[resolution]++
+    log.info('leftover resolved', { ...fields, resolution })
+  } catch (error) {
+    report.failed++
+    run.oldestFailedMs = Math.max(run.oldestFailedMs, overdueMs)
+    log.error('leftover not resolved, left to a later run', { ...fields, error })
+  }
+}
+
+/** Sets the next check: none, if nothing is left and nothing has changed since the ledger was first read. */
+async function reschedule(
+  { workspaceId, takings, releases, version }: WorkspaceLedger,
+  seenMs: number,
+  run: Run,
+  { workspaces, now, leaseMs }: ResolverDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = [...takings, ...releases, ...run.reservations]
+  const isQuiet = all.length === 0 && run.report.unreadable === 0
+  // Those judged as running: one that has ended since is due at once.
+  const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > run.asOfMs)
+  const next = isQuiet ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, run, now(), leaseMs) }
+  await workspaces.reschedule(workspaceId, { seenMs, ...next }, signal)
+}
+
+/**
+ * The end of the next lease. Failures are put off for longer each time, by a quarter of the time since their lease
+ * ended, so that they hold up nobody; no state need be kept for that.
+ */
+function nextCheckMs(running: number[], { report, oldestFailedMs }: Run, nowMs: number, leaseMs: number): number {
+  if (report.failed > 0) {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, oldestFailedMs / 4))
+    return Math.min(...running, Math.round(nowMs + pauseMs))
+  }
+  if (!report.isComplete) return nowMs + SHORTEST_PAUSE_MS
+  return Math.min(...running, nowMs + leaseMs)
+}

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { formatFileId } from '../../lib/ids.ts'
+import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
+import type { AnyResponse } from '../support/api/openapi.ts'
+import { reasonOf } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+
+let api: ReturnType<typeof createTestApi>
+beforeEach(() => {
+  api = createTestApi({ rateLimiter: UNLIMITED })
+})
+
+const list = (query: Record<string, string> = {}, headers = {}, container = CONTAINER) =>
+  api.call('list_container_files', { parameters: { container_id: container }, query, headers })
+const of = (path: string, container = CONTAINER) => ({
+  parameters: { container_id: container, file_id: formatFileId(path) },
+})
+const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
+const FILE = {
+  id: formatFileId(PATH),
+  object: 'container.file',
+  container_id: CONTAINER,
+  path: PATH,
+  bytes: CSV.length,
+  created_at: Date.parse('2026-11-21T09:38:35Z') / 1000,
+  source: 'assistant',
+}
+
+describe('GET /v1/containers/{c}/files', () => {
+  it.each([
+    ['native', {}],
+    ['compat_a', { 'anthropic-version': '2026-10-21' }],
+    ['compat_b', OPENAI],
+  ])('lists the files in the one shape there is, in %s, too', async (_, headers) => {
+    const response = await list({}, headers)
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({
+      object: 'list',
+      data: [FILE],
+      first_id: FILE.id,
+      last_id: FILE.id,
+      has_more: false,
+    })
+  })
+
+  it('lists by path, page by page, each file once, without what no file id stands for', async () => {
+    api.objects.sandbox.clear()
+    const paths = ['a.txt', 'b/1', 'b/2', 'b+c d%.txt', 'z', 'é.txt', '結果.txt', '📄']
+    for (const path of [...paths, '', 'dir/', 'x//y', 'a/../b', './c', '/rooted', 'tab\there', 'dir/sub/']) {
+      api.putFile(path, CSV)
+    }
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await list({ limit: '3', ...(after && { after }) })
+      const { data, has_more, last_id } = page.body as { data: object[]; has_more: boolean; last_id: string }
+      if (has_more) expect(data).toHaveLength(3)
+      seen.push(...pathsOf(page))
+      after = has_more ? last_id : undefined
+    } while (after)
+    expect(seen).toEqual(paths.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+  })
+
+  it('goes on behind a file that is gone', async () => {
+    const gone = formatFileId('output/a')
+    expect(pathsOf(await list({ after: gone }))).toEqual([PATH])
+    expect(pathsOf(await list({ after: formatFileId(PATH) }))).toEqual([])
+  })
+
+  it('pages by 20 for the library that expects it, by 100 for others', async () => {
+    for (let i = 0; i < 120; i++) api.putFile(`f${String(i).padStart(3, '0')}`, CSV)
+    expect(pathsOf(await list({}, OPENAI))).toHaveLength(20)
+    expect(pathsOf(await list())).toHaveLength(100)
+  })
+
+  it("is an empty list for a container that nobody knows, and for another workspace's", async () => {
+    api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
+    for (const container of ['unknown', 'sess_2']) {
+      expect((await list({}, {}, container)).body).toEqual({
+        object: 'list',
+        data: [],
+        first_id: null,
+        last_id: null,
+        has_more: false,
+      })
+    }
+  })
+
+  it.each<[string, Record<string, string>, string]>([
+    ['a limit of 0', { limit: '0' }, 'invalid_limit'],
+    ['a limit above 1,000', { limit: '1001' }, 'invalid_limit'],
+    ['a malformed id', { after: 'cfile_' }, 'invalid_file_id'],
+    ['a document id', { after: 'file_1' }, 'invalid_file_id'],
+    ['a broken cursor', { after: 'cursor_+' }, 'invalid_cursor'],
+    ['a path out of the container', { after: formatFileId('../x') }, 'invalid_file_id'],
+    ['another order', { order: 'desc' }, 'unsupported_parameter'],
+    ['another direction', { before: 'cfile_YQ' }, 'unsupported_parameter'],
+  ])('is 400 for %s', async (_, query, reason) => {
+    const response = await list(query)
+    expect([response.status, reasonOf(response)]).toEqual([400, reason])
+  })
+
+  it.each([
+    ['before', 'x', 'This operation does not support the parameter before.'],
+    ['before_id', 'x', 'This operation does not support the parameter before_id.'],
+    ['provider', 'x', 'This operation does not support the parameter provider.'],
+    [
+      'order',
+      'desc',
+      'This operation does not support the parameter order. Files are listed by ascending path: only asc is allowed.',
+    ],
+  ])('names the parameter %s that is not offered', async (parameter, value, detail) => {
+    const response = await list({ [parameter]: value })
+    const metadata = { reason: 'unsupported_parameter', parameter, detail }
+    expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+  })
+
+  it('is 400 for what is no container id', async () => {
+    expect(reasonOf(await list({}, {}, '../ws_2/sess_2'))).toBe('invalid_container_id')
+  })
+})
+
+describe('GET /v1/containers/{c}/files/{f}', () => {
+  it('shows a file, archived or not', async () => {
+    expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
+    const key = `sandboxes/ws_1/${CONTAINER}/${PATH}`
+    api.objects.sandbox.set(key, { bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' })
+    expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
+  })
+
+  it.each([
+    ['missing.txt', CONTAINER, 404, 'container_file_not_found'],
+    [PATH, 'unknown', 404, 'container_not_found'],
+    ['../x', CONTAINER, 400, 'invalid_file_id'],
+  ])('for %s in %s is %i %s', async (path, container, status, reason) => {
+    const response = await api.call('retrieve_container_file', of(path, container))
+    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+  })
+})
+
+describe('GET /v1/containers/{c}/files/{f}/content', () => {
+  it('redirects to a presigned URL of the object', async () => {
+    const { status, headers } = await api.call('download_container_file', of(PATH))
+    expect(status).toBe(302)
+    const url = new URL(headers.location ?? '')
+    expect([url.hostname, url.pathname]).toEqual(['sandboxes.example', `/sandboxes/ws_1/${CONTAINER}/${PATH}`])
+    expect(url.searchParams.get('type')).toBe('text/csv')
+  })
+
+  it('tells the type by the extension when none is stored', async () => {
+    api.putFile('a.pdf', CSV)
+    const { headers } = await api.call('download_container_file', of('a.pdf'))
+    expect(new URL(headers.location ?? '').searchParams.get('type')).toBe('application/pdf')
+  })
+
+  it.each([
+    ['missing.txt', CONTAINER, 404, 'container_file_not_found'],
+    [PATH, 'sess_2', 404, 'container_not_found'],
+    ['old.bin', CONTAINER, 404, 'container_file_archived'],
+  ])('for %s in %s is %i %s, and signs nothing', async (path, container, status, reason) => {
+    api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
+    const key = `sandboxes/ws_1/${CONTAINER}/old.bin`
+    api.objects.sandbox.set(key, { bytes: CSV, contentType: undefined, storageClass: 'GLACIER' })
+    const sign = vi.spyOn(api.dependencies.downloads, 'signContainerFile')
+    const response = await api.call('download_container_file', of(path, container))
+    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+    expect(sign).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
+import { useDocumentsApi } from '../support/api/documents-api.ts'
+import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { NOW_MS } from '../support/api/test-api.ts'
+
+const files = useDocumentsApi()
+const { record, download } = files
+
+describe('GET /v1/files/{id}/content', () => {
+  it('redirects to a presigned URL of the object, an attachment of its type and name, and says until when', async () => {
+    const document = await record(1)
+    const response = await download(document.documentId)
+    expect(response).toMatchObject({
+      status: 302,
+      headers: { 'cache-control': 'no-store', vary: `${COMMON_HEADERS.vary}, Accept` },
+      body: { url: response.headers.location, expires_at: new Date(NOW_MS + 120_000).toISOString() },
+    })
+    const url = new URL(response.headers.location ?? '')
+    expect([url.hostname, url.pathname]).toEqual(['documents.example', `/${document.objectKey}`])
+    expect(url.searchParams.get('type')).toBe('text/csv')
+    expect(url.searchParams.get('disposition')).toBe(`attachment; filename="report.csv"; filename*=UTF-8''report.csv`)
+  })
+
+  it('gives each of many at once its own object, type and name, for one caller and for several', async () => {
+    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
+    const types = ['text/csv', 'text/html', 'application/pdf', 'image/png']
+    const documents = await Promise.all(
+      types.map((mimeType, index) => {
+        const workspaceId = (index % 2 === 0 ? 'ws_1' : 'ws_2') as WorkspaceId
+        return record(index, { workspaceId, mimeType, filename: `output/${index}.bin` as FilePath })
+      }),
+    )
+    const signed = await Promise.all(
+      documents.map(async ({ workspaceId, documentId }) => {
+        const { headers } = await download(
+          documentId,
+          workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {},
+        )
+        const { pathname, searchParams } = new URL(headers.location ?? '')
+        return [pathname, searchParams.get('type'), searchParams.get('disposition')?.slice(0, 28)]
+      }),
+    )
+    expect(signed).toEqual(
+      documents.map(({ objectKey, mimeType }, index) => [
+        `/${objectKey}`,
+        mimeType,
+        `attachment; filename="${index}.bin"`.slice(0, 28),
+      ]),
+    )
+  })
+
+  it('says application/octet-stream to whoever accepts nothing else', async () => {
+    const { documentId } = await record(1)
+    const { headers } = await download(documentId, { accept: 'application/octet-stream' })
+    expect(new URL(headers.location ?? '').searchParams.get('type')).toBe('application/octet-stream')
+  })
+
+  it.each([undefined, 'text/html\r\nx-evil: 1', 'x', `text/${'x'.repeat(300)}`])(
+    'says application/octet-stream instead of the type %j',
+    async (mimeType) => {
+      const { documentId } = await record(1, { mimeType: mimeType as string })
+      const { headers } = await download(documentId)
+      expect(new URL(headers.location ?? '').searchParams.get('type')).toBe('application/octet-stream')
+    },
+  )
+
+  it.each([
+    [
+      'is archived',
+      'archive storage',
+      (key: string) =>
+        files.api.objects.documents.set(key, {
+          bytes: Buffer.alloc(8),
+          contentType: undefined,
+          storageClass: 'GLACIER',
+        }),
+    ],
+    ['is lost', 'lost', (key: string) => files.api.objects.documents.delete(key)],
+  ])('is our 404 when the content %s', async (_, detail, change) => {
+    const { documentId, objectKey } = await record(1)
+    change(objectKey)
+    const response = await download(documentId)
+    expect(response).toMatchObject({
+      status: 404,
+      body: { error: { metadata: { reason: 'file_not_downloadable', detail: expect.stringContaining(detail) } } },
+    })
+    expect(response.body).toMatchObject({ error: { metadata: { document_id: documentId } } })
+    const message = 'the object of a document is lost'
+    const lost = expect.objectContaining({ level: 'error', message, document_id: documentId })
+    expect(files.api.logged.filter(({ level }) => level === 'error')).toEqual(detail === 'lost' ? [lost] : [])
+  })
+
+  it('is a plain 404 when the document is deleted between the two looks', async () => {
+    const document = await record(1)
+    vi.spyOn(files.api.objects, 'findDocumentObject').mockImplementation(async () => {
+      files.api.documents.documents.clear()
+      return undefined
+    })
+    expect(reasonOf(await download(document.documentId))).toBe('document_not_found')
+    expect(files.api.logged.some(({ level }) => level === 'error')).toBe(false)
+  })
+
+  it("is 404 for another workspace's document, and signs nothing", async () => {
+    const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
+    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
+    expect((await download(foreign.documentId)).status).toBe(404)
+    expect(sign).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
+import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
+import { ServiceError } from '../../lib/errors.ts'
+import { formatFileId } from '../../lib/ids.ts'
+import { functionOf, OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
+import { COMMON_HEADERS } from '../support/api/promotion-answers.ts'
+import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+
+/** A request that succeeds, unless something of its own stands in the way. */
+async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
+  const api = createTestApi(change)
+  const { body } = await api.promote({})
+  const parameters = {
+    document_id: (body as { id: string }).id,
+    container_id: CONTAINER,
+    file_id: formatFileId(PATH),
+  }
+  return { ...api, parameters }
+}
+
+it('there is a handler for every function behind the gateway', () => {
+  const names = API_FUNCTIONS.map(({ name }) => name)
+  expect(Object.keys(createTestApi().handlers).toSorted(), 'test/support/api/operations.ts').toEqual(names.toSorted())
+})
+
+describe.each(OPERATION_NAMES)('%s', (name) => {
+  const { success, facts } = OPERATIONS[name]
+  const permission = functionOf(OPERATIONS[name]).permission as Permission
+
+  it('is done for a management key, and for a standard key with its one permission', async () => {
+    const api = await prepare()
+    const token = api.apiKeys.add({ permissions: [permission], keyId: 'key_one' })
+    for (const each of [token, api.managementToken]) {
+      const headers = { Authorization: `Bearer ${each}` }
+      expect((await api.call(name, { parameters: api.parameters, headers })).status).toBe(success)
+    }
+  })
+
+  it('is 403 for a key with every other permission, and changes nothing', async () => {
+    const api = await prepare()
+    const others = PERMISSIONS.filter((other) => other !== permission)
+    const headers = { Authorization: `Bearer ${api.apiKeys.add({ permissions: others, keyId: 'key_other' })}` }
+    const response = await api.call(name, { parameters: { ...api.parameters, file_id: 'malformed' }, headers })
+    expect(response).toMatchObject({
+      status: 403,
+      body: { error: { metadata: { reason: 'permission_denied', required_permission: permission } } },
+    })
+    expect(api.documents.documents.size).toBe(1)
+  })
+
+  it('is 401 without a key', async () => {
+    const api = await prepare()
+    const response = await api.call(name, { parameters: api.parameters, headers: { Authorization: '' } })
+    expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
+    expect(api.documents.documents.size).toBe(1)
+  })
+
+  it('is 429 above the rate limit, whatever else is wrong, and changes nothing', async () => {
+    const api = await prepare()
+    const token = api.apiKeys.add({ keyId: 'key_fast', kind: 'management' })
+    const request = { parameters: { document_id: 'x', container_id: 'x', file_id: 'x' } }
+    const headers = { Authorization: `Bearer ${token}` }
+    for (let i = 0; i < 5; i++) await api.call(name, { ...request, headers })
+    for (const parameters of [request.parameters, api.parameters]) {
+      const response = await api.call(name, { parameters, headers })
+      expect(response).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+    }
+    expect(api.documents.documents.size).toBe(1)
+  })
+
+  it.each([
+    ['the query', { query: { workspace_id: 'ws_2' } }],
+    ['a header', { headers: { 'anthropic-workspace-id': 'ws_2' } }],
+  ])('is 403 when %s names another workspace than the key, and changes nothing', async (_, request) => {
+    const api = await prepare()
+    const response = await api.call(name, { parameters: api.parameters, ...request })
+    expect(response).toMatchObject({ status: 403, body: { error: { metadata: { reason: 'workspace_mismatch' } } } })
+    expect(api.documents.documents.size).toBe(1)
+  })
+
+  it('is done when the request names the workspace of its key', async () => {
+    const api = await prepare()
+    const request = { query: { workspace_id: 'ws_1' }, headers: { 'anthropic-workspace-id': 'ws_1' } }
+    expect((await api.call(name, { parameters: api.parameters, ...request })).status).toBe(success)
+  })
+
+  it('has the headers of every answer', async () => {
+    const api = await prepare()
+    const { headers } = await api.call(name, { parameters: api.parameters })
+    expect(headers).toMatchObject({
+      ...COMMON_HEADERS,
+      vary: expect.stringContaining('File-Shape'),
+      ratelimit: expect.any(String),
+      'ratelimit-policy': expect.any(String),
+    })
+  })
+
+  it('may be read by pages of the allowed origins, and of no other', async () => {
+    const api = await prepare({ corsAllowedOrigins: ['https://app.example'] })
+    const allowedFor = async (headers: Record<string, string>) => {
+      const answer = await api.call(name, { parameters: api.parameters, headers })
+      expect(answer.headers.vary).toMatch(/, Origin\b/)
+      return answer.headers['access-control-allow-origin']
+    }
+    expect(await allowedFor({ origin: 'https://app.example' })).toBe('https://app.example')
+    expect(await allowedFor({ origin: 'https://evil.example' })).toBeUndefined()
+    expect(await allowedFor({})).toBeUndefined()
+  })
+
+  it('goes on without the rate limiter, and says so in log and metrics', async () => {
+    const api = await prepare()
+    const error = new Error('no table')
+    api.dependencies.rateLimiter.take = () => Promise.reject(error)
+    expect((await api.call(name, { parameters: api.parameters })).status).toBe(success)
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
+    const line = { level: 'warn', message: 'rate limiter unavailable, request let through', error }
+    expect(api.logged).toContainEqual(expect.objectContaining(line))
+  })
+
+  it('is 503 when the keys cannot be read', async () => {
+    const { parameters, call, apiKeys } = await prepare()
+    apiKeys.find = () => Promise.reject(new ServiceError('service_unavailable'))
+    expect(await call(name, { parameters })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+  })
+
+  it('tells its name, time and outcome in log and metrics, and nothing secret', async () => {
+    const api = await prepare()
+    const [parameter, more = {}] = facts
+    const told = parameter === undefined ? {} : { [parameter]: api.parameters[parameter], ...more }
+    await api.call(name, { parameters: api.parameters })
+    // The clock of these tests stands still.
+    const outcome = { message: 'request answered', operation: name, status: success, duration_ms: 0 }
+    expect(api.logged.at(-1)).toMatchObject({ ...outcome, ...told })
+    expect(api.published).toContainEqual({ OperationTime: 0, operation: name })
+    expect(api.published).not.toContainEqual({})
+    expect(JSON.stringify(api.logged)).not.toContain(api.managementToken)
+    expect(JSON.stringify(api.logged)).not.toContain('https://')
+  })
+})
+
+it.each(['retrieve_document', 'delete_document'] as const)(
+  '%s is 400 for a provider, and changes nothing',
+  async (name) => {
+    const api = await prepare()
+    const response = await api.call(name, { parameters: api.parameters, query: { provider: 'x' } })
+    const metadata = { reason: 'unsupported_parameter', parameter: 'provider' }
+    expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+    expect(api.documents.documents.size).toBe(1)
+  },
+)

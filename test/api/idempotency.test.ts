@@ -1,0 +1,147 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { ApiKey } from '../../lib/auth/caller.ts'
+import { REASONS } from '../../lib/errors.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
+import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
+import { expectRefusal } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
+import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+describe('POST …/promote with an Idempotency-Key', () => {
+  it('answers a repetition with the same document, marked as replayed, and counts it once', async () => {
+    const api = createTestApi()
+    const first = await api.promote(withKey())
+    const second = await api.promote(withKey())
+    expect(first.headers).not.toHaveProperty('idempotency-replayed')
+    expect(second.headers['idempotency-replayed']).toBe('true')
+    expect(second.status).toBe(200)
+    expect(second.body).toEqual(first.body)
+    expect(second.headers['storage-used-bytes']).toBe('8')
+    expectOneDocument(api)
+  })
+
+  it('replays in whatever shape is asked for', async () => {
+    const api = createTestApi()
+    const first = await api.promote(withKey())
+    const second = await api.promote({ headers: { 'Idempotency-Key': KEY, 'File-Shape': 'compat_b' } })
+    expect(second.body).toMatchObject({ _shape: 'compat_b', id: idOf(first), bytes: 8 })
+  })
+
+  it('takes a quoted key for the same as a bare one', async () => {
+    const api = createTestApi()
+    const first = await api.promote(withKey('a"b\\c'))
+    expect(idOf(await api.promote(withKey('"a\\"b\\\\c"')))).toBe(idOf(first))
+    expectOneDocument(api)
+  })
+
+  it('makes different documents of different keys, and of the same key in another workspace', async () => {
+    const api = createTestApi()
+    api.putFile(PATH, CSV, 'text/csv', 'ws_2')
+    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2' })
+    const ids = [
+      idOf(await api.promote(withKey('one'))),
+      idOf(await api.promote(withKey('two'))),
+      idOf(await api.promote({ headers: { 'Idempotency-Key': 'one', Authorization: `Bearer ${token}` } })),
+    ]
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it('is 400 when the key was used for another file, and tells whoever used it for which', async () => {
+    const api = createTestApi()
+    api.putFile('other.txt', CSV)
+    await api.promote(withKey())
+    expect(await api.promote({ ...withKey(), path: 'other.txt' })).toMatchObject({
+      status: 400,
+      body: { error: { metadata: { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH } } },
+    })
+    expectOneDocument(api)
+  })
+
+  it.each<[string, Partial<ApiKey>, boolean]>([
+    ['one that may only promote', { permissions: ['files:promote'] }, false],
+    ['one that may read containers', { permissions: ['files:promote', 'containers:read'] }, true],
+    ['a management key', { kind: 'management', permissions: [] }, true],
+  ])('tells %s of what another key promoted only what it may know', async (_, key, isNamed) => {
+    const api = createTestApi()
+    api.putFile('other.txt', CSV)
+    await api.promote(withKey())
+    const Authorization = `Bearer ${api.apiKeys.add({ keyId: 'key_other', ...key })}`
+    const request = { headers: { ...withKey().headers, Authorization }, path: 'other.txt' }
+    const { detail } = REASONS.idempotency_key_reused
+    const named = isNamed && { container_id: CONTAINER, path: PATH }
+    const metadata = { reason: 'idempotency_key_reused', detail, ...named }
+    expectRefusal(await api.promote(request), 400, 'Invalid request parameters', metadata)
+    expectOneDocument(api)
+  })
+
+  it('replays although the file, the room or the container is gone', async () => {
+    const api = createTestApi()
+    const first = await api.promote(withKey())
+    api.objects.sandbox.clear()
+    const workspace = api.ledger.workspaces.get(WORKSPACE)
+    if (workspace) Object.assign(workspace, { quotaBytes: 8, remainingBytes: 0 })
+    const second = await api.promote(withKey())
+    expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
+  })
+
+  it('may be used again after a refusal', async () => {
+    const api = createTestApi()
+    expect((await api.promote({ ...withKey(), path: 'missing' })).status).toBe(404)
+    expect((await api.promote(withKey())).status).toBe(200)
+    expectOneDocument(api)
+  })
+
+  it('is 400 for a day after its document was deleted, and then makes a new one', async () => {
+    let nowMs = NOW_MS
+    const api = createTestApi({ documents: createFakeDocumentRecords(() => nowMs), rateLimiter: UNLIMITED })
+    const first = idOf(await api.promote(withKey()))
+    await api.call('delete_document', { parameters: { document_id: first } })
+    for (const laterMs of [0, DAY_MS - 1000]) {
+      nowMs = NOW_MS + laterMs
+      expect(await api.promote(withKey())).toMatchObject({
+        status: 400,
+        body: { error: { metadata: { reason: 'idempotency_key_spent' } } },
+      })
+    }
+    expect(api.documents.documents.size).toBe(0)
+    expect((await api.promote(withKey('another'))).status).toBe(200)
+    nowMs = NOW_MS + DAY_MS + 1000
+    const second = await api.promote(withKey())
+    expect([second.status, idOf(second)]).toEqual([200, first])
+    expect(second.headers).not.toHaveProperty('idempotency-replayed')
+  })
+
+  it.each(['', ' ', 'a b', 'ключ', 'a\tb', '"', '""', '"a', '"a b"', 'x'.repeat(256), '"\\x"'])(
+    'is 400 for the key %j',
+    async (key) => {
+      const api = createTestApi()
+      expect(await api.promote(withKey(key))).toMatchObject({
+        status: 400,
+        body: { error: { metadata: { reason: 'invalid_idempotency_key' } } },
+      })
+      expect(api.documents.documents.size).toBe(0)
+    },
+  )
+
+  it('is 400 for two keys', async () => {
+    const { status } = await createTestApi().promote({ headers: { 'Idempotency-Key': ['a', 'b'] } })
+    expect(status).toBe(400)
+  })
+
+  it.each(['x'.repeat(255), `"${'x'.repeat(255)}"`, "!#$%&'*+-.^_`|~", 'cfile_YQ'])(
+    'accepts the key %s',
+    async (key) => {
+      expect((await createTestApi().promote(withKey(key))).status).toBe(200)
+    },
+  )
+
+  it('costs a request without the header nothing', async () => {
+    const api = createTestApi()
+    const find = vi.spyOn(api.documents, 'findEvenDeleted')
+    await api.promote({ fileId: formatFileId(PATH) })
+    expect(find).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it, vi } from 'vitest'
+import { REASONS, ServiceError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
+import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
+import { createTestApi, NOW_MS } from '../support/api/test-api.ts'
+
+describe('POST …/promote: 403', () => {
+  it('when the quota would be exceeded, with its numbers', async () => {
+    const api = createTestApi()
+    api.putFile('a.bin', Buffer.alloc(500))
+    await api.promote({ path: 'a.bin' })
+    await api.promote({})
+    const response = await api.promote({ path: 'a.bin' })
+    expectRefusal(
+      response,
+      403,
+      'Workspace storage quota exceeded',
+      {
+        reason: 'storage_quota_exceeded',
+        detail: 'The file does not fit into what is left of the storage quota.',
+        quota_bytes: 1000,
+        used_bytes: 508,
+        file_bytes: 500,
+      },
+      {
+        headers: {
+          ...RATE_HEADERS,
+          ratelimit: '"default";r=2;t=3',
+          'storage-quota-bytes': '1000',
+          'storage-used-bytes': '508',
+        },
+      },
+    )
+    expect(api.objects.documents.size).toBe(2)
+  })
+})
+
+describe('POST …/promote: 429', () => {
+  it.each([
+    ['a good request', {}],
+    ['a malformed one', { fileId: 'malformed' }],
+    ['one for a missing file', { path: 'missing' }],
+    ['one without permission', { headers: {} }],
+  ])('above the rate limit for %s: the limit outranks every later refusal', async (name, request) => {
+    const api = createTestApi()
+    for (let i = 0; i < 5; i++) await api.promote({ path: 'missing' })
+    const headers =
+      name === 'one without permission' ? { Authorization: `Bearer ${api.apiKeys.add({ permissions: [] })}` } : {}
+    const response = await api.promote({ ...request, headers })
+    expectRefusal(
+      response,
+      429,
+      'Rate limit exceeded',
+      { reason: 'rate_limited', detail: 'This API key sends requests faster than its rate limit allows.' },
+      { headers: { ...RATE_HEADERS, ratelimit: '"default";r=0;t=5', 'retry-after': '1' } },
+    )
+    expectUntouched(api)
+  })
+
+  it('when more promotions of a workspace begin than its ledger can take: Retry-After grows with their number', async () => {
+    // The workspace is hot, so the ledger is tried only once.
+    const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
+    vi.spyOn(api.ledger, 'take').mockResolvedValue({ outcome: 'crowded' })
+    for (let i = 0; i < 9; i++) api.dependencies.admission.note('ws_1' as WorkspaceId, false)
+    const response = await api.promote({})
+    const { detail } = REASONS.too_many_promotions
+    expectRefusal(
+      response,
+      429,
+      'Rate limit exceeded',
+      { reason: 'too_many_promotions', detail },
+      {
+        headers: { ...RATE_HEADERS, 'retry-after': '12' },
+      },
+    )
+    expectUntouched(api)
+  })
+})
+
+describe('POST …/promote: 500 and 503', () => {
+  it('lets the request pass within seconds when the rate limiter hangs', async () => {
+    const take = (_: string, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 1, burst: 1 }, take } })
+    expect((await api.promote({})).status).toBe(200)
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
+  })
+
+  it('is 503 when the quota cannot be read: nothing is kept uncounted', async () => {
+    const api = createTestApi()
+    vi.spyOn(api.ledger, 'take').mockRejectedValue(new ServiceError('service_unavailable'))
+    expect(await api.promote({})).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    expectUntouched(api)
+  })
+
+  it('is 503 when the time of the request is over, with everything undone', async () => {
+    const api = createTestApi()
+    const copied = api.objects.copy
+    vi.spyOn(api.objects, 'copy').mockImplementation(async (request, signal) => {
+      await copied(request, signal)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      throw new ServiceError('promotion_timed_out')
+    })
+    const response = await api.promote({ remainingMs: 2700 })
+    expect(response).toMatchObject({ status: 503, body: { error: { metadata: { reason: 'promotion_timed_out' } } } })
+    expectUntouched(api)
+  })
+
+  it('is a plain 500 for what nobody foresaw, the cause in the log only', async () => {
+    const api = createTestApi()
+    const secret = new Error('bucket arn:aws:s3:::secret-bucket is on fire')
+    vi.spyOn(api.objects, 'copy').mockRejectedValue(secret)
+    const response = await api.promote({})
+    const detail = 'Something failed on our side.'
+    expectRefusal(response, 500, 'Internal Server Error', { reason: 'internal_error', detail })
+    expect(api.logged).toContainEqual(
+      expect.objectContaining({ level: 'error', message: 'request answered', reason: 'internal_error', error: secret }),
+    )
+    expectUntouched(api)
+  })
+})

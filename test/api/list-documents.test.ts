@@ -1,0 +1,186 @@
+import { describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../lib/errors.ts'
+import { type DocumentId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
+import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+
+const files = useDocumentsApi()
+const { record, list } = files
+
+describe('GET /v1/files', () => {
+  it('lists by creation, oldest first, with the storage usage', async () => {
+    const { body } = await files.api.promote({})
+    const [second, first] = [await record(1), await record(2)]
+    const response = await list()
+    expect(idsOf(response)).toEqual([first.documentId, second.documentId, (body as { id: string }).id])
+    expect(response.headers).toEqual({
+      ...COMMON_HEADERS,
+      ...RATE_HEADERS,
+      'storage-quota-bytes': '1000',
+      'storage-used-bytes': '8',
+    })
+    expect(response.body).toMatchObject({ first_id: first.documentId, has_more: false, cursor: null })
+  })
+
+  it.each([
+    ['compat_a', ANTHROPIC, 20],
+    ['compat_b', OPENAI, 30],
+  ])('lists newest first for %s, as many as its library expects', async (shape, headers, expected) => {
+    const made = []
+    for (let minute = 30; minute > 0; minute--) made.push((await record(minute)).documentId)
+    const response = await list({}, headers)
+    expect(idsOf(response)).toEqual(made.toReversed().slice(0, expected))
+    expect(response.body).toMatchObject({ _shape: shape, has_more: expected < 30, last_id: made.at(30 - expected) })
+  })
+
+  it('tells documents of the same moment apart, each once, in both orders', async () => {
+    const ids = await Promise.all(Array.from({ length: 7 }, async () => (await record(3)).documentId))
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = []
+      let query: Record<string, string> = { limit: '3', order }
+      for (let page = await list(query); ; page = await list(query)) {
+        seen.push(...idsOf(page))
+        if (!bodyOf(page).has_more) break
+        expect(idsOf(page)).toHaveLength(3)
+        query = { ...query, cursor: bodyOf(page).cursor }
+      }
+      expect(seen).toEqual(order === 'asc' ? ids.toSorted() : ids.toSorted().toReversed())
+    }
+  })
+
+  it('goes on behind a document that was deleted meanwhile, by every kind of cursor', async () => {
+    const made: string[] = []
+    for (let minute = 6; minute > 0; minute--) {
+      const reservation = await record(minute)
+      made.push(reservation.documentId)
+    }
+    const first = await list({ limit: '2' })
+    const last = bodyOf(first).last_id
+    // The one before it stays: without a cursor it would come again.
+    await deleteCounted(last)
+    const rest = made.slice(2)
+    expect(idsOf(await list({ cursor: bodyOf(first).cursor }))).toEqual(rest)
+    expect(idsOf(await list({ page: bodyOf(first).cursor }))).toEqual(rest)
+    expect(idsOf(await list({ after: last }))).toEqual(rest)
+    expect(idsOf(await list({ after_id: last }))).toEqual(rest)
+    // @openrouter/sdk sends both.
+    expect(idsOf(await list({ cursor: bodyOf(first).cursor, after: made[0] as string }))).toEqual(rest)
+  })
+
+  it('takes a cursor in whatever dialect it comes back', async () => {
+    for (let minute = 5; minute > 0; minute--) await record(minute)
+    const { cursor } = bodyOf(await list({ limit: '2' }))
+    const { next_page } = bodyOf(await list({ limit: '2', order: 'asc' }, ANTHROPIC))
+    expect(next_page).toBe(cursor)
+  })
+
+  it('lists by ids, newest first, without the unknown, the foreign and the malformed', async () => {
+    const [older, newer] = [await record(2), await record(1)]
+    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
+    const ids = [older.documentId, newer.documentId, older.documentId, foreign.documentId, newDocumentId(), 'x', '']
+    const response = await list({ 'ids[]': ids }, ANTHROPIC)
+    expect(idsOf(response)).toEqual([newer.documentId, older.documentId])
+    expect(response.body).toMatchObject({ has_more: false, next_page: null })
+  })
+
+  it('takes the name that browsers and axios give to several ids, and a hundred of them', async () => {
+    const { documentId } = await record(1)
+    await record(2)
+    const ids = [documentId, ...Array.from({ length: 99 }, newDocumentId)]
+    expect(idsOf(await list({ ids }))).toEqual([documentId])
+    expect(idsOf(await list({ 'ids[]': ids }))).toEqual([documentId])
+  })
+
+  it('lists all for the purpose that all have, and none for another', async () => {
+    await record(1)
+    expect(idsOf(await list({ purpose: 'assistants_output' }, OPENAI))).toHaveLength(1)
+    expect(idsOf(await list({ purpose: 'batch' }, OPENAI))).toEqual([])
+  })
+
+  it.each<[string, Record<string, string | string[]>, string, string]>([
+    ['a limit of 0', { limit: '0' }, 'invalid_limit', '1 to 1000'],
+    ['a limit above the largest', { limit: '1001' }, 'invalid_limit', '1 to 1000'],
+    ['a limit that is no number', { limit: '1e2' }, 'invalid_limit', '1 to 1000'],
+    ['two limits', { limit: ['1', '2'] }, 'invalid_parameter', 'limit is invalid. Send it only once.'],
+    ['an unknown order', { order: 'up' }, 'invalid_parameter', 'asc, desc'],
+    ['an unknown purpose', { purpose: 'x' }, 'invalid_parameter', 'assistants_output'],
+    ['an unknown document', { after: newDocumentId() }, 'invalid_cursor', 'no document'],
+    ['no document id', { after: 'x' }, 'invalid_cursor', 'no document'],
+    ['a made-up cursor', { cursor: 'x' }, 'invalid_cursor', 'start again'],
+    ['an empty cursor', { cursor: '' }, 'invalid_cursor', 'start again'],
+    ['a direction that is not offered', { before_id: 'file_1' }, 'unsupported_parameter', 'before_id'],
+    ['a scope', { scope_id: 'x' }, 'unsupported_parameter', 'scope_id'],
+    ['a provider', { provider: 'x' }, 'unsupported_parameter', 'provider'],
+    ['ids and a cursor', { 'ids[]': 'file_1', after: 'file_2' }, 'invalid_parameter', 'with a cursor or a limit'],
+    [
+      'ids and a limit',
+      { 'ids[]': 'file_1', limit: '5' },
+      'invalid_parameter',
+      'ids[] is invalid. It cannot be combined',
+    ],
+    [
+      'too many ids',
+      { 'ids[]': Array.from({ length: 101 }, () => 'file_1') },
+      'invalid_parameter',
+      'ids[] is invalid. At most 100',
+    ],
+  ])('is 400 for %s, and says what is allowed', async (_, query, reason, detail) => {
+    const page = vi.spyOn(files.api.dependencies.listing, 'page')
+    const response = await list(query)
+    expect(response).toMatchObject({
+      status: 400,
+      body: { error: { metadata: { reason, detail: expect.stringContaining(detail) } } },
+    })
+    expect(page).not.toHaveBeenCalled()
+  })
+
+  it("takes no cursor of another workspace's list, and shows nothing of it", async () => {
+    for (let minute = 3; minute > 0; minute--) await record(minute, { workspaceId: 'ws_2' as WorkspaceId })
+    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2', kind: 'management' })
+    const foreign = await list({ limit: '1' }, { Authorization: `Bearer ${token}` })
+    for (const query of [{ cursor: bodyOf(foreign).cursor }, { after: bodyOf(foreign).last_id }]) {
+      const response = await list(query)
+      expect([response.status, reasonOf(response)]).toEqual([400, 'invalid_cursor'])
+    }
+    expect(idsOf(await list())).toEqual([])
+  })
+
+  it('takes no cursor that was changed', async () => {
+    for (let minute = 3; minute > 0; minute--) await record(minute)
+    const { cursor } = bodyOf(await list({ limit: '1' }))
+    for (let at = 0; at < cursor.length; at++) {
+      const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
+      expect((await list({ cursor: changed })).status, String(at)).toBe(400)
+    }
+  })
+
+  it('takes a limit of up to 10,000 from the library that asks for so many, and serves 1,000', async () => {
+    for (let minute = 1001; minute > 0; minute--) await record(minute)
+    const response = await list({ limit: '10000' }, OPENAI)
+    expect(response.status).toBe(200)
+    expect(bodyOf(response)).toMatchObject({ data: { length: 1000 }, has_more: true })
+    expect((await list({ limit: '10001' }, OPENAI)).status).toBe(400)
+  })
+
+  it('does without the usage when it cannot be read', async () => {
+    await record(1)
+    const error = new ServiceError('service_unavailable')
+    vi.spyOn(files.api.ledger, 'usage').mockRejectedValue(error)
+    const response = await list()
+    expect(response.status).toBe(200)
+    expect(response.headers).not.toHaveProperty('storage-used-bytes')
+    const message = 'storage usage not read, request answered without it'
+    expect(files.api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
+  })
+})
+
+/** Deletes a document that was recorded without a reservation of its bytes. */
+async function deleteCounted(id: string): Promise<void> {
+  const document = files.api.documents.documents.get(`ws_1/${id}`) as WorkspaceDocument
+  const deletion = { ...document, releaseId: newReleaseId(), purpose: 'deletion', leaseExpiresAtMs: 0 } as const
+  await files.api.documents.delete(deletion, AbortSignal.timeout(1000))
+  expect(
+    await files.api.documents.find('ws_1' as WorkspaceId, id as DocumentId, AbortSignal.timeout(1000)),
+  ).toBeUndefined()
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import type { RateLimitDecision } from '../../lib/auth/rate-limit.ts'
+import type { RateLimitPolicy } from '../../lib/config.ts'
+import { createTestApi } from '../support/api/test-api.ts'
+
+const PASSED: RateLimitDecision = { isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
+const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }
+
+const promote = async (decision: Partial<RateLimitDecision>, policy = POLICY) => {
+  const rateLimiter = { policy, take: async () => ({ ...PASSED, ...decision }) }
+  return (await createTestApi({ rateLimiter }).promote({})).headers
+}
+
+describe('the headers of the rate limit', () => {
+  it.each([
+    [0, '0'],
+    [1, '1'],
+    [1000, '1'],
+    [1001, '2'],
+    [59_999, '60'],
+  ])('say of a burst that is back in %d ms: t=%s, no second too early', async (resetMs, seconds) => {
+    expect(await promote({ resetMs, remaining: 3 })).toMatchObject({ ratelimit: `"default";r=3;t=${seconds}` })
+  })
+
+  it.each([
+    [1, '1'],
+    [1000, '1'],
+    [1001, '2'],
+    [12_340, '13'],
+  ])('tell who may come back in %d ms to wait %s s', async (retryAfterMs, seconds) => {
+    expect(await promote({ isAllowed: false, retryAfterMs })).toMatchObject({ 'retry-after': seconds })
+  })
+
+  it('never tell anybody to come back at once', async () => {
+    expect(await promote({ isAllowed: false, retryAfterMs: 0 })).toMatchObject({ 'retry-after': '1' })
+  })
+
+  it.each([
+    [{ requestsPerMinute: 600, burst: 100 }, 'q=100;w=10'],
+    [{ requestsPerMinute: 7, burst: 1 }, 'q=1;w=9'],
+    [{ requestsPerMinute: 6000, burst: 1 }, 'q=1;w=1'],
+  ])('tell the policy %j: %s', async (policy, told) => {
+    expect(await promote({}, policy)).toMatchObject({ 'ratelimit-policy': `"default";${told}` })
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, it, vi } from 'vitest'
+import { newToken } from '../../lib/auth/api-token.ts'
+import type { ApiKey } from '../../lib/auth/caller.ts'
+import { expectRefusal, expectUntouched } from '../support/api/promotion-answers.ts'
+import { createTestApi } from '../support/api/test-api.ts'
+
+describe('POST …/promote: 401', () => {
+  it.each([
+    [
+      'no header',
+      { Authorization: '' },
+      'missing_authorization',
+      'Bearer',
+      'Send the API key in the Authorization header, as: Bearer <API_KEY>.',
+    ],
+    [
+      'a wrong key',
+      { Authorization: `Bearer ${newToken()}` },
+      'invalid_api_key',
+      'Bearer error="invalid_token"',
+      'The API key is unknown, disabled or expired.',
+    ],
+    [
+      'a key without Bearer',
+      { Authorization: newToken() },
+      'malformed_authorization',
+      'Bearer',
+      'The word Bearer is missing before the API key. Send it in the Authorization header, as: Bearer <API_KEY>.',
+    ],
+    [
+      'the key in another header',
+      { Authorization: '', 'X-Api-Key': newToken() },
+      'missing_authorization',
+      'Bearer',
+      'The API key came in the wrong header. Send it in the Authorization header, as: Bearer <API_KEY>.',
+    ],
+  ])('with %s, before anything is looked up', async (_, headers, reason, challenge, detail) => {
+    const api = createTestApi()
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    const response = await api.promote({ headers, fileId: 'malformed' })
+    expectRefusal(
+      response,
+      401,
+      'Missing Authentication header',
+      { reason, detail },
+      {
+        headers: { 'www-authenticate': challenge },
+        userId: null,
+      },
+    )
+    expect(lookUp).not.toHaveBeenCalled()
+    expectUntouched(api)
+  })
+
+  it.each<[string, Partial<ApiKey>]>([
+    ['disabled', { isEnabled: false }],
+    ['expired', { expiresAtMs: 1 }],
+  ])('with a key that is %s, in the words for any wrong key', async (_, key) => {
+    const api = createTestApi()
+    const response = await api.promote({ headers: { Authorization: `Bearer ${api.apiKeys.add(key)}` } })
+    expect(response.body).toMatchObject({ error: { metadata: { reason: 'invalid_api_key' } }, user_id: null })
+    expectUntouched(api)
+  })
+})
+
+describe('POST …/promote: 403', () => {
+  it('without the permission, before the ids are read', async () => {
+    const api = createTestApi()
+    const token = api.apiKeys.add({ permissions: ['files:read'] })
+    const response = await api.promote({
+      headers: { Authorization: `Bearer ${token}`, 'file-shape': 'x' },
+      fileId: 'malformed',
+    })
+    expectRefusal(response, 403, 'Only management keys can perform this operation', {
+      reason: 'permission_denied',
+      detail: 'This API key lacks the permission files:promote.',
+      required_permission: 'files:promote',
+    })
+    expectUntouched(api)
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it, vi } from 'vitest'
+import { REASONS, ServiceError } from '../../lib/errors.ts'
+import { formatFileId } from '../../lib/ids.ts'
+import type { AnyResponse } from '../support/api/openapi.ts'
+import { expectRefusal, expectUntouched } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+
+describe('POST …/promote: 400', () => {
+  it.each([
+    ['no container id', { containerId: undefined }, 'invalid_container_id', 'container_id must be'],
+    ['a percent-encoded container id', { containerId: 'a%2Fb' }, 'invalid_container_id', 'container_id must be'],
+    ['no file id', { fileId: undefined }, 'invalid_file_id', 'file_id must be'],
+    ['a document id', { fileId: 'file_ChFrFraUZ8uFEyYkWpFau' }, 'invalid_file_id', 'id of a document'],
+    ['padding', { fileId: 'cfile_YQ%3D%3D' }, 'invalid_file_id', 'The id of this path is cfile_YQ.', 'cfile_YQ'],
+    ['a path out of the container', { fileId: formatFileId('../other/a.txt') }, 'invalid_file_id', '".." segment'],
+    ['a path whose key is too long', { fileId: formatFileId('x'.repeat(1020)) }, 'invalid_file_id', 'too long'],
+    ['an unknown shape', { headers: { 'file-shape': 'compat_c' } }, 'invalid_file_shape', 'File-Shape'],
+    ['two shapes', { headers: { 'file-shape': ['native', 'compat_a'] } }, 'invalid_file_shape', 'File-Shape'],
+  ])('for %s, and says so', async (_, request, reason, detail, expectedFileId?: string) => {
+    const api = createTestApi()
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    const response = await api.promote(request)
+    expectRefusal(response, 400, 'Invalid request parameters', {
+      reason,
+      detail: expect.stringContaining(detail),
+      ...(expectedFileId && { expected_file_id: expectedFileId }),
+    })
+    expect(lookUp).not.toHaveBeenCalled()
+    expectUntouched(api)
+  })
+})
+
+describe('POST …/promote: 404', () => {
+  const missing = { container_id: CONTAINER, path: 'missing.txt' }
+
+  it('for a file that the container does not have', async () => {
+    const api = createTestApi()
+    const response = await api.promote({ path: 'missing.txt' })
+    const detail = 'The container exists, but has no file at this path.'
+    expectRefusal(response, 404, 'Resource not found', { reason: 'container_file_not_found', detail, ...missing })
+    expectUntouched(api)
+  })
+
+  it("for an unknown container and for another workspace's container, in the same words", async () => {
+    const api = createTestApi()
+    api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
+    const [foreign, unknown] = [
+      await api.promote({ containerId: 'sess_2' }),
+      await api.promote({ containerId: 'sess_3' }),
+    ]
+    const without = (response: AnyResponse) =>
+      JSON.stringify(response.body).replace(response.headers['x-request-id'] ?? '', '')
+    expect(without(foreign).replace('sess_2', 'sess_3')).toBe(without(unknown))
+    expect(foreign.status).toBe(404)
+    expect(foreign.body).toMatchObject({
+      error: { metadata: { reason: 'container_not_found', container_id: 'sess_2', path: PATH } },
+    })
+    expectUntouched(api)
+  })
+
+  it('for a file in archive storage', async () => {
+    const api = createTestApi()
+    api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/old.bin`, {
+      bytes: CSV,
+      contentType: undefined,
+      storageClass: 'GLACIER',
+    })
+    expect(await api.promote({ path: 'old.bin' })).toMatchObject({
+      status: 404,
+      body: { error: { metadata: { reason: 'container_file_archived' } } },
+    })
+    expectUntouched(api)
+  })
+
+  it.each(['container_file_encrypted', 'container_file_requester_pays'] as const)(
+    '%s for a file that S3 lets nobody read, with nothing copied',
+    async (reason) => {
+      const api = createTestApi()
+      vi.spyOn(api.objects, 'findContainerFile').mockRejectedValue(new ServiceError(reason))
+      const { detail } = REASONS[reason]
+      expectRefusal(await api.promote({}), 404, 'Resource not found', { reason, detail })
+      const repeatable = await api.promote({ headers: { 'idempotency-key': 'k' } })
+      expect(repeatable).toMatchObject({ status: 404, body: { error: { metadata: { reason } } } })
+      expectUntouched(api)
+    },
+  )
+})
+
+describe('POST …/promote: 413', () => {
+  it('for a file a byte above the largest, with both sizes, before any copy', async () => {
+    const api = createTestApi()
+    api.putFile('big.bin', Buffer.alloc(501))
+    const copy = vi.spyOn(api.objects, 'copy')
+    const response = await api.promote({ path: 'big.bin' })
+    expectRefusal(response, 413, 'Request payload too large', {
+      reason: 'file_too_large',
+      detail: 'The file is larger than the largest file that can be promoted.',
+      file_bytes: 501,
+      max_file_bytes: 500,
+    })
+    expect(copy).not.toHaveBeenCalled()
+    expectUntouched(api)
+  })
+})

@@ -1,0 +1,27 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { describe, expect, it } from 'vitest'
+import { createPromoteContainerFileHandler } from '../../lib/http/handlers.ts'
+import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
+import { CONTAINER, createTestApi } from '../support/api/test-api.ts'
+
+/** A request that the gateway, or whoever calls the function, has given this id; it is refused: 401. */
+async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestContext']> | undefined) {
+  const api = createTestApi()
+  const event = { ...restEvent({ containerId: CONTAINER, fileId: 'file' }), requestContext }
+  const context = { ...lambdaContext(), awsRequestId: 'of-the-function' }
+  const answer = await createPromoteContainerFileHandler(api.dependencies)(event as never, context)
+  return { header: answer.headers?.['x-request-id'], body: JSON.parse(answer.body), logged: api.logged }
+}
+
+describe('the id of a request', () => {
+  it.each([
+    ['the gateway’s', { requestId: 'of-the-gateway' }, 'of-the-gateway'],
+    ['the function’s own where there is no gateway', undefined, 'of-the-function'],
+    ['the function’s own where the gateway names none', {}, 'of-the-function'],
+  ])('is %s: in the header, in the body of an error, in the log', async (_, requestContext, requestId) => {
+    const { header, body, logged } = await answerTo(requestContext)
+    expect(header).toBe(requestId)
+    expect(body.service_metadata).toEqual({ request_id: requestId })
+    expect(logged).toMatchObject([{ request_id: requestId, status: 401 }])
+  })
+})

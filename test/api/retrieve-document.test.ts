@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
+import type { AnyResponse } from '../support/api/openapi.ts'
+import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+
+const files = useDocumentsApi()
+const { record, show } = files
+
+describe('GET /v1/files/{id}', () => {
+  it('shows the document that a promotion returned, word for word', async () => {
+    const { body } = await files.api.promote({})
+    const shown = await show((body as { id: string }).id)
+    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...RATE_HEADERS }, body })
+  })
+
+  it.each([
+    ['compat_a', ANTHROPIC, { _shape: 'compat_a', type: 'file', size_bytes: 8 }],
+    ['compat_b', OPENAI, { _shape: 'compat_b', object: 'file', bytes: 8, purpose: 'assistants_output' }],
+    ['the words of @openrouter/sdk', OPENROUTER, { _shape: 'openrouter', type: 'file', downloadable: true }],
+    ['the shape it names', { ...OPENROUTER, 'file-shape': 'native' }, { _shape: 'native' }],
+  ])('answers in %s', async (_, headers, expected) => {
+    const { documentId } = await record(1)
+    expect((await show(documentId, headers)).body).toMatchObject(expected)
+  })
+
+  it.each(['file_unknown', 'file_', 'x', '', 'file_%2e%2e', '../ws_2', `file_${'1'.repeat(5000)}`, 'file_0OIl'])(
+    'is 404 for %j',
+    async (id) => {
+      const response = await show(id)
+      expect([response.status, reasonOf(response)]).toEqual([404, 'document_not_found'])
+    },
+  )
+
+  it('is 404 for a container file id, and says where that belongs', async () => {
+    expect((await show('cfile_YQ')).body).toMatchObject({
+      error: { metadata: { reason: 'document_not_found', detail: expect.stringContaining('/containers/') } },
+    })
+  })
+
+  it("is 404 for another workspace's document, in the words for one that is not there", async () => {
+    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
+    const [one, other] = [await show(foreign.documentId), await show(newDocumentId())]
+    expect([one.status, other.status]).toEqual([404, 404])
+    const without = (response: AnyResponse) =>
+      JSON.stringify(response.body).replace(/"(document|request)_id":"[^"]*"/g, '')
+    expect(without(one)).toBe(without(other))
+  })
+})

@@ -1,0 +1,66 @@
+import { asSeconds, type Row } from '../bench.ts'
+import { PRICES } from '../prices.ts'
+import type { Round } from './audit-round.ts'
+import type { Lateness, Load } from './sustained.ts'
+
+/** What was run: many workspaces with few documents, and few with many. */
+export interface Rounds {
+  small: Round
+  large: Round
+}
+
+interface Settings {
+  shards: number
+  readsPerSecond: number
+  memoryMib: number
+}
+
+const LATE_SECONDS = 120
+const ROUND_BARS = { hours: 24, dollars: 60 }
+const asCount = (count: number) => Math.round(count).toLocaleString('en-US')
+const asDollars = (dollars: number) => `$${dollars.toPrecision(2)}`
+
+export function lateRow({ perSecond, killedShare, seconds }: Load, workspaces: number, late: Lateness): Row {
+  const { killed, left, p50, p99, most } = late
+  const load = `${asCount(perSecond)} promotions a second for ${seconds} s in ${asCount(workspaces)} workspaces`
+  return {
+    what: `${load}, ${killedShare * 100} % killed: late at most`,
+    bar: `≤ ${LATE_SECONDS} s`,
+    measured: `${asSeconds(most)} (p50 ${asSeconds(p50)}, p99 ${asSeconds(p99)}, of ${asCount(killed)} killed, ${left} left)`,
+    isMet: most <= LATE_SECONDS && left === 0 && killed > 0,
+  }
+}
+
+/**
+ * A round is made of what each workspace costs and of what each document does: both are known from two rounds of different
+ * make. Time is what the instances need, and not less than what the configured rate of reads allows.
+ */
+export function estimateRow(
+  { small, large }: Rounds,
+  size: { workspaces: number; documentsEach: number },
+  { shards, readsPerSecond, memoryMib }: Settings,
+): Row {
+  const { workspaces, documentsEach } = size
+  const of = (measure: (round: Round) => number) => {
+    const [one, other] = [measure(small), measure(large)]
+    const determinant = small.workspaces * large.documents - large.workspaces * small.documents
+    const ofWorkspace = (one * large.documents - other * small.documents) / determinant
+    const ofDocument = (other * small.workspaces - one * large.workspaces) / determinant
+    return workspaces * (Math.max(0, ofWorkspace) + documentsEach * Math.max(0, ofDocument))
+  }
+  const readUnits = of((round) => round.readUnits)
+  // A thousand objects are one listing, whatever the sample's were.
+  const lists = workspaces * Math.ceil(documentsEach / 1000)
+  const instanceSeconds = of((round) => round.gibSeconds) / (memoryMib / 1024)
+  const seconds = Math.max(instanceSeconds / shards, (readUnits + lists) / readsPerSecond)
+  const gibSeconds = seconds * shards * (memoryMib / 1024)
+  const dollars =
+    readUnits * PRICES.dynamoDbReadUnit + lists * PRICES.s3WriteRequest + gibSeconds * PRICES.lambdaGibSecond
+  const hours = seconds / 3600
+  return {
+    what: `a round of ${asCount(workspaces)} workspaces with ${asCount(documentsEach)} documents each, estimated`,
+    bar: `≤ ${ROUND_BARS.hours} h, ≤ $${ROUND_BARS.dollars}`,
+    measured: `${hours.toFixed(1)} h, ${shards} functions, ${asDollars(dollars)}`,
+    isMet: hours <= ROUND_BARS.hours && dollars <= ROUND_BARS.dollars,
+  }
+}

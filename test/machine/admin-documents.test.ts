@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonLines } from '../support/machine/admin.ts'
+import { useAdministration } from '../support/machine/use-administration.ts'
+
+const { admin, service, promote, workspaceWithDocument } = useAdministration()
+
+describe('npm run admin -- documents', () => {
+  it('lists, shows and deletes, gives the bytes back, and bears being repeated', async () => {
+    const { documentId, keyId: _, ...workspace } = await workspaceWithDocument('ws_docs')
+    const json = await admin('documents', 'list', 'ws_docs', '--json')
+    expect(jsonLines(json)).toMatchObject([{ document_id: documentId, size_bytes: 1000, filename: 'a.txt' }])
+    const unconfirmed = await admin('documents', 'delete', 'ws_docs', documentId)
+    expect(unconfirmed).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^Delete 1 document of ws_docs/),
+    })
+    expect(await service().stateOf(workspace)).toMatchObject({ documents: 1, usedBytes: 1000 })
+
+    const outcomes = []
+    for (let times = 0; times < 2; times++) {
+      const deleted = await admin('documents', 'delete', 'ws_docs', documentId, documentId, '--yes', '--json')
+      expect([deleted.code, deleted.stderr]).toEqual([0, ''])
+      outcomes.push(...jsonLines(deleted).map(({ outcome }) => outcome))
+    }
+    expect(outcomes).toEqual(['deleted', 'absent'])
+    const nothing = { documents: 0, objects: 0, usedBytes: 0, reservations: 0 }
+    expect(await service().stateOf(workspace)).toMatchObject(nothing)
+  })
+
+  it('never reaches a document of another workspace', async () => {
+    const [mine, yours] = await Promise.all([workspaceWithDocument('ws_mine'), workspaceWithDocument('ws_yours')])
+    const [list, show, remove] = await Promise.all([
+      admin('documents', 'list', 'ws_mine'),
+      admin('documents', 'show', 'ws_mine', yours.documentId),
+      admin('documents', 'delete', 'ws_mine', yours.documentId, '--yes'),
+    ])
+    expect(list.stdout).toContain(mine.documentId)
+    expect(list.stdout).not.toContain(yours.documentId)
+    expect(show).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no document') })
+    expect(remove).toMatchObject({ code: 0, stderr: expect.stringContaining('no such document') })
+    expect(await service().stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
+  })
+})
+
+describe('npm run admin -- documents get', () => {
+  const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))
+  let directory: string
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'promotion-fetched-'))
+  })
+  afterAll(() => rm(directory, { recursive: true, force: true }))
+
+  it('writes the content, whole or not at all, to a file, but never over another, or to the standard output', async () => {
+    const workspace = await workspaceWithDocument('ws_get')
+    await service().putFile(workspace, 'dir/итог 📄.bin', BYTES)
+    const { id } = (await promote(workspace, 'dir/итог 📄.bin')).body as { id: string }
+    const get = (output: string) => admin('documents', 'get', 'ws_get', id, '--output', output)
+    const file = join(directory, 'fetched.bin')
+    expect(await get(file)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining(`${file}: `) })
+    expect((await readFile(file)).equals(BYTES)).toBe(true)
+    await writeFile(file, 'mine')
+    expect(await get(file)).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
+    expect(await readFile(file, 'utf8')).toBe('mine')
+    const { stdout, stderr } = await get('-')
+    expect([stdout === BYTES.toString(), stderr]).toEqual([true, ''])
+  })
+
+  it('says what is missing: the document, or its content', async () => {
+    const { workspaceId, documentId } = await workspaceWithDocument('ws_lost')
+    const file = join(directory, 'lost.txt')
+    const get = (id: string) => admin('documents', 'get', 'ws_lost', id, '--output', file)
+    expect(await get('file_unknown')).toMatchObject({ code: 1, stderr: expect.stringContaining('has no document') })
+    const signal = AbortSignal.timeout(60_000)
+    const document = await service().deps.documents.find(workspaceId, documentId as never, signal)
+    await service().deps.objects.discard(document?.objectKey ?? '', signal)
+    expect(await get(documentId)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is lost') })
+    await expect(readFile(file)).rejects.toThrow('ENOENT')
+  })
+})

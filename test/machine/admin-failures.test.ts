@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
+import {
+  CALLER,
+  denyEverything,
+  environmentOn,
+  environmentOnStandIns,
+  NOBODY,
+  useServers,
+} from '../support/stores/aws-endpoints.ts'
+import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
+
+const serve = useServers()
+let standIns: StandIns
+let denying: string
+let lambda: string
+
+beforeAll(async () => {
+  standIns = await startStandIns()
+  denying = await serve(denyEverything)
+  lambda = await serve((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    if (!request.url?.includes('/container-file-promotion-prod-promote-container-file/configuration')) {
+      response.writeHead(404, { 'x-amzn-errortype': 'ResourceNotFoundException' })
+      return void response.end(JSON.stringify({ Message: 'Function not found' }))
+    }
+    response.end(JSON.stringify({ Environment: { Variables: inject('definition').environment } }))
+  })
+})
+afterAll(() => standIns.stop())
+
+/** Every call would fail: whoever makes one is found out. */
+const offline = () => environmentOn(NOBODY)
+
+describe('npm run admin --: wrong usage', () => {
+  it.each([
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['keys', 'nonsense'], "unknown command 'nonsense'"],
+    [['workspaces', 'show'], "missing required argument 'workspace_id'"],
+    [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
+    [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
+    [['workspaces', 'set-quota', 'ws_1', '--', '-1'], '"-1" is not a size'],
+    [['keys', 'create'], "required option '--workspace <id>' not specified"],
+    [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
+    [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],
+    [['keys', 'expire', 'key_1'], 'one of --at, --in and --never'],
+    [['keys', 'expire', 'key_1', '--in', '1h', '--never'], 'one of --at, --in and --never'],
+    [['documents', 'delete', 'ws_1', 'cfile_x'], '"cfile_x" is not a document id'],
+    [['--local', '--stage', 'prod', 'audit'], "option '--local' cannot be used with option '--stage <name>'"],
+  ])('%j: exit code 2, one line that says why', async (args, why) => {
+    const { code, stdout, stderr } = await runAdmin(args, offline())
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(why)
+    expect(stderr.trim()).not.toContain('\n')
+  })
+
+  it('has help for every command', async () => {
+    const commands = [
+      ...['create', 'show', 'list', 'set-quota', 'delete'].map((name) => ['workspaces', name]),
+      ...['create', 'show', 'list', 'disable', 'enable', 'expire', 'rotate'].map((name) => ['keys', name]),
+      ...['list', 'show', 'delete'].map((name) => ['documents', name]),
+      ['audit'],
+      ['doctor'],
+    ]
+    for (const help of await Promise.all(commands.map((command) => runAdmin([...command, '--help'])))) {
+      expect([help.code, help.stderr]).toEqual([0, ''])
+      for (const part of ['Usage:', '--stage', '--json', 'Exit code:']) expect(help.stdout).toContain(part)
+    }
+  })
+})
+
+describe('npm run admin --: the service is not as the command needs it', () => {
+  it.each([
+    [['workspaces', 'show', 'ws_none'], 'workspace_not_found'],
+    [['workspaces', 'set-quota', 'ws_none', '1GiB'], 'workspace_not_found'],
+    [['documents', 'list', 'ws_none'], 'workspace_not_found'],
+    [['documents', 'show', 'ws_none', 'file_1'], 'document_not_found'],
+    [['keys', 'disable', 'key_none'], 'key_not_found'],
+    [['keys', 'delete', 'key_none'], 'key_not_found'],
+    [['workspaces', 'delete', 'ws_none'], 'workspace_not_found'],
+  ])('%j: exit code 1, and one JSON object on the error output', async (args, reason) => {
+    const env = environmentOnStandIns(standIns)
+    const { code, stdout, stderr } = await runAdmin([...args, '--json'], env)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(JSON.parse(stderr)).toEqual({ error: { reason, message: expect.any(String) } })
+  })
+})
+
+describe('npm run admin --: AWS does not play along', () => {
+  const dynamoDb = () => standIns.dynamoDbEndpoint
+  const withoutTable = () => ({ ...environmentOn(dynamoDb()), WORKSPACES_TABLE: 'none' })
+  const lonely = () => ({ ...offline(), HOME: '/nonexistent', AWS_EC2_METADATA_DISABLED: 'true' })
+  const elsewhere = () => ({ ...CALLER, AWS_ENDPOINT_URL_LAMBDA: lambda })
+  it.each([
+    ['access denied', () => environmentOn(denying), 'keys list', 'access_denied', /is not authorized/],
+    ['access denied by S3', () => environmentOn(dynamoDb(), denying), 'audit', 'access_denied', /is not authorized/],
+    ['nobody answers', offline, 'workspaces list', 'unreachable', /^No answer from 127\.0\.0\.1:1:/],
+    ['no table', withoutTable, 'workspaces list', 'not_deployed', /is the service deployed/],
+    ['no region', () => ({ ...lonely(), AWS_REGION: undefined }), 'workspaces list', 'no_region', /--region/],
+    ['no credentials', () => ({ ...lonely(), AWS_ACCESS_KEY_ID: '' }), 'keys list', 'no_credentials', /AWS_PROFILE/],
+    [
+      'no deployment named',
+      () => CALLER,
+      'workspaces list',
+      'bad_configuration',
+      /--local or --stage .* KEYS_TABLE is/,
+    ],
+    ['an unknown stage', elsewhere, '--stage none keys list', 'not_deployed', /stage "none" is not deployed/],
+  ] as const)('%s: exit code 2, in words', async (_, env, args, reason, words) => {
+    const { code, stderr } = await runAdmin([...args.split(' '), '--json'], env())
+    expect(code, stderr).toBe(2)
+    const { error } = JSON.parse(stderr)
+    expect(error.reason).toBe(reason)
+    expect(error.message).toMatch(words)
+  })
+
+  it('ends by Ctrl-C while it waits for an answer: exit code 2', async () => {
+    let called = () => {}
+    const interruption = new Promise<void>((resolve) => {
+      called = resolve
+    })
+    const hanging = await serve(() => called())
+    const { code, stdout, stderr } = await runAdminProcess(['audit'], environmentOn(hanging), interruption)
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: 'Stopped by SIGINT.\n' })
+  })
+})
+
+describe('npm run admin -- --stage', () => {
+  it('works with the settings of the deployed function', async () => {
+    const endpoints = { AWS_ENDPOINT_URL_LAMBDA: lambda, AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint }
+    const { AWS_REGION, ...keys } = CALLER
+    const env = { ...keys, ...endpoints }
+    const line = `--stage prod --region ${AWS_REGION} workspaces create ws_staged --json`
+    const made = await runAdmin(line.split(' '), env)
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    expect(jsonLines(made)).toMatchObject([
+      { workspace_id: 'ws_staged', quota_bytes: standIns.config.defaultQuotaBytes },
+    ])
+  })
+})

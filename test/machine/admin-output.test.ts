@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
+import { startService, type TestService } from '../support/machine/services.ts'
+
+let directory: string
+let service: TestService
+const admin = (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args])
+
+beforeAll(async () => {
+  service = await startService()
+  directory = service.directory
+})
+afterAll(async () => {
+  await service.stop()
+})
+
+/** What differs from run to run, and the width of columns that follows from it. */
+function masked(text: string): string {
+  return text
+    .replace(/cfp_\w+/g, 'TOKEN')
+    .replace(/key_[0-9a-f]{12}/g, 'KEY_ID')
+    .replace(/(file_)?[1-9A-HJ-NP-Za-km-z]{21,22}\b/g, (_, isDocument) => (isDocument ? 'DOCUMENT_ID' : 'ATTEMPT_ID'))
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/within \d+ s/, 'within N s')
+    .replace(/ {2,}/g, '  ')
+}
+
+/** As on a terminal, with what goes to which output. */
+const shown = ({ code, stdout, stderr }: AdminResult) => masked(`out:\n${stdout}err:\n${stderr}exit code: ${code}`)
+
+describe('what people see', () => {
+  it('is as it was', async () => {
+    const { container_id, files, standard_key, base_url } = service.demo
+    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
+    const promoted = await fetch(
+      `${base_url}/containers/${container_id}/files/${files.find(({ path }) => path.startsWith('отчёты'))?.file_id}/promote`,
+      init,
+    )
+    const { id } = (await promoted.json()) as { id: string }
+    const seen: string[] = []
+    const see = async (line: string) => {
+      const result = await admin(...line.split(' '))
+      seen.push(masked(`$ promotion-admin --local ${line}`), shown(result), '')
+      return result
+    }
+    await see('workspaces create ws_acme --quota 20GiB')
+    await see('workspaces create ws_acme --quota 1GiB')
+    await see('workspaces list --sort workspace')
+    await see('workspaces show ws_demo --count')
+    await see('workspaces set-quota ws_full 500KB')
+    await see('workspaces set-quota ws_full 500KB --yes')
+    await see('keys create --workspace ws_acme')
+    const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
+    const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
+    await see('keys list --workspace ws_acme --sort permissions')
+    const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0', 'enable ID']
+    for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
+    await see('documents list ws_demo')
+    for (const words of ['show', 'delete', 'delete']) {
+      await see(`documents ${words} ws_demo ${id}${words === 'delete' ? ' --yes' : ''}`)
+    }
+    for (const line of ['workspaces delete ws_acme', 'workspaces delete ws_acme --empty --yes']) await see(line)
+    for (const line of ['audit', 'doctor', 'nonsense']) await see(line)
+    expect(seen.join('\n')).toMatchSnapshot()
+  })
+})
+
+/** By command: the fields of the table in docs/administration.md; a word in italics stands for those that follow it once. */
+async function documentedFields(): Promise<Map<string, string[]>> {
+  const page = await readFile(join(ROOT, 'docs/administration.md'), 'utf8')
+  const [, table = ''] = /\| Command \| Fields \|\n(.*?)\n\n/s.exec(page) ?? []
+  const shared = new Map([...table.matchAll(/\*(\w+)\*: ([^;|]+)/g)].map(([, name, fields = '']) => [name, fields]))
+  const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(([, commands = '', text = '']) => {
+    const all = text.replace(/\*(\w+)\*(?!:)/g, (_, name) => shared.get(name) ?? '')
+    const fields = [...all.matchAll(/`(\w+)`/g)].map(([, field = '']) => field)
+    const [group = ''] = commands.slice(1).split(/[ `]/)
+    const names = [...commands.matchAll(/`(.*?)`/g)].map(([, name = '']) => name)
+    return names.map(
+      (name) => [name.includes(' ') || !names[0]?.includes(' ') ? name : `${group} ${name}`, fields] as const,
+    )
+  })
+  return new Map(rows)
+}
+
+describe('what programs see', () => {
+  it('has the fields that docs/administration.md names, for every command', async () => {
+    const documented = await documentedFields()
+    const commands: string[] = []
+    for (const group of ['workspaces', 'keys', 'documents']) {
+      const [, list = ''] = (await runAdmin([group, '--help'])).stdout.split('\nCommands:\n')
+      commands.push(...[...list.matchAll(/^ {2}(?!help)([a-z-]+) /gm)].map(([, name]) => `${group} ${name}`))
+    }
+    expect(commands.length).toBeGreaterThan(15)
+    const undocumented = commands.filter((command) => !documented.has(command))
+    expect(undocumented, 'not in docs/administration.md').toEqual([])
+    const expectFields = async (command: string, ...args: string[]) => {
+      const result = await admin(...command.split(' '), ...args, '--json')
+      const lines = jsonLines(result)
+      expect(lines.length, `${command}: ${result.stderr}`).toBeGreaterThan(0)
+      for (const line of lines) {
+        for (const field of Object.keys(line)) expect(documented.get(command), `${command}: ${field}`).toContain(field)
+      }
+      documented.delete(command)
+      return { lines }
+    }
+    const { container_id, files, standard_key, base_url } = service.demo
+    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
+    const promoted = await fetch(`${base_url}/containers/${container_id}/files/${files[0]?.file_id}/promote`, init)
+    const { id } = (await promoted.json()) as { id: string }
+    await expectFields('workspaces create', 'ws_json')
+    await expectFields('workspaces show', 'ws_json', '--count')
+    await expectFields('workspaces list')
+    await expectFields('workspaces set-quota', 'ws_json', '20GiB')
+    const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
+    const keyId = `${lines[0]?.key_id}`
+    await expectFields('keys list')
+    await expectFields('keys show', keyId)
+    await expectFields('keys rotate', keyId)
+    const reading = await admin('keys', 'create', '--workspace', 'ws_json', '--permission', 'files:read', '--json')
+    await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
+    await expectFields('keys disable', keyId, '--yes')
+    await expectFields('keys enable', keyId)
+    await expectFields('keys expire', keyId, '--never')
+    await expectFields('keys delete', keyId, '--yes')
+    await expectFields('documents list', 'ws_demo')
+    await expectFields('documents show', 'ws_demo', id)
+    await expectFields('documents get', 'ws_demo', id, '--output', join(directory, 'got'))
+    await expectFields('documents delete', 'ws_demo', id, '--yes')
+    await expectFields('workspaces delete', 'ws_json', '--empty', '--yes')
+    await expectFields('audit')
+    await expectFields('doctor')
+    await expectFields('smoke')
+    // They need a deployed stage: test/machine/mock-account.test.ts.
+    for (const command of ['stop', 'resume']) documented.delete(command)
+    expect([...documented.keys()], 'documented, and not there').toEqual([])
+  })
+})
+
+describe('promotion-admin', () => {
+  const run = promisify(execFile)
+  const bin = join(ROOT, manifest.bin['promotion-admin'])
+
+  it('is what npx runs in the checkout, and has a version', async () => {
+    const { stdout } = await run(process.execPath, [bin, '--version'])
+    expect(stdout).toBe(`${manifest.version}\n`)
+    const npx = await run('npx', ['--no', '--', 'promotion-admin', '--version'], { cwd: ROOT })
+    expect(npx.stdout).toBe(`${manifest.version}\n`)
+  })
+
+  it('remembers the stage by the environment; an option goes before it', async () => {
+    const remembered = await runAdmin(['keys', 'list'], { PROMOTION_STAGE: 'n/a' })
+    expect(remembered).toMatchObject({ code: 2, stderr: '"n/a" is not the name of a stage (--help tells how)\n' })
+    const local = await runAdmin(['--local', '--directory', directory, 'workspaces', 'list'], {
+      PROMOTION_STAGE: 'prod',
+    })
+    expect(local.code, local.stderr).toBe(0)
+  })
+
+  it('has colours when it is told to, and none when it is not a terminal', async () => {
+    const args = ['--local', '--directory', directory, 'doctor']
+    expect((await runAdmin(args)).stdout).not.toContain('\u001b')
+    expect((await runAdmin(args, { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mok\u001b[39m')
+  })
+})

@@ -1,0 +1,228 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { close, LOOPBACK, listen, REFUSAL } from '../../infra/local/loopback.ts'
+import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/machine/browser.ts'
+import { startService, type TestService } from '../support/machine/services.ts'
+
+interface Attempt {
+  url: string
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+const NAMES = ['gateway', 's3', 'dynamodb'] as const
+/** A name that a foreign site could have its own name server answer with our address. */
+const REBOUND = 'evil.test'
+
+let service: TestService
+let ports: Record<(typeof NAMES)[number], number>
+beforeAll(async () => {
+  service = await startService()
+  const { base_url, s3_endpoint, dynamodb_endpoint } = service.demo
+  const [gateway, s3, dynamodb] = [base_url, s3_endpoint, dynamodb_endpoint].map((url) => Number(new URL(url).port))
+  ports = { gateway: Number(gateway), s3: Number(s3), dynamodb: Number(dynamodb) }
+})
+afterAll(() => service?.stop())
+
+/** What would read or change something if anybody might ask: none of it needs a preflight, but for those with headers. */
+function attempts(host: string) {
+  const { demo } = service
+  const at = (name: (typeof NAMES)[number], path: string) => `http://${host}:${ports[name]}${path}`
+  const [file] = demo.files
+  const object = `/${demo.sandbox_bucket}/sandboxes/${demo.workspace_id}/${demo.container_id}/${file?.path}`
+  const dynamoDb = (operation: string, input: object): Attempt => ({
+    url: at('dynamodb', '/'),
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      'x-amz-date': '20261122T000000Z',
+      authorization: `AWS4-HMAC-SHA256 Credential=local/20261122/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=x`,
+    },
+    body: JSON.stringify(input),
+  })
+  return {
+    'the keys of the demonstration': { url: at('gateway', '/demo.json') },
+    'a promotion': {
+      url: at('gateway', `/v1/containers/${demo.container_id}/files/${file?.file_id}/promote`),
+      method: 'POST',
+      headers: { authorization: `Bearer ${demo.standard_key}` },
+    },
+    'a list of objects': { url: at('s3', `/${demo.sandbox_bucket}?list-type=2`) },
+    'an object': { url: at('s3', object) },
+    'an object by a made-up signature': { url: at('s3', `${object}?${madeUpSignature()}`) },
+    'a new object': { url: at('s3', `/${demo.sandbox_bucket}/new?${madeUpSignature()}`), method: 'PUT', body: 'x' },
+    'a table': dynamoDb('Scan', { TableName: demo.keys_table }),
+    'a new key': dynamoDb('PutItem', { TableName: demo.keys_table, Item: { token_hash: { S: 'x'.repeat(64) } } }),
+  }
+}
+
+/** As a page would send it, who knows the well-known credentials of the stand-ins: they do not check it. */
+function madeUpSignature(): string {
+  const now = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
+  return new URLSearchParams({
+    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+    'X-Amz-Credential': `local/${now.slice(0, 8)}/us-east-1/s3/aws4_request`,
+    'X-Amz-Date': now,
+    'X-Amz-Expires': '900',
+    'X-Amz-SignedHeaders': 'host',
+    'X-Amz-Signature': '0',
+  }).toString()
+}
+
+/** All that is kept, but for the rate limits, which every look at the API changes. */
+async function everything() {
+  const { keys_table, workspaces_table, documents_table, sandbox_bucket, documents_bucket } = service.demo
+  const scan = async (TableName: string) => (await service.dynamoDb.send(new ScanCommand({ TableName }))).Items
+  const list = async (Bucket: string) =>
+    (await service.s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key, ETag }) => [Key, ETag])
+  const tables = [keys_table, workspaces_table, documents_table].map(scan)
+  return Promise.all([...tables, ...[sandbox_bucket, documents_bucket].map(list)])
+}
+
+/** fetch would not let the test say Host and Sec-Fetch-… */
+async function get(name: (typeof NAMES)[number], headers: Record<string, string>) {
+  const asked = request({ host: LOOPBACK, port: ports[name], path: '/', headers: { host: 'localhost', ...headers } })
+  const [answer] = (await once(asked.end(), 'response')) as [IncomingMessage]
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+}
+
+describe.each(NAMES)('the %s, on the wire', (name) => {
+  it.each([
+    ['another Host', { host: REBOUND }],
+    ['another Host with a port', { host: `${REBOUND}:3000` }],
+    ['a Host that begins as ours', { host: `localhost.${REBOUND}` }],
+    ['an Origin', { origin: `https://${REBOUND}` }],
+    ['another port as Origin', { origin: 'http://localhost:1' }],
+    ['the Origin null', { origin: 'null' }],
+    ['a script of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }],
+    ['a frame of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'iframe' }],
+  ])('refuses %s: 403', async (_, headers) => {
+    const answer = await get(name, headers as Record<string, string>)
+    expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(REFUSAL) })
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('lets curl, a library and a link in', async () => {
+    const ofLink = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }
+    for (const headers of [{ host: '127.0.0.1:1' }, { host: 'LOCALHOST' }, ofLink]) {
+      expect((await get(name, headers)).body).not.toContain(REFUSAL)
+    }
+  })
+})
+
+describe('the s3', () => {
+  it('refuses what is not signed, as S3 does', async () => {
+    const { 'a list of objects': list, 'an object': object } = attempts('127.0.0.1')
+    const form = new FormData()
+    form.set('key', 'new')
+    form.set('file', new Blob(['x']))
+    const bucket = `${service.demo.s3_endpoint}/${service.demo.sandbox_bucket}`
+    const before = await everything()
+    for (const [url, init] of [
+      [list?.url, {}],
+      [object?.url, {}],
+      [`${object?.url}?X-Amz-Signature=0`, {}],
+      [`${bucket}/new`, { method: 'PUT', body: 'x' }],
+      [bucket, { method: 'POST', body: form }],
+    ] as [string, RequestInit][]) {
+      const response = await fetch(url, init)
+      expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('AccessDenied')])
+    }
+    expect(await everything()).toEqual(before)
+  })
+})
+
+if (!HAS_BROWSER)
+  console.warn('FOREIGN PAGES ARE NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
+
+describe.skipIf(!HAS_BROWSER)('in a browser', () => {
+  let chromium: TestBrowser
+  let site: Server
+  let sitePort: number
+  beforeAll(async () => {
+    chromium = await startBrowser(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
+    site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>site'))
+    sitePort = await listen(site, 0)
+  })
+  afterAll(async () => {
+    await chromium?.stop()
+    await close(site)
+  })
+
+  /** @returns what was answered, or could be read, of what should be refused */
+  async function tryFrom(home: string, host: string): Promise<string[]> {
+    const page = await chromium.browser.newPage()
+    const passed: string[] = []
+    // A page without leave to ask is not told the status.
+    page.on('response', (answer) => {
+      const isOfSite = new URL(answer.url()).port === `${sitePort}`
+      if (!isOfSite && answer.status() !== 403) passed.push(`${answer.request().method()} ${answer.url()}`)
+    })
+    await page.goto(home)
+    for (const [name, attempt] of Object.entries(attempts(host))) {
+      for (const mode of ['cors', 'no-cors'] as const) {
+        const read = await page.evaluate(
+          ({ url, ...init }) =>
+            fetch(url, init).then(
+              (answer) => answer.text(),
+              () => '',
+            ),
+          { ...attempt, mode },
+        )
+        if (read !== '' && !read.includes(REFUSAL)) passed.push(`${name}, ${mode}: ${read}`)
+      }
+      await submit(page, attempt)
+    }
+    await page.close()
+    return passed
+  }
+
+  /** A form may send text that is JSON: its name=value has the equals sign in a string. */
+  async function submit(page: Page, { url, method = 'GET', body = '' }: Attempt): Promise<void> {
+    const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+    const to = `action="${escaped(url)}" method="${method === 'GET' ? 'get' : 'post'}" enctype="text/plain"`
+    const field = `<input name="${escaped(`${body.slice(0, -1)},"x":"`)}" value="&quot;}">`
+    await page.setContent(
+      `<iframe name="frame"></iframe><form ${to} target="frame">${field}<button>send</button></form>`,
+    )
+    await Promise.all([
+      page.waitForResponse((each) => each.url().startsWith(new URL(url).origin)),
+      page.getByRole('button').click(),
+    ])
+  }
+
+  it.each([
+    ['of another name', () => `http://localhost:${sitePort}/`],
+    ['of another port', () => `http://127.0.0.1:${sitePort}/`],
+    ['of another site', () => `http://${REBOUND}:${sitePort}/`],
+  ])('a page %s reads nothing and changes nothing', async (_, home) => {
+    const before = await everything()
+    expect(await tryFrom(home(), '127.0.0.1')).toEqual([])
+    expect(await everything()).toEqual(before)
+  })
+
+  it.each(NAMES)('a page whose own name comes to lead to the %s is refused', async (name) => {
+    const before = await everything()
+    const home = `http://${REBOUND}:${ports[name]}`
+    expect(await tryFrom(home, REBOUND)).toEqual([])
+    expect(await everything()).toEqual(before)
+  })
+
+  it('and all of it would have worked: the same requests, not from a page', async () => {
+    const before = await everything()
+    for (const [name, { url, ...init }] of Object.entries(attempts('127.0.0.1'))) {
+      const { status } = await fetch(url, init)
+      const isUnsigned = ['a list of objects', 'an object'].includes(name)
+      expect([name, status]).toEqual([name, isUnsigned ? 403 : 200])
+    }
+    const after = await everything()
+    for (const [index, part] of after.entries()) expect(part).not.toEqual(before[index])
+  })
+})

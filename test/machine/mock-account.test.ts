@@ -1,0 +1,241 @@
+import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
+import { DeleteItemCommand, DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
+import { GetBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { jsonLines } from '../support/machine/admin.ts'
+import {
+  expectBackedUp,
+  type Identity,
+  rightsOf,
+  STACK,
+  type Stage,
+  startStage,
+  WEB_ACL,
+} from '../support/machine/mock-account/stage.ts'
+import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
+import { applies } from '../support/template/iam-policies.ts'
+
+const MINUTES_MS = 60_000
+
+const isInstalled = isMotoInstalled()
+if (!isInstalled)
+  console.warn(
+    "moto is not installed (pip install 'moto[server]'), so test/machine/mock-account.test.ts checks nothing here",
+  )
+vi.setConfig({ testTimeout: 8 * MINUTES_MS, hookTimeout: 5 * MINUTES_MS })
+
+// One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
+describe.runIf(isInstalled)('a stage in an account, from its first deployment to its return', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await startStage()
+  })
+  afterAll(() => stage?.stop())
+
+  it('refuses an account without a role for gateway logs, before anything is there', async () => {
+    await stage.settings({ createGatewayLogRole: 'false' })
+    const { hasSucceeded, output } = await stage.deploy()
+    expect(hasSucceeded).toBe(false)
+    expect(output).toContain('add --param createGatewayLogRole=true, once for all stages')
+    await expect(stage.stack()).rejects.toThrow(/does not exist/)
+  })
+
+  it('leaves no table behind when the first deployment fails, and succeeds the second time', async () => {
+    await stage.settings()
+    await stage.failOn('Dashboard')
+    expect((await stage.deploy()).hasSucceeded).toBe(false)
+    expect(await stage.tables()).toEqual([])
+    await stage.failOn()
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+  })
+
+  it('protects the stack and its tables', async () => {
+    expect((await stage.stack())?.EnableTerminationProtection).toBe(true)
+    const names = await stage.tables()
+    expect(names).toContain(`${STACK}-keys`)
+    for (const TableName of names) {
+      const { Table } = await new DynamoDBClient({}).send(new DescribeTableCommand({ TableName }))
+      expect(Table?.DeletionProtectionEnabled, TableName).toBe(true)
+    }
+  })
+
+  it('changes nothing by a deployment without a change', async () => {
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('No changes to deploy')])
+  })
+
+  it('makes no role without the permissions boundary, by the rights of who deploys', async () => {
+    await stage.settings({ permissionsBoundaryArn: '' })
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([
+      false,
+      expect.stringContaining('not authorized to perform: iam:CreateRole'),
+    ])
+    expect((await stage.stack())?.StackStatus).toBe('UPDATE_COMPLETE')
+  })
+
+  it('makes no second role for gateway logs, nor takes the first away', async () => {
+    await stage.settings({ createGatewayLogRole: 'false' })
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
+    const { StackResourceSummaries = [] } = await new CloudFormationClient({}).send(
+      new ListStackResourcesCommand({ StackName: STACK }),
+    )
+    expect(StackResourceSummaries.map(({ LogicalResourceId }) => LogicalResourceId)).not.toContain('GatewayLogRole')
+  })
+
+  it('is administered, and serves by the zips that were uploaded', async () => {
+    expect((await stage.admin('workspaces', 'create', 'ws_kept', '--quota', '5MiB')).code).toBe(0)
+    const { code, problems } = await stage.smoke()
+    expect([code, problems]).toEqual([0, []])
+  })
+
+  it('is seen to be complete, protected, and private, by doctor', async () => {
+    expect((await stage.admin('doctor')).code).toBe(0)
+    const checks = jsonLines(await stage.adminUnrecorded('doctor', '--json'))
+    expect(checks.filter(({ verdict }) => verdict === 'problem')).toEqual([])
+    const verdictOf = (name: RegExp) =>
+      checks.filter(({ check }) => name.test(`${check}`)).map(({ verdict }) => verdict)
+    expect(verdictOf(/^stack /)).toEqual(['ok'])
+    expect(verdictOf(/^deletion protection of /)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expect(verdictOf(/^TLS only to /)).toEqual(['ok', 'ok'])
+    expect(verdictOf(/^concurrency of /)).toEqual(['ok'])
+  })
+
+  it('is rolled back when an upgrade fails, and takes the same upgrade afterwards', async () => {
+    const before = await stage.liveVersion()
+    const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${WEB_ACL}`]
+    await stage.failOn('WebAclAssociation')
+    expect((await stage.deploy(...upgrade)).hasSucceeded).toBe(false)
+    expect([(await stage.stack())?.StackStatus, await stage.liveVersion()]).toEqual([
+      'UPDATE_ROLLBACK_COMPLETE',
+      before,
+    ])
+    await stage.failOn()
+    expect((await stage.deploy(...upgrade)).hasSucceeded).toBe(true)
+    expect((await stage.environmentOfFunction()).LEASE_MS).toBe('90000')
+    expect(Number(await stage.liveVersion())).toBeGreaterThan(Number(before))
+  })
+
+  it('goes back to a former deployment', async () => {
+    const { output } = await stage.framework('deploy', 'list')
+    const [timestamp = ''] = [...output.matchAll(/Timestamp: (\d+)/g)].map(([, time]) => time)
+    const { Tags } = (await stage.stack()) ?? {}
+    expect((await stage.framework('rollback', '--timestamp', timestamp)).hasSucceeded).toBe(true)
+    expect((await stage.stack())?.Tags).toEqual(Tags)
+    expect(Tags).toContainEqual({ Key: 'service', Value: 'container-file-promotion' })
+    expect((await stage.environmentOfFunction()).LEASE_MS).toBe('120000')
+  })
+
+  it('stops, and is resumed as it was deployed', async () => {
+    const deployed = await stage.state()
+    expect(deployed).toEqual({ reserved: undefined, schedules: ['ENABLED'] })
+    expect((await stage.admin('stop')).stderr).toContain('--yes')
+    expect((await stage.admin('stop', '--yes')).code).toBe(0)
+    expect(await stage.state()).toEqual({ reserved: 0, schedules: ['DISABLED'] })
+    expect((await stage.admin('resume')).code).toBe(0)
+    expect(await stage.state()).toEqual(deployed)
+  })
+
+  it('is not removed while it is protected', async () => {
+    expect(await stage.framework('remove')).toMatchObject({
+      hasSucceeded: false,
+      output: expect.stringContaining('protect'),
+    })
+    expect((await stage.stack())?.StackStatus).toMatch(/_COMPLETE$/)
+  })
+
+  it('keeps tables and buckets when it is removed, and the buckets their policies', async () => {
+    expect((await stage.deploy('--param', 'deletionProtection=false')).hasSucceeded).toBe(true)
+    expect((await stage.framework('remove')).hasSucceeded).toBe(true)
+    expect(await stage.tables()).toContain(`${STACK}-documents`)
+    expect(await stage.keptBuckets()).toHaveLength(2)
+    for (const Bucket of await stage.keptBuckets()) {
+      const { Policy = '' } = await new S3Client({ forcePathStyle: true }).send(new GetBucketPolicyCommand({ Bucket }))
+      expect(Policy).toContain('aws:SecureTransport')
+    }
+  })
+
+  it('says how to return, instead of failing half way', async () => {
+    const { hasSucceeded, output } = await stage.deploy()
+    expect(hasSucceeded).toBe(false)
+    expect(output).toContain(`keep using it with keysTable=${STACK}-keys`)
+  })
+
+  it('returns to what was kept', async () => {
+    const existing = Object.fromEntries(
+      (await stage.tables()).map((name) => {
+        const kind = name.slice(STACK.length + 1).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+        return [`${kind}Table`, name]
+      }),
+    )
+    const [sandboxBucket = '', documentsBucket = ''] = (await stage.keptBuckets()).toSorted().toReversed()
+    await stage.settings({ createGatewayLogRole: 'false', ...existing, sandboxBucket, documentsBucket })
+    const { hasSucceeded, output } = await stage.deploy()
+    expect([hasSucceeded, output]).toEqual([true, expect.stringContaining('Service deployed to stack')])
+    expect((await stage.admin('workspaces', 'show', 'ws_kept')).stdout).toContain('5 MiB')
+    const { code, problems } = await stage.smoke()
+    expect([code, problems]).toEqual([0, []])
+  })
+
+  it('rehearses a restore, and removes what it restored', async () => {
+    const before = await stage.tables()
+    const result = await stage.admin('restore', 'rehearse', '--json')
+    expect([result.code, result.stderr]).toEqual([0, ''])
+    expect(jsonLines(result)).toMatchObject([{ kind: 'report', findings: 0, left: [] }])
+    expect(await stage.tables()).toEqual(before)
+  })
+
+  it('comes back from a damaged table by tables that were restored', async () => {
+    const documentId = await stage.promoteInto('ws_kept')
+    const protect = { TableName: `${STACK}-documents`, DeletionProtectionEnabled: true }
+    await new DynamoDBClient({}).send(new UpdateTableCommand(protect))
+    const result = await stage.admin('restore', 'tables', '--at', new Date().toISOString(), '--json')
+    expect([result.code, result.stderr]).toEqual([0, ''])
+    const restored = jsonLines(result).map(({ parameter, target }) => [`${parameter}`, `${target}`] as const)
+    expect(restored.map(([parameter]) => parameter).toSorted()).toEqual([
+      ...['documentsTable', 'reservationsTable', 'workspacesTable'],
+    ])
+    const { documentsTable = '' } = Object.fromEntries(restored)
+    await expectBackedUp(documentsTable)
+
+    const Key = marshall({ workspace_id: 'ws_kept', document_id: documentId })
+    await new DynamoDBClient({}).send(new DeleteItemCommand({ TableName: `${STACK}-documents`, Key }))
+    expect((await stage.admin('audit', '--workspace', 'ws_kept')).code).toBe(1)
+
+    expect((await stage.admin('stop', '--yes')).code).toBe(0)
+    await stage.settings({ ...stage.ownSettings(), ...Object.fromEntries(restored) })
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
+    expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
+    expect((await stage.admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
+    expect((await stage.admin('resume')).code).toBe(0)
+  })
+
+  /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
+  const UNSEEN: Record<Identity, RegExp> = {
+    deployer:
+      /^OnlyWith(Domain|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
+    smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$/,
+    // It uses them all.
+    doctor: /(?!)/,
+    // An object is looked at only where something seems wrong.
+    restore: /^AuditObjects: /,
+  }
+
+  it.each(Object.keys(UNSEEN) as Identity[])('has used every right of docs/policies for the %s', (identity) => {
+    const used = stage.used.get(identity) ?? []
+    const unused = rightsOf(identity).flatMap((statement) =>
+      statement.actions
+        .filter((action) => !used.some((access) => applies({ ...statement, actions: [action] }, access)))
+        .map((action) => `${statement.Sid}: ${action}`),
+    )
+    expect(unused.filter((right) => !UNSEEN[identity].test(right))).toEqual([])
+  })
+
+  it('was refused nothing else', () => {
+    // Without it the framework takes it that there are no images to remove.
+    const foreseen = ['iam:CreateRole', 'ecr:DescribeRepositories']
+    expect(stage.refused.filter(({ action }) => !foreseen.includes(action))).toEqual([])
+  })
+})

@@ -1,0 +1,176 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { describe, expect, it } from 'vitest'
+import { METRICS } from '../../lib/metrics.ts'
+import { routeEvent } from '../support/api/rest-event.ts'
+import { playRound } from '../support/state-machine/play-round.ts'
+import { NOBODY } from '../support/stores/aws-endpoints.ts'
+import { metricsOf } from '../support/template/alarm-states.ts'
+import { emittedMetrics, NAMESPACE } from '../support/template/metric-names.ts'
+import { usePackagedFunctions } from '../support/template/use-packaged-functions.ts'
+
+const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()
+
+describe('the packaged function promoteContainerFile', () => {
+  it('promotes a small file and one that is copied in parts, and replays', async () => {
+    const workspace = await world().newWorkspace()
+    const large = Buffer.alloc(12 * 1024 ** 2, 7)
+    await world().putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world().putFile(workspace, 'large.bin', large)
+    const headers = { 'idempotency-key': 'once' }
+    const first = await promote(workspace, 'small.txt', { headers })
+    const second = await promote(workspace, 'small.txt', { headers })
+    expect(first).toMatchObject({ status: 200, body: { filename: 'small.txt', size_bytes: 5 } })
+    expect(second).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' }, body: first.body })
+    expect(await promote(workspace, 'large.bin')).toMatchObject({ status: 200, body: { size_bytes: large.length } })
+    expect(await world().stateOf(workspace)).toEqual({
+      documents: 2,
+      objects: 2,
+      unfinishedUploads: 0,
+      usedBytes: 5 + large.length,
+      reservations: 0,
+    })
+  })
+
+  it.each([
+    ['without a key', 401, { authorization: '' }, 'small.txt'],
+    ['for a file that is not there', 404, {}, 'missing.txt'],
+    ['for a shape that does not exist', 400, { 'file-shape': 'round' }, 'small.txt'],
+    ['for more than the quota has left', 403, {}, 'too-large.txt'],
+  ])('refuses %s: %i', async (_what, status, headers, path) => {
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'small.txt', Buffer.from('small'))
+    await world().putFile(workspace, 'too-large.txt', Buffer.alloc(11))
+    expect((await promote(workspace, path, { headers })).status).toBe(status)
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
+  })
+
+  it('promotes into the last of a quota, without its rate limiter', async () => {
+    const runtime = await start('promoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
+  })
+
+  it('answers 500 when its documents table is gone, with everything undone', async () => {
+    const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(500)
+  })
+
+  it('answers 503 when nobody answers it', async () => {
+    const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_DYNAMODB: NOBODY })
+    const workspace = await world().newWorkspace()
+    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(503)
+  })
+})
+
+describe('the packaged functions around the promotion', () => {
+  it('list a promoted document, and delete it', async () => {
+    const workspace = await world().newWorkspace(10)
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const { id } = (await promote(workspace, 'a.txt')).body
+    const headers = { authorization: `Bearer ${workspace.token}` }
+    const [reading, deleting] = [await start('readDocuments'), await start('deleteDocument')]
+    const listed = await reading.invoke(routeEvent({ method: 'get', path: '/files' }, { headers }))
+    expect(JSON.parse(listed.body).data).toMatchObject([{ id }])
+    const route = { method: 'delete', path: '/files/{document_id}' } as const
+    const deleted = await deleting.invoke(routeEvent(route, { headers, parameters: { document_id: id } }))
+    expect(deleted).toMatchObject({ statusCode: 200, headers: { 'storage-used-bytes': '0' } })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    for (const runtime of [reading, deleting]) takeLines(runtime)
+  })
+})
+
+describe('the packaged scheduled functions', () => {
+  const HOUR_MS = 3_600_000
+  it.each([
+    ['whose lease ended an hour ago', HOUR_MS, 60_000],
+    ['to which it comes an hour late', 60_000, HOUR_MS],
+  ])(
+    'resolveReservations gives back what a dead process had reserved, %s, and reports it',
+    async (_, endedMs, dueMs) => {
+      const workspace = await world().newWorkspace(100)
+      await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - endedMs })
+      const due = new UpdateItemCommand({
+        TableName: standIns().config.workspacesTable,
+        Key: marshall({ workspace_id: workspace.workspaceId }),
+        UpdateExpression: 'SET check_due_at = :due',
+        ExpressionAttributeValues: marshall({ ':due': Date.now() - dueMs }),
+      })
+      await standIns().dynamoDb.send(due)
+      const runtime = await start('resolveReservations')
+      expect(await runtime.invoke({})).toMatchObject({ released: expect.any(Number), failed: 0, isComplete: true })
+      expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+      const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
+      expect(metrics).toMatchObject({ ReservationsUnresolved: 0, OldestLeftover: expect.any(Number) })
+      expect(Number(metrics?.OldestLeftover)).toBeGreaterThanOrEqual(HOUR_MS)
+    },
+  )
+
+  it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {
+    let last: Promise<unknown> = Promise.resolve()
+    const workspace = await world().newWorkspace(100)
+    const drift = new UpdateItemCommand({
+      TableName: standIns().config.workspacesTable,
+      Key: marshall({ workspace_id: workspace.workspaceId }),
+      UpdateExpression: 'SET remaining_bytes = remaining_bytes - :drift ADD version :one',
+      ExpressionAttributeValues: marshall({ ':drift': 7, ':one': 1 }),
+    })
+    await standIns().dynamoDb.send(drift)
+    await world().putDocumentObject(workspace, Buffer.from('belongs to no document'))
+    const runtime = await start('auditWorkspaces')
+    const tasks: string[] = []
+    const report = await playRound({
+      definition: service().resource('AuditRound').Properties.Definition,
+      roundId: 'round-1',
+      invoke: (task) => {
+        tasks.push(task.task)
+        // One after the other, as this runtime takes them.
+        last = last.then(() => runtime.invoke(task))
+        return last
+      },
+      signal: AbortSignal.timeout(60_000),
+    })
+    expect(report).toMatchObject({ roundId: 'round-1', findings: 2, repaired: 0, shardsIncomplete: 0 })
+    expect([tasks[0], tasks.at(-1)]).toEqual(['begin', 'end'])
+    const { AUDIT_SHARDS } = service().resource('AuditWorkspacesLambdaFunction').Properties.Environment.Variables
+    expect(tasks.filter((task) => task === 'slice')).toHaveLength(Number(AUDIT_SHARDS))
+    const written = takeLines(runtime)
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'drift' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 1, kind: 'object_without_document' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditFindings: 0, kind: 'document_without_object' }))
+    expect(written).toContainEqual(expect.objectContaining({ AuditRoundsCompleted: 1 }))
+    expect(written).toContainEqual(
+      expect.objectContaining({
+        level: 'WARN',
+        kind: 'drift',
+        workspace_id: workspace.workspaceId,
+        round_id: 'round-1',
+        finding_id: `drift ${workspace.workspaceId}`,
+      }),
+    )
+    expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
+  })
+})
+
+/** Last in this file, since it looks at everything that the tests before made the functions write. */
+describe('the metrics', () => {
+  it('that the code knows are all emitted', () => {
+    const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))
+    expect([...emitted].toSorted(), 'make the functions emit each in this file').toEqual(
+      Object.keys(METRICS).toSorted(),
+    )
+  })
+
+  it('of every alarm are emitted, in its namespace and with its dimensions', () => {
+    const emitted = emittedMetrics(lines).map(({ identity }) => identity)
+    const watched = service()
+      .ofType('AWS::CloudWatch::Alarm')
+      .flatMap(({ Properties }) => metricsOf(Properties))
+    const own = watched.filter((metric) => metric.startsWith(`${NAMESPACE} `))
+    expect(own.length).toBeGreaterThan(5)
+    expect(emitted).toEqual(expect.arrayContaining(own))
+  })
+})

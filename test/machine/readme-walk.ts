@@ -1,0 +1,156 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { close, listen } from '../../infra/local/loopback.ts'
+import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
+
+/**
+ * Goes through README.md as a new user would: in a fresh clone, with a fresh home whose name has a space. Every fenced
+ * command is run, in order, or says in a comment why not; what JSON follows a command is what it must print. By itself (npm
+ * run walk) it installs all packages anew. The programs of docs/clients.md are run by clients-page.test.ts.
+ */
+export interface Step {
+  page: string
+  block: FencedBlock
+  /** undefined: it was run, and did what the page says. */
+  notRun: string | undefined
+  output: string
+}
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGES = ['README.md']
+/** What these are is read, not run. */
+const PICTURES = new Set(['mermaid', '', 'text', 'console'])
+const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
+const PATIENCE_MS = 600_000
+
+interface Walk {
+  checkout: string
+  env: Record<string, string>
+  isInstalled: boolean
+  services: ChildProcess[]
+}
+
+/** @param options.isInstalled with the packages of this checkout instead of npm ci */
+export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean }): Promise<Step[]> {
+  const home = join(await mkdtemp(join(tmpdir(), 'promotion-readme-')), 'a home')
+  const checkout = join(home, 'container-file-promotion')
+  await mkdir(home)
+  const walk: Walk = { checkout, env: await freshEnvironment(home), isInstalled, services: [] }
+  try {
+    await promisify(execFile)('git', ['clone', '--quiet', ROOT, checkout])
+    if (isInstalled) await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
+    const steps: Step[] = []
+    for (const page of PAGES.filter((each) => existsSync(join(checkout, each)))) {
+      let printed = ''
+      for (const block of fencedBlocks(await readFile(join(checkout, page), 'utf8'))) {
+        const where = `${page}:${block.line}`
+        const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
+        if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
+        else if (notRun === undefined) printed = await run(where, block, walk)
+        steps.push({ page, block, notRun, output: notRun === undefined ? printed : '' })
+      }
+    }
+    return steps
+  } finally {
+    for (const service of walk.services) {
+      if (service.exitCode !== null || service.pid === undefined) continue
+      // To the whole group, as Ctrl-C in a terminal: npm passes no signal on.
+      process.kill(-service.pid, 'SIGINT')
+      await once(service, 'exit')
+    }
+    await rm(join(home, '..'), { recursive: true, force: true })
+  }
+}
+
+/** Nothing of this process but where its programs are; a free port, since 3000 may be in use. */
+async function freshEnvironment(home: string): Promise<Record<string, string>> {
+  const probe = createServer()
+  const port = await listen(probe, 0)
+  await close(probe)
+  const bin = join(ROOT, 'node_modules/.bin')
+  const path = (process.env.PATH ?? '').split(':').filter((each) => each !== bin)
+  // How this machine reaches the registry is the network's matter, not the user's.
+  const network = Object.entries(process.env).flatMap(([name, value]) =>
+    NETWORK.test(name) && value !== undefined ? [[name, value]] : [],
+  )
+  return {
+    ...Object.fromEntries(network),
+    HOME: home,
+    PATH: path.join(':'),
+    PORT: String(port),
+    REDOCLY_TELEMETRY: 'off',
+  }
+}
+
+async function run(where: string, block: FencedBlock, walk: Walk): Promise<string> {
+  const { language, text } = block
+  // The result of a program is the value that it assigns, so that is printed.
+  const name = /^(?:const )?(\w+) =/m.exec(text)?.[1]
+  if (language === 'js')
+    return runFile(where, 'node', ['--input-type=module', '-e', `${text}\nconsole.log(${name})`], walk)
+  if (language === 'python') {
+    return runFile(where, 'python3', ['-c', `import base64\n${text}\nprint(${name})`], walk)
+  }
+  if (language !== 'sh')
+    throw new Error(`${where}: nobody knows how to run ${language}; say why not, in a comment before it`)
+  const command = walk.isInstalled ? text.replace(/npm ci( && |\n)/, '') : text
+  return /npm start\b/.test(command) ? startService(where, command, walk) : runFile(where, 'sh', ['-ec', command], walk)
+}
+
+async function runFile(where: string, file: string, args: string[], { checkout, env }: Walk): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(file, args, { cwd: checkout, env, timeout: PATIENCE_MS })
+    return stdout
+  } catch (error) {
+    const { message, stdout = '' } = error as Error & { stdout?: string }
+    throw new Error(`${where} does not work as written: ${message}\n${stdout}`, { cause: error })
+  }
+}
+
+/** Runs until the walk ends; the pages' $API_KEY and $BASE_URL are those of the demonstration. */
+async function startService(where: string, command: string, walk: Walk): Promise<string> {
+  const { checkout, env, services } = walk
+  const child = spawn('sh', ['-ec', command], { cwd: checkout, env, detached: true })
+  services.push(child)
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`${where}: npm start ended with ${code}:\n${output}`)))
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (output.includes('/promote\n')) resolve()
+      })
+    }
+  })
+  const demo = JSON.parse(await readFile(join(checkout, '.local/demo.json'), 'utf8'))
+  walk.env = { ...env, API_KEY: demo.standard_key, BASE_URL: demo.base_url }
+  return output
+}
+
+/** The same fields with values of the same types, and the same values where they are no ids or times. */
+function expectSameForm(where: string, said: string, printed: string): void {
+  const [expected, actual] = [said, printed].map((text) => formOf(JSON.parse(text)))
+  if (expected !== actual) throw new Error(`${where} says\n${expected}\nand this is printed:\n${actual}`)
+}
+
+function formOf(value: unknown): string {
+  const masked = JSON.stringify(
+    value,
+    (key, each) => (/^(id|created_at|request_id)$/.test(key) ? typeof each : each),
+    2,
+  )
+  return masked
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const steps = await walkThroughReadme({ isInstalled: process.argv.includes('--installed') })
+  for (const { page, block, notRun } of steps) {
+    console.log(`${page}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
+  }
+}

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch'
+import { GetFunctionConfigurationCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SERVERLESS_CLI } from '../../infra/deploy/serverless-cli.ts'
+import { fencedBlocks } from '../support/fenced-blocks.ts'
+import { ROOT } from '../support/machine/admin.ts'
+import { STACK, type Stage, startStage } from '../support/machine/mock-account/stage.ts'
+import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
+
+const MINUTES_MS = 60_000
+const FUNCTION = `${STACK}-promote-container-file`
+const run = promisify(execFile)
+vi.setConfig({ testTimeout: 8 * MINUTES_MS, hookTimeout: 8 * MINUTES_MS })
+
+// One story: an incident after an upgrade, and the way back that docs/deploy.md describes.
+describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an alarm on', () => {
+  let stage: Stage
+  let good: string | undefined
+  let bad: string | undefined
+  beforeAll(async () => {
+    stage = await startStage()
+    await stage.settings()
+    await writeFile(join(stage.project, '.gitignore'), 'node_modules\nsettings\n.serverless\n')
+    await git('init', '--quiet')
+    await commit('good')
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
+    good = await liveCode()
+    await appendFile(join(stage.project, 'dist/promote-container-file.mjs'), '\n// A bug.\n')
+    await commit('bad')
+    await stage.settings({ createGatewayLogRole: 'false' })
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
+    bad = await liveCode()
+    expect(bad).not.toBe(good)
+    await setAlarm('ALARM')
+  })
+  afterAll(() => stage?.stop())
+
+  const git = (...args: string[]) =>
+    run('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: stage.project })
+  async function commit(tag: string) {
+    await git('add', '--all')
+    await git('commit', '--quiet', '--no-verify', '--message', tag)
+    await git('tag', tag)
+  }
+  const live = { FunctionName: FUNCTION, Qualifier: 'live' }
+  const liveCode = async () => (await new LambdaClient({}).send(new GetFunctionConfigurationCommand(live))).CodeSha256
+  const setAlarm = (StateValue: 'ALARM' | 'OK') =>
+    new CloudWatchClient({}).send(
+      new SetAlarmStateCommand({ AlarmName: `${STACK}-server-error-rate`, StateValue, StateReason: 'a test' }),
+    )
+
+  it('is not brought back by repeating the former deployment: its gradual shift heeds the alarm', async () => {
+    const [timestamp = ''] = [...(await stage.framework('deploy', 'list')).output.matchAll(/Timestamp: (\d+)/g)].map(
+      ([, time]) => time,
+    )
+    const rolledBack = await stage.framework('rollback', '--timestamp', timestamp)
+    expect([rolledBack.hasSucceeded, rolledBack.output]).toEqual([false, expect.stringContaining('alarms are on')])
+    await git('checkout', '--quiet', 'good')
+    const deployed = await stage.deploy()
+    expect([deployed.hasSucceeded, deployed.output]).toEqual([false, expect.stringContaining('alarms are on')])
+    await git('checkout', '--quiet', 'bad')
+    expect(await liveCode()).toBe(bad)
+  })
+
+  it('comes back by the commands of the page, with all its tags', async () => {
+    const before = [await stage.tables(), await stage.keptBuckets()]
+    const { calls } = await runCommandsOfPage({ COMMIT: 'good' })
+    expect(await liveCode()).toBe(good)
+    expect([await stage.tables(), await stage.keptBuckets()]).toEqual(before)
+    expect((await stage.stack())?.Tags).toEqual(
+      expect.arrayContaining([
+        { Key: 'service', Value: 'container-file-promotion' },
+        { Key: 'stage', Value: 'prod' },
+      ]),
+    )
+    // What the stand-in for npm was asked for, and the last of it in earnest.
+    expect(calls).toEqual(['ci', 'run admin -- --stage prod smoke'])
+    expect((await stage.smoke()).problems).toEqual([])
+  })
+
+  it('takes the next version gradually again, once the alarm is over', async () => {
+    await git('checkout', '--quiet', 'bad')
+    await setAlarm('OK')
+    expect((await stage.deploy()).hasSucceeded).toBe(true)
+    expect(await liveCode()).toBe(bad)
+  })
+
+  it('takes no deployment while its alias was moved by hand, and takes them again when it is set back', async () => {
+    const moveTo = (FunctionVersion?: string) =>
+      new LambdaClient({}).send(new UpdateAliasCommand({ FunctionName: FUNCTION, Name: 'live', FunctionVersion }))
+    const version = await stage.liveVersion()
+    await moveTo('1')
+    await expect(runCommandsOfPage({ COMMIT: 'good' })).rejects.toThrow('the alias has version 1')
+    await moveTo(version)
+    await runCommandsOfPage({ COMMIT: 'good' })
+    expect(await liveCode()).toBe(good)
+  })
+
+  /** The first block of «Roll back». npm is a stand-in that writes down what it is asked for. */
+  async function runCommandsOfPage(words: Record<string, string>): Promise<{ calls: string[] }> {
+    const [, section = ''] = (await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')).split('\n## Roll back\n')
+    const [block] = fencedBlocks(section)
+    const script = Object.entries(words).reduce(
+      (text, [word, value]) => text.replaceAll(word, value),
+      block?.text ?? '',
+    )
+    const bin = join(stage.project, '../bin')
+    const log = join(bin, 'calls')
+    await mkdir(bin, { recursive: true })
+    await writeFile(log, '')
+    await writeFile(join(bin, 'npm'), `#!/bin/sh\necho "$*" >> '${log}'\n`)
+    await writeFile(join(bin, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${SERVERLESS_CLI}' "$@"\n`)
+    for (const name of ['npm', 'npx']) await chmod(join(bin, name), 0o755)
+    const env = { ...process.env, AWS_REGION: '', PROMOTION_BUILD: 'skip', PATH: `${bin}:${process.env.PATH}` }
+    await run('bash', ['-eu', '-c', script], { cwd: stage.project, env }).catch(({ stdout, stderr }) => {
+      throw new Error(`${stdout}${stderr}`)
+    })
+    return { calls: (await readFile(log, 'utf8')).trim().split('\n') }
+  }
+})

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { demoFiles } from '../../infra/local/stores/demo-files.ts'
+import { readConfig } from '../../lib/config.ts'
+import { formatFileId } from '../../lib/ids.ts'
+import { documentsOf, workspaceItem } from '../support/machine/contents.ts'
+import { promote as requestPromotion } from '../support/machine/requests.ts'
+import { type OwnService, startService } from '../support/machine/services.ts'
+import { storesOf } from '../support/machine/storm.ts'
+import { newAttempt } from '../support/stores/ledger-values.ts'
+
+const HOUR_MS = 3_600_000
+/** Never reached, however busy the machine. */
+const PATIENCE = { timeout: 120_000, interval: 100 }
+
+let directory: string
+let service: OwnService
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-kept-'))
+  service = await startService({ directory, everyMs: 500 })
+})
+afterAll(async () => {
+  await service.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const promote = (token: string, containerId: string, fileId = '', headers?: Record<string, string>) =>
+  requestPromotion(service.demo.base_url, { token, containerId, fileId }, headers)
+
+describe('the demonstration', () => {
+  it('promotes every file, with its bytes and its type, and refuses the one that is too large', async () => {
+    const { demo } = service
+    const sources = demoFiles(readConfig({ ...process.env, ...inject('definition').environment }))
+    expect(demo.files.map(({ path }) => path)).toEqual(sources.map(({ path }) => path))
+    for (const [index, file] of demo.files.entries()) {
+      const response = await promote(demo.standard_key, demo.container_id, file.file_id)
+      if (file.path === 'data/too-large.bin') {
+        expect(response.status).toBe(413)
+        continue
+      }
+      const { path: filename, size_bytes } = file
+      expect(response, filename).toMatchObject({ status: 200, body: { filename, size_bytes } })
+      const { id, mime_type } = response.body as { id: string; mime_type: string }
+      const record = (await documentsOf(demo.workspace_id, service)).find(({ document_id }) => document_id === id)
+      const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.object_key })
+      const { ContentType, Body } = await service.s3.send(get)
+      expect(ContentType).toBe(mime_type)
+      const bytes = Buffer.from((await Body?.transformToByteArray()) ?? [])
+      expect(bytes.equals(sources[index]?.body ?? Buffer.from('?')), filename).toBe(true)
+    }
+    expect((await promote(demo.powerless_key, demo.container_id, demo.files[0]?.file_id)).status).toBe(403)
+  })
+
+  it("shows no key another workspace's container", async () => {
+    const { container_id: own, full_workspace: other, management_key: key } = service.demo
+    const body = { error: { metadata: { reason: 'container_not_found' } } }
+    expect(await promote(key, other.container_id, other.files[0]?.file_id)).toMatchObject({ status: 404, body })
+    for (const path of [
+      `../../${other.workspace_id}/${other.container_id}/fits.txt`,
+      `../${other.container_id}/fits.txt`,
+    ]) {
+      expect((await promote(key, own, formatFileId(path))).status).toBe(400)
+    }
+    const encoded = encodeURIComponent(`../${other.workspace_id}/${other.container_id}`)
+    expect((await promote(key, encoded, other.files[0]?.file_id)).status).toBe(400)
+  })
+})
+
+describe('the schedule of the resolver', () => {
+  it('has what a process left behind undone: its bytes are free again', async () => {
+    const { quota } = await storesOf(directory)
+    const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseExpiresAtMs: Date.now() - HOUR_MS })
+    await quota.take(attempt, AbortSignal.timeout(60_000))
+    const { remaining_bytes: before } = await workspaceItem(attempt.workspaceId, service)
+    await vi.waitFor(async () => {
+      const { remaining_bytes, takings } = await workspaceItem(attempt.workspaceId, service)
+      expect([remaining_bytes, takings]).toEqual([before + attempt.sizeBytes, {}])
+    }, PATIENCE)
+  })
+})
+
+describe('the functions of the service', () => {
+  it('lose what is under way when their process is killed, and serve the next request from a new one', async () => {
+    const { demo, functions } = service
+    const ask = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
+    const underWay = ask()
+    await functions.stop()
+    expect([503, 200]).toContain((await underWay).status)
+    expect((await ask()).status).toBe(503)
+    await functions.restart()
+    expect((await ask()).status).toBe(200)
+  })
+})
+
+describe('started again on the same data', () => {
+  it('keeps keys and documents', async () => {
+    const { demo } = service
+    const promoteFirst = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
+    expect((await promoteFirst()).status).toBe(200)
+    const documentsBefore = await documentsOf(demo.workspace_id, service)
+    await service.stop()
+    service = await startService({ directory })
+    expect((await promoteFirst()).status).toBe(200)
+    const documents = await documentsOf(demo.workspace_id, service)
+    expect(documents).toHaveLength(documentsBefore.length + 1)
+    expect(documents).toEqual(expect.arrayContaining(documentsBefore))
+  })
+})

@@ -1,0 +1,114 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const ROOT = join(import.meta.dirname, '../..')
+const START = `exec "${process.execPath}" "${join(ROOT, 'infra/local/start.mjs')}"`
+/** A machine of its own, as far as disks and networks go: for root as for others, where the system lets them. */
+const UNSHARE = ['--map-root-user', '--mount', '--net', 'sh', '-ec']
+const LOOPBACK_UP = 'ip link set lo up'
+
+const canBeTroubled = (() => {
+  try {
+    execFileSync('unshare', [...UNSHARE, `${LOOPBACK_UP} && mount -t tmpfs tmpfs "${tmpdir()}"`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+})()
+if (!canBeTroubled) {
+  console.warn('FULL DISK, READ-ONLY CHECKOUT AND NO IPV6 ARE NOT TESTED HERE: unshare may not make namespaces.')
+}
+
+describe.runIf(canBeTroubled)('npm start in trouble', () => {
+  let place: string
+  let children: ChildProcess[] = []
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'promotion trouble '))
+    await mkdir(join(place, 'disk'))
+  })
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+  afterAll(() => rm(place, { recursive: true, force: true }))
+
+  /** @param script for sh, as root of its own small machine; $place is a directory whose name has spaces */
+  function run(script: string) {
+    const env = { ...process.env, place }
+    const child = spawn('unshare', ['--kill-child', ...UNSHARE, `${LOOPBACK_UP}\n${script}`], { env, cwd: tmpdir() })
+    children = [...children, child]
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+      })
+    }
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number, lines: linesOf(printed) }))
+    const printsLine = (line: RegExp) =>
+      vi.waitFor(() => expect(printed).toMatch(line), { timeout: 200_000, interval: 200 })
+    return { child, ended, printsLine, printed: () => printed }
+  }
+  const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && line !== 'Building and starting …')
+  const disk = (size: string) => `mount -t tmpfs -o size=${size} tmpfs "$place/disk"`
+
+  it.each(['4k', '8m'])('says in one line that a disk of %s is full', async (size) => {
+    const { code, lines } = await run(`${disk(size)}\n${START} --directory "$place/disk/data"`).ended
+    expect(lines).toEqual([expect.stringMatching(/^The disk is full.*: make room, or choose another place/)])
+    expect(code).toBe(1)
+  })
+
+  it('says so when the disk fills up later, and keeps what it had', async () => {
+    const promote = `"${process.execPath}" -e '
+      const d = JSON.parse(require("fs").readFileSync(process.env.place + "/disk/data/demo.json"))
+      const url = d.base_url + "/containers/" + d.container_id + "/files/" + d.files[0].file_id + "/promote"
+      fetch(url, { method: "POST", headers: { authorization: "Bearer " + d.standard_key } })
+        .then((r) => console.log("answered", r.status), () => console.log("answered nothing"))'`
+    const { ended, printsLine, printed, child } = run(`${disk('400m')}
+      ( ${START} --directory "$place/disk/data" ) & service=$!
+      read -r _
+      dd if=/dev/zero of="$place/disk/fill" bs=64k >/dev/null 2>&1 || :
+      ${promote}
+      wait $service || :
+      rm "$place/disk/fill"
+      ( ${START} --directory "$place/disk/data" ) & service=$!
+      read -r _
+      ${promote}
+      kill -INT $service`)
+    await printsLine(/\/promote\n/)
+    child.stdin?.write('\n')
+    await printsLine(/answered (5\d\d|nothing)/)
+    await printsLine(/The disk is full.*: make room/)
+    await printsLine(/The disk is full[\s\S]*\/promote\n/)
+    child.stdin?.write('\n')
+    await printsLine(/answered 200/)
+    await ended
+    expect(printed()).not.toMatch(/^ {4}at /m)
+  })
+
+  it('says in one line that the checkout is read only, or what it builds into', async () => {
+    const whole = await run(`mount --bind "${ROOT}" "${ROOT}"; mount -o remount,ro,bind "${ROOT}"\n${START}`).ended
+    expect(whole.lines).toEqual([
+      expect.stringMatching(/^This must be writable, but is not \(.*\.local.*--directory\)\.$/),
+    ])
+    const dist = await run(`mount -t tmpfs -o ro tmpfs "${ROOT}/dist"\n${START} --directory "$place/elsewhere"`).ended
+    expect(dist.lines).toEqual([expect.stringMatching(/^This must be writable, but is not \(.*dist.*--directory\)\.$/)])
+    expect([whole.code, dist.code]).toEqual([1, 1])
+  })
+
+  it('needs no IPv6, and minds no spaces in a path', async () => {
+    await writeFile(join(place, 'no-ipv6'), '')
+    const { printsLine } = run(`
+      echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
+      cat /proc/net/if_inet6 > "$place/no-ipv6"
+      ${START} --directory "$place/a home/data"`)
+    await printsLine(/\/promote\n/)
+    expect(await readFile(join(place, 'no-ipv6'), 'utf8'), 'there is no address of IPv6').toBe('')
+    const demo = JSON.parse(await readFile(join(place, 'a home/data/demo.json'), 'utf8'))
+    expect(demo.base_url).toBe('http://127.0.0.1:3000/v1')
+  })
+})

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startStores } from '../support/machine/services.ts'
+import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
+import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
+
+const { start, readDemo, directory } = useNpmStart()
+
+describe('npm start', () => {
+  it('prints a curl line that can be pasted and returns 200, and stops with all its parts on Ctrl-C', async () => {
+    const port = await freePort()
+    const { child, exited, outcome, output, printedLater } = await start({}, '--fresh', '--port', String(port))
+    expect(outcome, output).toBe('ready')
+    const curl = /^ {2}(curl [\s\S]*?\/promote)$/m.exec(output)?.[1] ?? ''
+    expect(output.endsWith(`${curl}\n`), 'the curl line is the last thing printed').toBe(true)
+    expect(output).not.toContain('"_aws"')
+    const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl -i', 'curl -sS -i')])
+    expect(stdout).toMatch(/^HTTP\/1.1 200 OK/)
+    const demo = await readDemo()
+    expect(demo.base_url).toBe(`http://127.0.0.1:${port}/v1`)
+    await fetch(`${demo.base_url}/nothing`, { method: 'POST' })
+
+    child.kill('SIGINT')
+    expect(await exited).toBe(0)
+    const lines = printedLater().slice(output.length).split('\n')
+    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d/, 'TIME').replace(/\d+ ms/, 'N ms'))).toEqual([
+      `TIME  POST  /v1/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote  200  N ms`,
+      'TIME  POST  /v1/nothing  404  N ms  route_not_found',
+      '',
+    ])
+    const serviceLog = await readFile(join(directory(), 'service.log'), 'utf8')
+    expect(serviceLog).toContain('"message":"request answered"')
+    expect(serviceLog).toContain('"_aws"')
+    for (const url of [demo.base_url, demo.s3_endpoint, demo.dynamodb_endpoint]) {
+      await expect(fetch(url), url).rejects.toThrow()
+    }
+  })
+
+  it('says where it runs when it is started twice, and --fresh deletes nothing then', async () => {
+    const first = await start({}, '--port', String(await freePort()))
+    const demo = await readDemo()
+    const seconds = await Promise.all([start({}), start({}, '--fresh')])
+    for (const { exited, output } of seconds) {
+      expect(await exited).toBe(1)
+      expect(output).toMatch(
+        new RegExp(`^The service is running already, at ${demo.base_url} \\(process ${first.child.pid}\\): .*\n$`),
+      )
+    }
+    expect(await readDemo()).toEqual(demo)
+    const path = `/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote`
+    const init = { method: 'POST', headers: { authorization: `Bearer ${demo.standard_key}` } }
+    expect((await fetch(demo.base_url + path, init)).status).toBe(200)
+
+    // What a killed process leaves is no obstacle, and its keys stay valid.
+    first.child.kill('SIGKILL')
+    await first.exited
+    const third = await start({}, '--verbose', '--port', String(await freePort()))
+    expect(third.outcome, third.output).toBe('ready')
+    const again = await readDemo()
+    expect(again.standard_key).toBe(demo.standard_key)
+    expect((await fetch(again.base_url + path, init)).status).toBe(200)
+    third.child.kill('SIGINT')
+    expect(await third.exited).toBe(0)
+    expect(third.printedLater(), '--verbose').toContain('"message":"request answered"')
+  })
+})
+
+describe("npm start with a server of the user's own", () => {
+  let own: StandIns
+  beforeAll(async () => {
+    own = await startStandIns()
+  })
+  afterAll(() => own.stop())
+
+  it('uses that server instead of the embedded one', async () => {
+    const service = await startStores({
+      AWS_ENDPOINT_URL_S3: own.s3Endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: own.dynamoDbEndpoint,
+      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    })
+    const { Contents = [] } = await own.s3.send(new ListObjectsV2Command({ Bucket: own.config.sandboxBucket }))
+    expect(Contents.length).toBeGreaterThan(5)
+    const Key = marshall({ workspace_id: 'ws_full' })
+    const { Item } = await own.dynamoDb.send(new GetItemCommand({ TableName: own.config.workspacesTable, Key }))
+    expect(Item).toBeDefined()
+    await service.stop()
+  })
+
+  it('asks for credentials when the environment has none', async () => {
+    const environment = { AWS_ENDPOINT_URL_S3: own.s3Endpoint, AWS_ACCESS_KEY_ID: '' }
+    await expect(startStores(environment)).rejects.toThrow('set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  })
+})

@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
+import { startStores, type TestService } from '../support/machine/services.ts'
+import { HAS_TERMINAL, runInTerminal } from '../support/machine/terminal.ts'
+
+const ESCAPE = '\u001b['
+/** Colours as "31m"; what redraws the line of progress ends otherwise. */
+const coloursIn = (text: string) => text.split(ESCAPE).filter((piece) => /^\d+(;\d+)*m/.test(piece))
+if (!HAS_TERMINAL)
+  console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
+
+describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
+  let directory: string
+  let service: TestService
+  beforeAll(async () => {
+    service = await startStores()
+    directory = service.directory
+  })
+  afterAll(async () => {
+    await service?.stop()
+  })
+  const atTerminal = (args: string, env: Record<string, string> = {}, typing: [string, string][] = []) =>
+    runInTerminal(
+      `${process.execPath} ${join(ROOT, 'infra/cli/main.ts')} --local --directory ${directory} ${args}`,
+      env,
+      typing,
+    )
+
+  it('has colours', async () => {
+    expect((await atTerminal('doctor')).shown).toContain(`${ESCAPE}32mok${ESCAPE}39m`)
+    expect((await atTerminal('keys show key_none')).shown).toContain(`${ESCAPE}31m`)
+  })
+
+  it('has none with NO_COLOR, whatever its value, in what is printed and in errors', async () => {
+    const { shown } = await atTerminal('doctor', { NO_COLOR: '1' })
+    expect(shown).toMatch(/\bok\b/)
+    expect(coloursIn(shown)).toEqual([])
+    const failed = await atTerminal('keys show key_none', { NO_COLOR: 'false' })
+    expect(failed.shown).toContain('key_none')
+    expect(coloursIn(failed.shown)).toEqual([])
+  })
+
+  it('asks before it disables a key, and does nothing unless the answer is yes', async () => {
+    const local = ['--local', '--directory', directory, '--json']
+    const create = ['keys', 'create', '--workspace', 'ws_full', '--permission', 'files:promote']
+    const [key] = jsonLines(await runAdmin([...local, ...create]))
+    const status = async () => jsonLines(await runAdmin([...local, 'keys', 'show', `${key?.key_id}`]))[0]?.status
+    const question = 'in the local service? [y/N]'
+
+    const no = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, '\r']])
+    expect(no.shown).toContain('Nothing was done.')
+    expect([no.code, await status()]).toEqual([1, 'enabled'])
+    const yes = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, 'y\r']])
+    expect([yes.code, await status()]).toEqual([0, 'disabled'])
+  })
+})

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { formatFileId } from '../../lib/ids.ts'
+import { all, CONTAINER, type SourceFile, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
+
+const MIB = 1024 * 1024
+/** The local service copies files above 8 MiB in parts: this one in two. */
+const LARGE = Buffer.alloc(9 * MIB, Buffer.from('0123456789abcdefghijklmnopqrstuv'))
+const FILES: SourceFile[] = [
+  { path: 'empty.txt', body: Buffer.alloc(0), contentType: 'text/plain' },
+  { path: 'output/table.csv', body: Buffer.from('a,b\n1,2\n'), contentType: 'text/csv' },
+  { path: 'large.bin', body: LARGE, contentType: undefined },
+  { path: 'отчёты/итог – 結果 📄.txt', body: Buffer.from('Привет, 世界\n'), contentType: 'text/plain; charset=utf-8' },
+  { path: `it's "100%" ;=;.html`, body: Buffer.from('<script>alert(1)</script>'), contentType: 'text/html' },
+]
+
+const libraries = useVendorLibraries()
+const { service, key, newWorkspace, promote, deletions } = libraries
+const { openRouter, openAi, anthropic, anthropicBefore } = libraries
+
+/** Each library's own way to fetch a document, and what it tells of it. */
+const DOWNLOADS: [string, (id: string) => Promise<Response | ReadableStream>][] = [
+  ['OpenRouter', (fileId) => openRouter().files.download({ fileId })],
+  ['OpenAI', (id) => openAi().files.content(id)],
+  ['Anthropic', (id) => anthropic().files.download(id)],
+  ['Anthropic, beta', (id) => anthropic().beta.files.download(id)],
+  ['Anthropic before its new pagination', (id) => anthropicBefore().beta.files.download(id)],
+]
+
+describe('downloads', () => {
+  const ids = new Map<string, string>()
+  beforeAll(async () => {
+    await newWorkspace(FILES)
+    for (const { path } of FILES) ids.set(path, (await promote(path)).id)
+  }, 60_000)
+
+  it.each(DOWNLOADS)('by %s have the bytes of every file', async (name, download) => {
+    for (const { path, body, contentType } of FILES) {
+      const answer = await download(ids.get(path) ?? '')
+      const response = answer instanceof Response ? answer : new Response(answer)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      expect(bytes.equals(body), path).toBe(true)
+      if (name === 'OpenRouter') continue
+      expect(response.headers.get('content-type'), path).toBe(contentType ?? 'application/octet-stream')
+      const disposition = response.headers.get('content-disposition') ?? ''
+      expect(disposition).toMatch(/^attachment; /)
+      const encoded = /filename\*=UTF-8''([^;]+)$/.exec(disposition)?.[1]
+      expect(decodeURIComponent(encoded ?? '')).toBe(path.split('/').at(-1))
+    }
+  })
+
+  it.each<[string, (id: string) => Promise<Response | ReadableStream>]>([
+    [
+      'OpenRouter',
+      (fileId) => openRouter().containers.downloadContainerFileContent({ containerId: CONTAINER, fileId }),
+    ],
+    ['OpenAI', (id) => openAi().containers.files.content.retrieve(id, { container_id: CONTAINER })],
+  ])('of container files by %s have the bytes of every file', async (_, download) => {
+    for (const { path, body } of FILES) {
+      const answer = await download(formatFileId(path))
+      const response = answer instanceof Response ? answer : new Response(answer)
+      expect(Buffer.from(await response.arrayBuffer()).equals(body), path).toBe(true)
+    }
+  })
+
+  it('resume where they were broken off: S3 takes a Range', async () => {
+    const id = ids.get('large.bin') ?? ''
+    const response = await openAi().files.content(id, { headers: { Range: `bytes=${MIB}-${MIB + 9}` } })
+    expect([response.status, await response.text()]).toEqual([206, LARGE.subarray(MIB, MIB + 10).toString()])
+  })
+
+  it('are refused by S3 beside a second authentication, which is why no library sends one there', async () => {
+    const headers = { authorization: `Bearer ${key()}` }
+    const url = `${service().demo.base_url}/files/${ids.get('empty.txt')}/content`
+    const answer = await fetch(url, { headers, redirect: 'manual' })
+    const location = answer.headers.get('location') ?? ''
+    expect(await answer.json()).toEqual({ url: location, expires_at: expect.any(String) })
+    const response = await fetch(location, { headers })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('InvalidArgument')])
+    expect((await fetch(location)).status).toBe(200)
+  })
+})
+
+describe('single files', () => {
+  let id: string
+  beforeAll(async () => {
+    await newWorkspace(FILES)
+    id = (await promote('output/table.csv')).id
+  })
+
+  it('are shown in the words of each library', async () => {
+    const native = { type: 'file', filename: 'output/table.csv', downloadable: true }
+    expect(await openRouter().files.retrieve({ fileId: id })).toMatchObject({
+      ...native,
+      shape: 'openrouter',
+      id,
+      mimeType: 'text/csv',
+      sizeBytes: 8,
+    })
+    const compatA = { ...native, id, mime_type: 'text/csv', size_bytes: 8 }
+    expect(await anthropic().files.retrieveMetadata(id)).toMatchObject(compatA)
+    expect(await anthropic().beta.files.retrieveMetadata(id)).toMatchObject(compatA)
+    expect(await anthropicBefore().beta.files.retrieveMetadata(id)).toMatchObject(compatA)
+    const compatB = { object: 'file', id, bytes: 8, purpose: 'assistants_output', status: 'processed' }
+    expect(await openAi().files.retrieve(id)).toMatchObject(compatB)
+    expect(await openAi().files.waitForProcessing(id)).toMatchObject(compatB)
+  })
+
+  it('are promoted into what OpenRouter and OpenAI parse', async () => {
+    const ids = { containerId: CONTAINER, fileId: formatFileId('output/table.csv') }
+    expect(await openRouter().containers.promoteContainerFile(ids)).toMatchObject({ shape: 'openrouter', sizeBytes: 8 })
+    const path = `/containers/${CONTAINER}/files/${ids.fileId}/promote`
+    expect(await openAi().post(path)).toMatchObject({ object: 'file', bytes: 8 })
+    expect(await anthropic().post(`/v1${path}`)).toMatchObject({ type: 'file', size_bytes: 8 })
+  })
+
+  it('of containers are listed and shown by OpenRouter and OpenAI', async () => {
+    const paths = FILES.map(({ path }) => path).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    const listed = await openRouter().containers.listContainerFiles({ containerId: CONTAINER })
+    expect(listed.data.map(({ path }) => path)).toEqual(paths)
+    const pages = await all(openAi().containers.files.list(CONTAINER, { limit: 2 }))
+    expect(pages.map(({ path }) => path)).toEqual(paths)
+    const fileId = formatFileId('output/table.csv')
+    const file = { id: fileId, object: 'container.file', path: 'output/table.csv', bytes: 8, source: 'assistant' }
+    expect(await openRouter().containers.getContainerFile({ containerId: CONTAINER, fileId })).toMatchObject(file)
+    expect(await openAi().containers.files.retrieve(fileId, { container_id: CONTAINER })).toMatchObject(file)
+  })
+
+  it.each(deletions)('are deleted by %s, twice without an error', async (_, remove) => {
+    const { id: document } = await promote('output/table.csv')
+    const first = await remove(document)
+    expect(first).toMatchObject({ id: document })
+    expect(await remove(document)).toEqual(first)
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
+import { FINDING_KINDS } from '../../lib/audit/findings.ts'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { METRICS } from '../../lib/metrics.ts'
+import { OPENAPI } from '../support/api/openapi.ts'
+import { OPERATIONS } from '../support/api/operations.ts'
+import { expectDocumentedNames, read, tableRows } from './pages.ts'
+
+const firstCells = (page: string, heading: string) =>
+  tableRows(page, heading).flatMap(([cell]) => /^`([\w:]+)`$/.exec(cell ?? '')?.[1] ?? [])
+
+describe('every name has its line', () => {
+  it('metrics in docs/runbook.md', () => {
+    expectDocumentedNames('docs/runbook.md, Metrics', {
+      documented: tableRows('docs/runbook.md', '## Metrics').flatMap(
+        ([cell = '']) => cell.match(/(?<=`)\w+(?=`)/g) ?? [],
+      ),
+      expected: Object.keys(METRICS),
+      line: (name) => `| \`${name}\` | what it counts or measures |`,
+    })
+  })
+
+  it('metrics in an alarm, or on the dashboard', () => {
+    const files = ['dashboard.yml', 'alarms/requests.yml', 'alarms/storage.yml']
+    const text = files.map((file) => read(`infra/resources/${file}`)).join('\n')
+    expectDocumentedNames('infra/resources/dashboard.yml', {
+      documented: Object.keys(METRICS).filter((name) => new RegExp(`\\b${name}\\b`).test(text)),
+      expected: Object.keys(METRICS),
+      line: (name) =>
+        `- [ContainerFilePromotion, ${name}, service, '\${self:provider.environment.SERVICE_NAME}', { stat: Sum }] to a widget`,
+    })
+  })
+
+  it('findings of the audit in docs/administration.md', () => {
+    expectDocumentedNames('docs/administration.md, Audit and repair', {
+      documented: firstCells('docs/administration.md', '## Audit and repair'),
+      expected: FINDING_KINDS,
+      line: (kind) => `| \`${kind}\` | what it means | what --repair does |`,
+    })
+  })
+
+  it('permissions in docs/security.md', () => {
+    expectDocumentedNames('docs/security.md, What a stolen key can do', {
+      documented: firstCells('docs/security.md', '## What a stolen key can do'),
+      expected: PERMISSIONS,
+      line: (name) => `| \`${name}\` | what a thief can do with it |`,
+    })
+  })
+
+  it('columns in the lists of docs/administration.md', () => {
+    const printed = read('test/machine/__snapshots__/admin-output.test.ts.snap').split('\n')
+    const shown = read('docs/administration.md').match(/^[A-Z]{3,}(?: {2,}[A-Z]+[A-Z ,]*)+$/gm) ?? []
+    const headings = shown.map((line) => line.split(/ {2,}/).join('  '))
+    expect(headings.length).toBeGreaterThan(3)
+    expect(headings.filter((heading) => !printed.includes(heading))).toEqual([])
+  })
+
+  it('routes in docs/openapi.yaml', () => {
+    const routes = API_FUNCTIONS.flatMap(({ routes = [] }) =>
+      routes.map((route) => route.replace(/^\w+/, (method) => method.toLowerCase())),
+    )
+    expect(routes.length).toBeGreaterThan(5)
+    expectDocumentedNames('docs/openapi.yaml', {
+      documented: Object.entries<object>(OPENAPI.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method} /v1${path}`),
+      ),
+      expected: routes,
+      line: (route) => `${route}, below paths`,
+    })
+    const tested = Object.values(OPERATIONS).map(({ method, path }) => `${method} /v1${path}`)
+    expectDocumentedNames('test/support/api/operations.ts', {
+      documented: [...tested, 'post /v1/containers/{container_id}/files/{file_id}/promote'],
+      expected: routes,
+      line: (route) => route,
+    })
+  })
+})
+
+it('the version is the same in CHANGELOG.md, package.json, package-lock.json and docs/openapi.yaml', () => {
+  const [, newest] = /^## (\d+\.\d+\.\d+) /m.exec(read('CHANGELOG.md')) ?? []
+  const { version } = JSON.parse(read('package.json'))
+  const lock = JSON.parse(read('package-lock.json'))
+  expect([newest, lock.version, lock.packages[''].version, OPENAPI.info.version]).toEqual(Array(4).fill(version))
+})

@@ -1,0 +1,81 @@
+import { existsSync, globSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ROOT, read } from './pages.ts'
+
+const PAGES = globSync(['*.md', '{docs,settings}/**/*.md'], { cwd: ROOT })
+const SOURCES = globSync(['{functions,infra,lib}/**/*.{ts,mjs,cjs,yml}', 'serverless.yml'], { cwd: ROOT })
+
+/** Built in another language's order, or words of our own where the field has one. */
+const NOT_ENGLISH: readonly [RegExp, string][] = [
+  [/\b(?:bring|brings|brought)\b[^.\n]{0,30}\balong\b/i, 'existing, your own, with'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'repair'],
+  [/\bso (?:does|is) it that\b/i, 'and'],
+  [/\ba want of\b/i, 'lack of, out of'],
+  [/\bhad better\b/i, 'what it does instead'],
+  [/\bthat there (?:is|are) none of\b/i, 'unknown'],
+]
+
+/** Of Markdown anywhere, of other files below a folder of ours. */
+const CITATIONS = [
+  /(?<![\w./*}-])(?:[\w.-]+\/)*[\w.-]+\.md\b/g,
+  /(?<![\w./*}-])(?:docs|functions|infra|lib|test)\/[\w./-]+\.(?:ya?ml|[cm]?[jt]s|json|py)\b/g,
+]
+
+const FILES = globSync(['{docs,functions,infra,lib,settings,test,.ci,.github}/**/*', '*'], { cwd: ROOT })
+/** Of a file of ours, without its folder. What has a folder is in CITATIONS. */
+const BARE_NAME = /(?<![\w./*}:@-])[a-z][\w-]*\.(?:[cm]?ts|mjs|cjs|ya?ml)\b/g
+/** Made by those who deploy. */
+const OF_TEAMS = ['prod.yml']
+
+it('a sentence after a block of code begins with a capital', () => {
+  const found = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/^```\n\n([a-z][a-z ,]{3,40})/gm)].map(([, words]) => `${page}: ${words}`),
+  )
+  expect(found, found.join('\n')).toEqual([])
+})
+
+it('the English of pages, comments and messages has no phrase of our own making', () => {
+  const found = [...PAGES, ...SOURCES].flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        NOT_ENGLISH.filter(([phrase]) => phrase.test(line)).map(
+          ([, better]) => `${file}:${index + 1}: ${line.trim()} (better: ${better})`,
+        ),
+      ),
+  )
+  expect(found, found.join('\n')).toEqual([])
+})
+
+it('no page, comment or message cites a file that is not there', () => {
+  const others = globSync(['{.ci,.github}/**/*', '{docs,settings,test}/**/*.{ts,mjs,yml,py}', '*.ts'], { cwd: ROOT })
+  const files = [...PAGES, ...SOURCES, ...others].filter((file) => statSync(join(ROOT, file)).isFile())
+  const found = files.flatMap((file) => {
+    const folders = [ROOT, join(ROOT, 'docs'), join(ROOT, dirname(file))]
+    // Tests make up names, but not in their comments.
+    const lines = read(file)
+      .split('\n')
+      .filter((line) => !file.startsWith('test/') || /^\s*(?:\/?\*|\/\/|#)/.test(line))
+    return lines
+      .flatMap((line) => CITATIONS.flatMap((citation) => line.match(citation) ?? []))
+      .filter((cited) => !folders.some((folder) => existsSync(join(folder, cited))))
+      .map((cited) => `${file}: ${cited}`)
+  })
+  expect(found, found.join('\n')).toEqual([])
+})
+
+it('no page or comment names a source file that is nowhere', () => {
+  const names = new Set([...FILES.map((file) => basename(file)), ...OF_TEAMS])
+  const found = FILES.filter((file) => /\.(md|[cm]?ts|mjs|cjs|ya?ml)$/.test(file) && file !== 'CHANGELOG.md').flatMap(
+    (file) => {
+      const isPage = file.endsWith('.md')
+      const lines = read(file)
+        .split('\n')
+        .filter((line) => isPage || /^\s*(?:\/?\*|\/\/|#)/.test(line))
+      const cited = lines.flatMap((line) => line.match(BARE_NAME) ?? [])
+      return cited.filter((name) => !names.has(name)).map((name) => `${file}: ${name}`)
+    },
+  )
+  expect(found, found.join('\n')).toEqual([])
+})

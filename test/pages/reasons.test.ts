@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
+import { type ErrorStatus, REASONS, type Reason } from '../../lib/errors.ts'
+import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
+import { writeIntoErrors, writeIntoOpenapi } from '../support/api/write-reasons.ts'
+import { ROOT, read, tableRows } from './pages.ts'
+
+const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
+/** The reasons that only API Gateway gives. */
+const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
+  route_not_found: 404,
+  method_not_allowed: 404,
+  request_too_large: 413,
+  invalid_request: 400,
+  request_blocked: 403,
+}
+const ALL = [...Object.keys(REASONS), ...Object.keys(OF_THE_GATEWAY)]
+const statusOf = (reason: string) => OF_THE_GATEWAY[reason] ?? REASONS[reason as Reason].status
+
+describe('docs/errors.md', () => {
+  it('has a line for every reason of lib/errors.ts, in its order, with its status; -u writes it', async () => {
+    await expect(writeIntoErrors(read('docs/errors.md'))).toMatchFileSnapshot(join(ROOT, 'docs/errors.md'))
+  })
+
+  it('explains every reason, and says what to do', () => {
+    const rows = tableRows('docs/errors.md').filter(([status]) => status !== 'Status')
+    for (const cells of rows) expect(cells, 'docs/errors.md').not.toContain('?')
+    const documented = rows.map(([status, reason]) => `${status} ${reason?.replaceAll('`', '')}`)
+    expect(documented.toSorted()).toEqual(ALL.map((reason) => `${statusOf(reason)} ${reason}`).toSorted())
+  })
+})
+
+describe('docs/openapi.yaml', () => {
+  it('has every reason, and the sentences of lib/errors.ts; -u writes them', async () => {
+    const written = writeIntoOpenapi(read('docs/openapi.yaml'), DOCUMENTED_REASONS)
+    await expect(written).toMatchFileSnapshot(join(ROOT, 'docs/openapi.yaml'))
+    expect(new Set(DOCUMENTED_REASONS)).toEqual(new Set(ALL))
+  })
+
+  it('types the facts of an error by its reason, so that generated clients can narrow by it', () => {
+    const schemas: Record<string, { required?: string[]; properties?: Record<string, object> }> =
+      OPENAPI.components.schemas
+    const forms: { $ref?: string; type?: string }[] = schemas.Error?.properties?.error
+      ? (schemas.Error.properties.error as { properties: { metadata: { oneOf: object[] } } }).properties.metadata.oneOf
+      : []
+    const named = forms.flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? [])
+    expect(named.toSorted()).toEqual(
+      Object.keys(schemas)
+        .filter((name) => name.endsWith('Metadata'))
+        .toSorted(),
+    )
+    for (const name of named) {
+      expect(schemas[name]?.required, name).toEqual(expect.arrayContaining(['reason', 'detail']))
+      const reason = schemas[name]?.properties?.reason ?? {}
+      expect('enum' in reason || 'const' in reason, name).toBe(true)
+    }
+    expect(new Set(DOCUMENTED_REASONS).size).toBe(DOCUMENTED_REASONS.length)
+  })
+
+  it('has an example of every reason, each under its own status and as its schema has it', () => {
+    const shown = new Set<string>()
+    for (const status of new Set(ALL.map(statusOf))) {
+      for (const { operation, body } of examplesOf(String(status))) {
+        if (![502, 500].includes(status)) expectDocumented({ status, headers: NO_HEADERS, body }, operation)
+        const { code, metadata } = body.error
+        expect([code, statusOf(metadata.reason)], metadata.reason).toEqual([status, status])
+        shown.add(metadata.reason)
+      }
+    }
+    expect(Object.keys(REASONS).filter((reason) => !shown.has(reason))).toEqual([])
+  })
+
+  it('names the permission of each operation', () => {
+    for (const { permission, routes = [] } of API_FUNCTIONS) {
+      for (const route of routes) {
+        const [method = '', path = ''] = route.split(' ')
+        const { description } = OPENAPI.paths[path.replace('/v1', '')][method.toLowerCase()]
+        expect(description.replace(/\s+/g, ' '), `${route} in docs/openapi.yaml`).toContain(
+          `permission \`${permission}\``,
+        )
+      }
+    }
+  })
+})
+
+interface ErrorBody {
+  error: { code: number; metadata: { reason: string } }
+}
+
+/** Of all operations, those that several share among them. */
+function examplesOf(status: string): { operation: DocumentedOperation; body: ErrorBody }[] {
+  return Object.entries<object>(OPENAPI.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) => {
+      if (responses[status] === undefined) return []
+      const { $ref } = responses[status]
+      const response = $ref === undefined ? responses[status] : OPENAPI.components.responses[$ref.split('/').at(-1)]
+      const { example, examples = {} } = response.content['application/json']
+      const bodies = Object.values<{ value: ErrorBody }>(examples).map(({ value }) => value)
+      const operation = { method: method as DocumentedOperation['method'], path }
+      return [...bodies, ...(example === undefined ? [] : [example])].map((body) => ({ operation, body }))
+    }),
+  )
+}

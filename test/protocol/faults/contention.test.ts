@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { lambdaEnvironment } from '../../bench/bundles.ts'
+import { startWorker, type Worker } from '../../bench/worker.ts'
+import type { ContentionSimulatorMethods } from '../../bench/workers/contention-simulator.ts'
+import { DYNAMODB_LIMITS } from '../../support/dynamodb/throughput.ts'
+
+/** A fraction of DynamoDB's limits, so that few requests do for many; `npm run bench -- contention` uses the whole. */
+const LIMITS = { ...DYNAMODB_LIMITS, writeUnitsPerSecond: 50 }
+/** What these limits sustain: a promotion takes two writes of the ledger. */
+const PER_SECOND = 22
+
+/** The real function in many processes, on a clock of its own: however slow this machine is, the outcome is the same. */
+let simulator: Worker<ContentionSimulatorMethods>
+const definition = inject('definition')
+
+beforeAll(async () => {
+  const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, RATE_LIMIT_BURST: '10000' }
+  simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
+})
+afterAll(() => simulator.stop())
+
+describe('a workspace whose item takes no more writes', { timeout: 300_000 }, () => {
+  it('lets promotions wait that come at once: all succeed, and nothing is left to a lease', async () => {
+    const found = await simulator.call('burst', { count: 50, copySeconds: 1, limits: LIMITS, definition })
+    expect(found.answers).toEqual({ 200: 50 })
+    expect(found.ledger.throttled).toBeGreaterThan(0)
+    expect(found.ledger.largestWrite).toBe(1)
+    expect(found.leftOpen).toBe(0)
+  })
+
+  it('refuses the excess early, goes on working meanwhile, and recovers at once', async () => {
+    const found = await simulator.call('overload', {
+      perSecond: PER_SECOND,
+      copySeconds: 1,
+      seconds: 8,
+      secondsAfter: 26,
+      limits: LIMITS,
+      definition,
+    })
+    expect(Object.keys(found.answers)).toEqual(['200', '429 too_many_promotions'])
+    expect(found.goodputUnderLoad).toBeGreaterThan(0.3 * PER_SECOND)
+    expect(found.goodputAfter).toBeGreaterThan(0.9 * found.offeredAfter)
+    expect(found.leftOpen).toBe(0)
+  })
+})

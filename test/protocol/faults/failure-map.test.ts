@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { planParts } from '../../../lib/aws/s3/copy-plan.ts'
+import { deadlineIn } from '../../support/api/rest-event.ts'
+import {
+  dynamoDbError,
+  dynamoDbRows,
+  HANGS,
+  IN_DOUBT,
+  LARGE,
+  REFUSED,
+  SMALL,
+  s3Error,
+} from '../../support/protocol/aws-failures.ts'
+import type { Fault } from '../../support/protocol/fault-proxy.ts'
+import {
+  expectLeftToResolver,
+  expectRow,
+  LARGE_BYTES,
+  usePromotionsThatFail,
+} from '../../support/protocol/promotions-that-fail.ts'
+
+describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
+  const { inProcess, promoteBroken } = usePromotionsThatFail()
+
+  it.each(SMALL)('%s %s: %d %s', async (call, _, status, reason, fault) => {
+    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
+  })
+
+  it.each(IN_DOUBT)('%s %s: %d %s, and left to the resolver', async (call, _, status, reason, fault) => {
+    const remainingMs = fault === HANGS ? deadlineIn(2000) : undefined
+    expectLeftToResolver(await promoteBroken(call, fault, Buffer.from('small'), remainingMs), status, reason)
+  })
+
+  it.each(LARGE)('%s %s: %d %s', async (call, _, status, reason, fault) =>
+    expectRow(await promoteBroken(call, fault, LARGE_BYTES), status, reason),
+  )
+
+  it.each<[call: string, reason: string, remainingMs: () => number, bytes?: Buffer]>([
+    // Sooner than the clients would give up by themselves.
+    ...['keys.find', 'HeadObject', 'ledger.take', 'CopyObject', 'documents.record'].map(
+      (call) => [call, 'promotion_timed_out', deadlineIn(2000)] satisfies [string, string, () => number],
+    ),
+    ['UploadPartCopy', 'promotion_timed_out', deadlineIn(3000), LARGE_BYTES],
+    // After three tries, an hour before the deadline.
+    ['HeadObject', 'service_unavailable', () => 3_600_000],
+  ])(
+    '%s never answers: 503 %s, with everything undone',
+    { timeout: 120_000 },
+    async (call, reason, remainingMs, bytes) => {
+      expectRow(await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), remainingMs), 503, reason)
+    },
+  )
+
+  it.each(['throttled', 'refused', 'denied', 'hanging'])('the rate limit %s: the promotion goes on', async (how) => {
+    const faults: Record<string, Fault> = {
+      throttled: dynamoDbError(400, 'ProvisionedThroughputExceededException'),
+      refused: REFUSED,
+      denied: dynamoDbError(400, 'AccessDeniedException'),
+      hanging: HANGS,
+    }
+    const { response } = await promoteBroken('rateLimit.take', faults[how] as Fault, Buffer.from('small'))
+    expect(response.status).toBe(200)
+  })
+
+  it.each([
+    ['slow', s3Error(503, 'SlowDown'), 503, 'service_unavailable'],
+    ['refused', REFUSED, 503, 'service_unavailable'],
+    ['denied', s3Error(403, 'AccessDenied'), 500, 'internal_error'],
+  ] as const)(
+    'ListObjectsV2 %s, asked whether a container exists: not taken for a missing one',
+    (_, fault, status, reason) =>
+      inProcess(async (service) => {
+        const workspace = await service.newWorkspace()
+        service.breakCalls(({ name }) => (name === 'ListObjectsV2' ? fault : undefined))
+        const response = await service.promote(workspace, 'missing.txt')
+        expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
+      }),
+  )
+
+  it.each(dynamoDbRows('ledger.createWorkspace'))('%s %s: %d %s', async (call, _, status, reason, fault) => {
+    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
+  })
+
+  it('pins the source, describes the copy and leaves tags and annotations behind, on the wire', () =>
+    inProcess(async (service) => {
+      const workspace = await service.newWorkspace()
+      await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+      await service.putFile(workspace, 'b.txt', LARGE_BYTES)
+      await service.promote(workspace, 'a.txt')
+      await service.promote(workspace, 'b.txt')
+      const calls = service.takeCalls()
+      const headersOf = (call: string) => calls.filter(({ name }) => name === call).map(({ headers }) => headers)
+      expect(headersOf('CopyObject')).toEqual([
+        expect.objectContaining({
+          'x-amz-copy-source-if-match': expect.stringMatching(/^"[0-9a-f]{32}"$/),
+          'x-amz-metadata-directive': 'REPLACE',
+          'x-amz-tagging-directive': 'REPLACE',
+          'x-amz-object-annotation-directive': 'EXCLUDE',
+          'content-type': 'text/plain',
+        }),
+      ])
+      const plan = planParts(LARGE_BYTES.length, service.config)
+      expect(headersOf('UploadPartCopy')).toHaveLength(plan?.partCount ?? 0)
+      for (const headers of headersOf('UploadPartCopy')) {
+        expect(headers['x-amz-copy-source-if-match']).toMatch(/^"[0-9a-f]{32}"$/)
+      }
+      expect(headersOf('CompleteMultipartUpload')).toEqual([
+        expect.objectContaining({ 'x-amz-mp-object-size': String(LARGE_BYTES.length) }),
+      ])
+      const reads = calls.filter(({ name }) => name === 'keys.find').map(({ body }) => JSON.parse(body).ConsistentRead)
+      expect(reads).toEqual([true, true])
+    }))
+})

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { OPERATION_NAMES, OPERATIONS } from '../../support/api/operations.ts'
+import { faultsFor } from '../../support/protocol/fault-kinds.ts'
+import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
+
+/** For what only the deadline ends. */
+const SHORT_MS = 8000
+const HOUR_MS = 3_600_000
+
+const prepared = usePreparedProcesses(8)
+
+describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
+  const { success } = OPERATIONS[name]
+
+  it('makes these calls, and no other', () =>
+    prepared(async (ready) => {
+      const { status } = await call(ready, name)
+      expect(status).toBe(success)
+      const calls = ready.process.takeCallNames().filter((each) => each !== 'keys.find' && each !== 'rateLimit.take')
+      expect(calls.toSorted()).toEqual(OPERATIONS[name].calls.toSorted())
+    }))
+
+  const faults = OPERATIONS[name].calls.flatMap((broken) =>
+    faultsFor(broken)
+      .filter(([kind]) => kind !== '200 and white space')
+      .map(([kind, fault]) => ({ broken, kind, fault })),
+  )
+
+  it.each(faults)('bears $broken: $kind', ({ broken, fault }) =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      let [isMet, isSpent] = [false, false]
+      process.breakCalls(({ name: each }) => {
+        if (each !== broken || isSpent) return undefined
+        isMet = true
+        isSpent = fault.kind !== 'hang' && fault.kind !== 'answer'
+        return fault
+      })
+      const hangs = fault.kind === 'hang' || fault.kind === 'late'
+      const calling = call(ready, name, hangs ? SHORT_MS : undefined).catch((error) => {
+        if (!process.isDead()) throw error
+      })
+      const answer = await Promise.race([calling, process.died()])
+      const isDead = process.isDead()
+      process.restart()
+      expect(isMet).toBe(true)
+      if (!isDead) expect([success, 404, 500, 503]).toContain(answer?.status)
+      await process.deliverLate()
+      if (name !== 'delete_document') {
+        expect((await call(ready, name)).status).toBe(success)
+        expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
+        return
+      }
+      if (!isDead && answer?.status === 200) {
+        expect(await process.stateOf(workspace)).toMatchObject({ documents: 0, objects: 0 })
+      }
+      // Whoever got no answer asks again; what was left half done is finished within minutes.
+      expect((await call(ready, name)).status).toBe(200)
+      process.setClock(HOUR_MS)
+      await process.resolveWorkspace(workspace.workspaceId)
+      expect(await process.audit(workspace.workspaceId, false)).toEqual([])
+      const nothing = { documents: 0, objects: 0, usedBytes: 0, reservations: 0 }
+      expect(await process.stateOf(workspace)).toMatchObject(nothing)
+    }),
+  )
+})
+
+describe('download_document', () => {
+  it('is our 404 when the object is lost', () =>
+    prepared(async (ready) => {
+      await ready.process.deps.objects.discard(await objectKeyOf(ready), AbortSignal.timeout(60_000))
+      expect(await call(ready, 'download_document')).toMatchObject({
+        status: 404,
+        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
+      })
+    }))
+})

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { deadlineIn } from '../../support/api/rest-event.ts'
+import { dynamoDbError, LOST, REFUSED } from '../../support/protocol/aws-failures.ts'
+import type { Fault } from '../../support/protocol/fault-proxy.ts'
+import {
+  healedState,
+  kept,
+  LARGE_BYTES,
+  NOTHING,
+  usePromotionsThatFail,
+} from '../../support/protocol/promotions-that-fail.ts'
+import type { WorkspaceState } from '../../support/protocol/workspaces.ts'
+
+const SMALL_BYTES = Buffer.from('small')
+const DENIED = dynamoDbError(400, 'AccessDeniedException')
+
+// The fault matrix has that nothing is left behind; here stand the answer, how often a call is sent, and what is left.
+describe.concurrent('a call that takes effect, and whose answer is lost or comes late', () => {
+  const { inProcess, promoteBroken } = usePromotionsThatFail()
+
+  it.each<[call: string, status: number, sent: number, state: WorkspaceState, bytes?: Buffer]>([
+    ['keys.find', 200, 2, kept(5)],
+    // Counted by the first, and once more: the key loses one request for an instant.
+    ['rateLimit.take', 200, 3, kept(5)],
+    ['HeadObject', 200, 2, kept(5)],
+    ['ledger.unmark', 200, 2, kept(5)],
+    ['reservations.remove', 200, 2, kept(5)],
+    ['ledger.take', 503, 1, NOTHING],
+    // The reservation, and the marker of its bytes.
+    ['reservations.reserve', 503, 1, { ...NOTHING, objects: 1, usedBytes: 5, reservations: 2 }],
+    ['documents.record', 200, 1, kept(5)],
+    ['CopyObject', 200, 1, kept(5)],
+    ['CreateMultipartUpload', 503, 1, NOTHING, LARGE_BYTES],
+    ['UploadPartCopy', 200, 3, kept(LARGE_BYTES.length), LARGE_BYTES],
+    ['CompleteMultipartUpload', 200, 1, kept(LARGE_BYTES.length), LARGE_BYTES],
+  ])('%s, its first answer lost: %i, after %i calls', (call, status, sent, state, bytes = SMALL_BYTES) =>
+    inProcess(async (service) => {
+      // The rate limit's calls depend on the time between them.
+      service.stopClock(Date.now())
+      const workspace = await service.newWorkspace(10 ** 9)
+      await service.putFile(workspace, 'a.txt', bytes)
+      let isLost = false
+      service.breakCalls(({ name }) => {
+        if (name !== call || isLost) return undefined
+        isLost = true
+        return LOST
+      })
+      const answer = await service.promote(workspace, 'a.txt')
+      const times = service.takeCallNames().filter((name) => name === call).length
+      const left = await service.stateOf(workspace)
+      expect({ isLost, status: answer.status, times, left }).toEqual({ isLost: true, status, times: sent, left: state })
+      if (left.reservations > 0) expect(await healedState(service, workspace)).toEqual(NOTHING)
+    }),
+  )
+
+  it.each<[call: string, fault: Fault, reservations: number]>([
+    ['documents.record', LOST, 0],
+    ['reservations.remove', REFUSED, 1],
+    ['ledger.unmark', REFUSED, 2],
+  ])('%s, never an answer: 200, for the document is there', async (call, fault, reservations) => {
+    const { response, state } = await promoteBroken(call, fault, SMALL_BYTES)
+    expect([response.status, state]).toEqual([200, { ...kept(5), reservations }])
+  })
+
+  it.each<[undoCall: string, record: Fault, status: number, left: Partial<WorkspaceState>]>([
+    ['documents.fence', DENIED, 500, { objects: 1, reservations: 1 }],
+    ['documents.fence', LOST, 503, { objects: 1, reservations: 1, documents: 1 }],
+    ['ListMultipartUploads', DENIED, 500, { objects: 1, reservations: 1 }],
+    ['DeleteObject', DENIED, 500, { objects: 1, reservations: 1 }],
+    ['ledger.mark', DENIED, 500, { reservations: 1 }],
+    ['reservations.handOver', DENIED, 500, { reservations: 2 }],
+    ['ledger.release', DENIED, 500, { reservations: 2 }],
+  ])(
+    '%s of the undo refused: the first failure is told, and the bytes stay counted',
+    (undoCall, record, status, left) =>
+      inProcess(async (service) => {
+        const workspace = await service.newWorkspace()
+        await service.putFile(workspace, 'a.txt', SMALL_BYTES)
+        service.breakCalls(({ name }) =>
+          name === 'documents.record' ? record : name === undoCall ? REFUSED : undefined,
+        )
+        expect((await service.promote(workspace, 'a.txt')).status).toBe(status)
+        expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, usedBytes: 5, ...left })
+      }),
+  )
+
+  it.each([
+    ['CopyObject', 'watched for, and not counted', 1],
+    ['documents.record', 'refused: it was fenced', 0],
+  ])('%s that arrives after we gave up on it is %s', (call, _, objects) =>
+    inProcess(async (service) => {
+      const workspace = await service.newWorkspace()
+      await service.putFile(workspace, 'a.txt', SMALL_BYTES)
+      service.breakCalls(({ name }) => (name === call ? { kind: 'late' } : undefined))
+      expect((await service.promote(workspace, 'a.txt', { remainingMs: deadlineIn(2000) })).status).toBe(503)
+      expect(await service.stateOf(workspace)).toEqual(NOTHING)
+      await service.deliverLate()
+      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, objects })
+      if (objects > 0) expect(await service.watchedObjects(workspace)).toHaveLength(1)
+    }),
+  )
+})

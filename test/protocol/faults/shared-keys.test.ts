@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reasonOf } from '../../support/api/promotion-answers.ts'
+import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
+import { createTestStores } from '../../support/protocol/test-stores.ts'
+import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
+
+const BYTES = Buffer.from('a file')
+const HOUR_MS = 3_600_000
+
+let process: TestProcess
+beforeAll(async () => {
+  const stores = await createTestStores()
+  // All clients of a key share the rate limit, which is not what this is about.
+  const config = { ...stores.config, rateLimit: { requestsPerMinute: 60_000, burst: 10_000 } }
+  process = await startTestProcess({ ...stores, config })
+})
+afterAll(() => process.stop())
+
+const withFile = async (quotaBytes: number): Promise<TestWorkspace> => {
+  const workspace = await process.newWorkspace(quotaBytes)
+  await process.putFile(workspace, 'a.txt', BYTES)
+  return workspace
+}
+
+/** As a client does that was told to come back. @returns the first answer that is final */
+async function promoteAtLast(workspace: TestWorkspace, idempotencyKey: string): Promise<number> {
+  for (;;) {
+    const { status } = await process.promote(workspace, 'a.txt', { idempotencyKey })
+    if (status !== 429 && status !== 503) return status
+    await sleep(100 * (1 + Math.random()))
+  }
+}
+
+describe('Idempotency-Keys that clients share, near a full quota', () => {
+  it.each([
+    ['2 clients a key', { requests: 80, keys: 40, room: 40 }],
+    ['3 clients a key', { requests: 120, keys: 40, room: 40 }],
+    ['keys of their own, and too many of them', { requests: 60, keys: 60, room: 40 }],
+  ])('make as many documents as there is room for, with %s', async (_, { requests, keys, room }) => {
+    const workspace = await withFile(room * BYTES.length)
+    const named = Array.from({ length: requests }, (_each, request) => `key-${request % keys}`)
+    const statuses = await Promise.all(named.map((key) => promoteAtLast(workspace, key)))
+    // No key has a 200 and a 403, and none is refused that there is room for.
+    const refused = keys - room
+    const expected = [...Array(requests - refused).fill(200), ...Array(refused).fill(403)]
+    expect(statuses.toSorted()).toEqual(expected)
+    const stored = { documents: room, objects: room, usedBytes: room * BYTES.length, reservations: 0 }
+    expect(await process.stateOf(workspace)).toMatchObject(stored)
+  })
+})
+
+describe('an Idempotency-Key whose document was deleted', () => {
+  it('is refused for a day, in its own workspace only, and then makes a new document', async () => {
+    const [mine, yours] = [await withFile(1000), await withFile(1000)]
+    const promote = (workspace: TestWorkspace) => process.promote(workspace, 'a.txt', { idempotencyKey: 'shared' })
+    const { id } = (await promote(mine)).body as { id: string }
+    expect((await process.call('delete_document', mine, { parameters: { document_id: id } })).status).toBe(200)
+    for (const hours of [0, 23]) {
+      process.setClock(hours * HOUR_MS)
+      const answer = await promote(mine)
+      expect([answer.status, reasonOf(answer)]).toEqual([400, 'idempotency_key_spent'])
+      expect((await promote(yours)).status).toBe(200)
+    }
+    process.setClock(25 * HOUR_MS)
+    const answer = await promote(mine)
+    expect([answer.status, answer.body, answer.headers['idempotency-replayed']]).toMatchObject([200, { id }, undefined])
+    expect(await process.audit(mine.workspaceId, false)).toEqual([])
+    process.setClock(0)
+  })
+})

@@ -1,0 +1,67 @@
+import { beforeEach } from 'vitest'
+import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { AnyResponse } from './openapi.ts'
+import { CONTAINER, createTestApi, NOW_MS, PATH } from './test-api.ts'
+
+export const UNLIMITED = {
+  policy: { requestsPerMinute: 60, burst: 5 },
+  take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
+}
+export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
+export const ANTHROPIC = { 'anthropic-version': '2026-10-21' }
+export const OPENROUTER = { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 2.0 1.0 @openrouter/sdk' }
+
+export const newDocumentId = () => documentIdOfAttempt(newAttemptId())
+
+/** The API, new for each test, with the operations on documents. */
+export function useDocumentsApi() {
+  let api: ReturnType<typeof createTestApi>
+  beforeEach(() => {
+    api = createTestApi({ rateLimiter: UNLIMITED })
+  })
+
+  /** @param minute creation, in minutes before now */
+  async function record(minute: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> {
+    const ids = {
+      workspaceId: 'ws_1' as WorkspaceId,
+      documentId: newDocumentId(),
+      attemptId: newAttemptId(),
+      ...change,
+    }
+    const document = {
+      ...ids,
+      objectKey: `documents/${ids.workspaceId}/${ids.documentId}/${ids.attemptId}`,
+      filename: PATH,
+      mimeType: 'text/csv',
+      sizeBytes: 8,
+      createdAt: new Date(NOW_MS - minute * 60_000),
+      containerId: CONTAINER,
+      createdBy: 'key_1',
+      ...change,
+    } as WorkspaceDocument
+    await api.documents.record(document, AbortSignal.timeout(1000))
+    api.objects.documents.set(document.objectKey, { bytes: Buffer.alloc(8), contentType: 'text/csv' })
+    return document
+  }
+
+  const withId =
+    (name: 'retrieve_document' | 'delete_document' | 'download_document') =>
+    (id: string, headers = {}) =>
+      api.call(name, { parameters: { document_id: id }, headers })
+  return {
+    get api() {
+      return api
+    },
+    record,
+    show: withId('retrieve_document'),
+    remove: withId('delete_document'),
+    download: withId('download_document'),
+    list: (query: Record<string, string | string[]> = {}, headers = {}) =>
+      api.call('list_documents', { query, headers }),
+  }
+}
+
+export const bodyOf = ({ body }: AnyResponse) =>
+  body as { data: { id: string }[]; has_more: boolean; cursor: string; next_page: string; last_id: string }
+export const idsOf = (response: AnyResponse) => bodyOf(response).data.map(({ id }) => id)

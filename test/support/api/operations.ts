@@ -1,0 +1,102 @@
+import { API_FUNCTIONS, type FunctionEntry } from '../../../infra/deploy/functions.ts'
+import {
+  createDeleteDocumentHandler,
+  createPromoteContainerFileHandler,
+  createReadContainerFilesHandler,
+  createReadDocumentsHandler,
+} from '../../../lib/http/handlers.ts'
+import type { DocumentedOperation } from './openapi.ts'
+
+interface TestedOperation extends DocumentedOperation {
+  /** The status when nothing stands in the way. */
+  success: number
+  /** What its log line tells beside name, time and outcome: path parameters by their names, and what is given here. */
+  facts: readonly ['document_id' | 'container_id', object?] | readonly []
+  /** The calls to the stores, but for key and rate limit. */
+  calls: readonly string[]
+}
+
+/** All operations of the API beside the promotion, by the names that log and metrics have for them. */
+export const OPERATIONS = {
+  list_documents: {
+    method: 'get',
+    path: '/files',
+    success: 200,
+    facts: [],
+    calls: ['documents.list', 'ledger.read'],
+  },
+  retrieve_document: {
+    method: 'get',
+    path: '/files/{document_id}',
+    success: 200,
+    facts: ['document_id'],
+    calls: ['documents.find'],
+  },
+  download_document: {
+    method: 'get',
+    path: '/files/{document_id}/content',
+    success: 302,
+    facts: ['document_id', { size_bytes: 8 }],
+    calls: ['HeadObject', 'documents.find'],
+  },
+  delete_document: {
+    method: 'delete',
+    path: '/files/{document_id}',
+    success: 200,
+    facts: ['document_id', { is_replayed: false }],
+    calls: [
+      ...['DeleteObject', 'ListMultipartUploads', 'documents.handOver', 'documents.find', 'documents.expire'],
+      ...['documents.delete', 'ledger.mark', 'ledger.release', 'ledger.schedule', 'reservations.find'],
+      ...['reservations.note', 'reservations.removeNote'],
+    ],
+  },
+  list_container_files: {
+    method: 'get',
+    path: '/containers/{container_id}/files',
+    success: 200,
+    facts: ['container_id'],
+    calls: ['ListObjectsV2'],
+  },
+  retrieve_container_file: {
+    method: 'get',
+    path: '/containers/{container_id}/files/{file_id}',
+    success: 200,
+    facts: ['container_id'],
+    calls: ['HeadObject'],
+  },
+  download_container_file: {
+    method: 'get',
+    path: '/containers/{container_id}/files/{file_id}/content',
+    success: 302,
+    facts: ['container_id'],
+    calls: ['HeadObject'],
+  },
+} as const satisfies Record<string, TestedOperation>
+
+export type OperationName = keyof typeof OPERATIONS
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
+
+/** The function behind a route, with its permission. */
+export function functionOf({ method, path }: DocumentedOperation): FunctionEntry & { name: FunctionId } {
+  const route = `${method.toUpperCase()} /v1${path}`
+  const found = API_FUNCTIONS.find(({ routes }) => routes?.includes(route))
+  if (found === undefined) throw new Error(`no file of infra/resources/functions has the route ${route}`)
+  return found as FunctionEntry & { name: FunctionId }
+}
+
+export type HandlerDependencies = Parameters<typeof createPromoteContainerFileHandler>[0] &
+  Parameters<typeof createReadDocumentsHandler>[0] &
+  Parameters<typeof createDeleteDocumentHandler>[0] &
+  Parameters<typeof createReadContainerFilesHandler>[0]
+
+export type FunctionId = keyof ReturnType<typeof createHandlers>
+
+/** Those of all functions behind the gateway, on whatever stores; every-operation.test.ts compares the names. */
+export function createHandlers(deps: HandlerDependencies) {
+  return {
+    'promote-container-file': createPromoteContainerFileHandler(deps),
+    'read-documents': createReadDocumentsHandler(deps),
+    'delete-document': createDeleteDocumentHandler(deps),
+    'read-container-files': createReadContainerFilesHandler(deps),
+  }
+}

@@ -1,0 +1,131 @@
+import { readConfig } from '../../../lib/config.ts'
+import { formatFileId } from '../../../lib/ids.ts'
+import type { Log, LogFields } from '../../../lib/logging.ts'
+import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { createAdmission } from '../../../lib/promotion/admission.ts'
+import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
+import { createFakeDocumentListing } from '../fakes/document-listing.ts'
+import { createFakeDocumentRecords } from '../fakes/document-records.ts'
+import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
+import { createFakeObjectStore } from '../fakes/object-store.ts'
+import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
+import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { createFakeReservations } from '../fakes/reservations.ts'
+import { invoke } from './invoke.ts'
+import type { AnyResponse } from './openapi.ts'
+import { createHandlers, functionOf, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
+import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
+
+export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
+export const CONTAINER = 'sess_1'
+export const PATH = 'output/report.csv'
+export const CSV = Buffer.from('a,b\n1,2\n')
+
+export interface LogLine extends LogFields {
+  level: string
+  message: string
+}
+
+const CONFIG = readConfig(
+  Object.fromEntries(
+    'KEYS_TABLE WORKSPACES_TABLE RESERVATIONS_TABLE DOCUMENTS_TABLE RATE_LIMITS_TABLE SANDBOX_BUCKET DOCUMENTS_BUCKET'
+      .split(' ')
+      .map((name) => [name, name.toLowerCase()]),
+  ),
+)
+
+/** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
+export function createTestApi(change: Partial<HandlerDependencies> = {}) {
+  const now = () => NOW_MS
+  const apiKeys = createFakeApiKeyStore()
+  const objects = createFakeObjectStore()
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2 })
+  const reservations = createFakeReservations()
+  const documents = createFakeDocumentRecords()
+  const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
+  const logged: LogLine[] = []
+  const published: (MetricValues & Partial<Record<'reason' | 'kind' | 'operation', string>>)[] = []
+  const dependencies: HandlerDependencies = {
+    ...CONFIG,
+    apiKeys,
+    objects,
+    quota: ledger,
+    reservations,
+    admission: createAdmission({ now }),
+    documents,
+    listing: createFakeDocumentListing(documents),
+    containerFiles: objects,
+    documentObjects: objects,
+    downloads: createFakeDownloadSigner(),
+    rateLimiter,
+    objectKeys: createObjectKeys(CONFIG.keyTemplates),
+    maxFileBytes: 500,
+    now,
+    log: createRecordingLog(logged),
+    metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
+    ...change,
+  }
+  const handlers = createHandlers(dependencies)
+  const token = apiKeys.add()
+  const managementToken = apiKeys.add({ kind: 'management', keyId: 'key_all' })
+  const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
+    objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, { bytes, contentType })
+  putFile(PATH, CSV, 'text/csv')
+
+  async function promote(request: {
+    path?: string
+    containerId?: string | undefined
+    fileId?: string | undefined
+    headers?: Record<string, string | string[]>
+    remainingMs?: number
+  }): Promise<AnyResponse> {
+    const event = restEvent({
+      containerId: 'containerId' in request ? request.containerId : CONTAINER,
+      fileId: 'fileId' in request ? request.fileId : formatFileId(request.path ?? PATH),
+      headers: { Authorization: `Bearer ${token}`, ...request.headers },
+    })
+    return invoke(handlers['promote-container-file'], { event, context: lambdaContext(request.remainingMs) })
+  }
+
+  /** Any of the other operations, with a key that may do everything unless the request has another. */
+  async function call(name: OperationName, { headers, ...request }: RouteRequest = {}): Promise<AnyResponse> {
+    const operation = OPERATIONS[name]
+    const event = routeEvent(operation, {
+      ...request,
+      headers: { Authorization: `Bearer ${managementToken}`, ...headers },
+    })
+    return invoke(handlers[functionOf(operation).name], { event, operation })
+  }
+
+  return {
+    promote,
+    call,
+    token,
+    managementToken,
+    putFile,
+    apiKeys,
+    objects,
+    ledger,
+    reservations,
+    documents,
+    logged,
+    published,
+    dependencies,
+    handlers,
+  }
+}
+
+export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+  const write =
+    (level: string) =>
+    (message: string, more: LogFields = {}) => {
+      lines.push({ ...fields, ...more, level, message })
+    }
+  return {
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: (more) => createRecordingLog(lines, { ...fields, ...more }),
+  }
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { runCommandLine } from '../../../infra/cli/command-line.ts'
+import { withEnvironment } from './own-environment.ts'
+
+export const ROOT = join(import.meta.dirname, '../../..')
+
+/** Never, on a machine that does something else. */
+const PATIENCE_MS = 110_000
+
+export interface AdminResult {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+type Environment = Record<string, string | undefined>
+
+/**
+ * npm run admin -- …, within this process: its exit code and what it printed. Of this process's environment it has `env`
+ * and nothing else.
+ */
+export async function runAdmin(args: string[], env: Environment = {}): Promise<AdminResult> {
+  const terminal = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() }
+  const printed = Promise.all([text(terminal.stdout), text(terminal.stderr)])
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const code = await withEnvironment(env, () => runCommandLine(args, terminal, signal))
+  terminal.stdout.end()
+  terminal.stderr.end()
+  const [stdout, stderr] = await printed
+  return { code, stdout, stderr }
+}
+
+/**
+ * The same as a process of its own, for what only that can show: its exit code, its end, signals. It finds programs, and
+ * what was compiled before. @param interruption when Ctrl-C is pressed
+ */
+export function runAdminProcess(
+  args: string[],
+  env: Environment = {},
+  interruption?: Promise<unknown>,
+): Promise<AdminResult> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  return new Promise((resolve) => {
+    const options = { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: PATIENCE_MS }
+    const child = execFile(
+      process.execPath,
+      [join(ROOT, 'infra/cli/main.ts'), ...args],
+      options,
+      (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+      },
+    )
+    void interruption?.then(() => child.kill('SIGINT'))
+  })
+}
+
+/** The objects that --json printed. */
+export function jsonLines({ stdout }: AdminResult): Record<string, unknown>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,144 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { accessesOfStack } from '../../template/cloudformation-accesses.ts'
+import type { StackPlace } from '../../template/cloudformation-names.ts'
+import { type Access, accessesOf } from '../../template/iam-accesses.ts'
+import type { Resource } from '../../template/packages.ts'
+
+export interface ApiRequest {
+  method: string
+  /** Path and query. */
+  url: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** The account of everybody whom moto does not know otherwise. */
+export const MOCK_ACCOUNT = '123456789012'
+/** Of a token's scope, and of the service's actions. */
+const PREFIXES: Record<string, string> = { monitoring: 'cloudwatch' }
+/** Lambda API reference, by what follows the function's name. */
+const OF_FUNCTIONS: Record<string, string> = {
+  'GET ': 'GetFunction',
+  'GET configuration': 'GetFunctionConfiguration',
+  'GET concurrency': 'GetFunctionConcurrency',
+  'GET aliases': 'GetAlias',
+}
+
+/** Access key and service of a signed request. */
+export function signerOf({ headers }: ApiRequest): { accessKeyId: string; region: string; service: string } {
+  const [, accessKeyId = '', region = '', service = ''] =
+    /Credential=([^/]+)\/\d+\/([^/]+)\/([^/]+)\//.exec(headers.authorization ?? '') ?? []
+  return { accessKeyId, region, service }
+}
+
+/**
+ * What a request needs permission for (Service Authorization Reference), in full ARNs.
+ * @param status of its answer, where that is known
+ * @throws Error for a request that nobody has foreseen here
+ */
+export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
+  const { method, url, headers, body } = request
+  const { region, service } = signerOf(request)
+  const arn = (rest: string) => `arn:aws:${service}:${region}:${MOCK_ACCOUNT}:${rest}`
+  switch (service) {
+    case 'dynamodb':
+      if (targetOf(headers) === 'RestoreTableToPointInTime') return accessesOfRestore(JSON.parse(body), arn)
+      if (targetOf(headers) === 'ListTables') return [{ action: 'dynamodb:ListTables', resource: '*' }]
+      return accessesOf(request, body, status).map((access) => ({
+        ...access,
+        resource: arn(access.resource),
+        context: leadingKeys(JSON.parse(body)),
+      }))
+    case 's3':
+      return accessesOf(request, body, status).map((access) => ({
+        ...access,
+        resource: `arn:aws:s3:::${access.resource}`,
+        context: { 'aws:ResourceAccount': MOCK_ACCOUNT, ...access.context },
+      }))
+    case 'apigateway':
+      return [{ action: `apigateway:${method}`, resource: `arn:aws:apigateway:${region}::${url}` }]
+    case 'lambda': {
+      const [, name = '', , kind = ''] = /\/functions\/([^/?]+)(\/([a-z-]+))?/.exec(url) ?? []
+      if (/\/account-settings/.test(url)) return [{ action: 'lambda:GetAccountSettings', resource: '*' }]
+      const action = OF_FUNCTIONS[`${method} ${kind}`]
+      if (!name || !action) break
+      return [{ action: `lambda:${action}`, resource: arn(`function:${decodeURIComponent(name)}`) }]
+    }
+    case 'cloudformation': {
+      const { Action, StackName } = parametersOf(request)
+      const [, stackName] = /:stack\/([^/]+)/.exec(StackName ?? '') ?? [undefined, StackName]
+      const resource = Action === 'ValidateTemplate' ? '*' : arn(`stack/${stackName}/0aaaaaaa-1111`)
+      return [{ action: `cloudformation:${Action}`, resource }]
+    }
+    case 'sns': {
+      const { Action, TopicArn = '*' } = parametersOf(request)
+      return [{ action: `sns:${Action}`, resource: TopicArn }]
+    }
+    case 'ecr':
+      return [{ action: `ecr:${targetOf(headers)}`, resource: arn('repository') }]
+    case 'sts':
+    case 'monitoring': {
+      const Action = /\/operation\/(\w+)/.exec(url)?.[1] ?? parametersOf(request).Action ?? targetOf(headers)
+      return [{ action: `${PREFIXES[service] ?? service}:${Action}`, resource: '*' }]
+    }
+  }
+  throw new Error(
+    `no permission is known for ${service} ${method} ${url}: add it to test/support/machine/mock-account/identities.ts`,
+  )
+}
+
+const targetOf = (headers: IncomingHttpHeaders) => `${headers['x-amz-target']}`.split('.').at(-1)
+const parametersOf = ({ body }: ApiRequest): Partial<Record<string, string>> =>
+  Object.fromEntries(new URLSearchParams(body))
+
+/** DynamoDB developer guide, "Restoring a table to a point in time": it writes the new table by the caller's rights. */
+function accessesOfRestore(
+  { SourceTableName, TargetTableName }: { SourceTableName: string; TargetTableName: string },
+  arn: (rest: string) => string,
+): Access[] {
+  const actions = 'RestoreTableToPointInTime BatchWriteItem DeleteItem GetItem PutItem Query Scan UpdateItem'.split(' ')
+  return [
+    { action: 'dynamodb:RestoreTableToPointInTime', resource: arn(`table/${SourceTableName}`) },
+    ...actions.map((action) => ({ action: `dynamodb:${action}`, resource: arn(`table/${TargetTableName}`) })),
+  ]
+}
+
+/** By the end of a table's name; all others are by workspace. */
+const PARTITION_KEYS = { keys: 'token_hash', 'rate-limits': 'key_id' }
+
+/** DynamoDB developer guide, "Using IAM policy conditions": the partition keys that a request names; a scan names none. */
+function leadingKeys(request: {
+  TableName?: string
+  Key?: Record<string, { S?: string }>
+  Item?: Record<string, { S?: string }>
+  KeyConditionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Record<string, { S?: string }>
+}): NonNullable<Access['context']> {
+  const key = request.Key ?? request.Item
+  const [, name = '', value = ''] = /([#\w]+)\s*=\s*(:\w+)/.exec(request.KeyConditionExpression ?? '') ?? []
+  const asked = { [request.ExpressionAttributeNames?.[name] ?? name]: request.ExpressionAttributeValues?.[value] }
+  const [, partitionKey = 'workspace_id'] =
+    Object.entries(PARTITION_KEYS).find(([table]) => request.TableName?.endsWith(`-${table}`)) ?? []
+  const named = (key ?? asked)[partitionKey]?.S
+  return named === undefined ? {} : { 'dynamodb:LeadingKeys': [named] }
+}
+
+/** Where a request has the template that CloudFormation is to apply: in itself, or in an object (/BUCKET/KEY). */
+export function templateIn(request: ApiRequest): { body: string } | { object: string } | undefined {
+  const { StackName, TemplateBody, TemplateURL } = parametersOf(request)
+  if (signerOf(request).service !== 'cloudformation' || !StackName) return undefined
+  if (TemplateBody) return { body: TemplateBody }
+  return TemplateURL ? { object: new URL(TemplateURL).pathname } : undefined
+}
+
+/** What CloudFormation does with a template, by the rights of whoever gave it. */
+export function accessesOfTemplate(text: string, request: ApiRequest): Access[] {
+  const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> }
+  const place: StackPlace = {
+    stackName: parametersOf(request).StackName?.replace(/^.*:stack\/([^/]+).*$/, '$1') ?? '',
+    account: MOCK_ACCOUNT,
+    region: signerOf(request).region,
+  }
+  return accessesOfStack(Resources, place)
+}

@@ -1,0 +1,199 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+} from '@aws-sdk/client-dynamodb'
+import { EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge'
+import {
+  GetAliasCommand,
+  GetFunctionConcurrencyCommand,
+  GetFunctionConfigurationCommand,
+  LambdaClient,
+} from '@aws-sdk/client-lambda'
+import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { expect, vi } from 'vitest'
+import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
+import type { Statement } from '../../template/iam-policies.ts'
+import { copyProject, serverless } from '../../template/packages.ts'
+import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
+import { type AdminResult, jsonLines, runAdminProcess } from '../admin.ts'
+import { type DeployedApi, serveDeployed } from './deployed-api.ts'
+import { startGate } from './gate.ts'
+import { MOCK_ACCOUNT } from './identities.ts'
+import { startMockAccount } from './start.ts'
+import { createTranscript } from './transcript.ts'
+
+export const STACK = 'container-file-promotion-prod'
+const REGION = 'eu-west-1'
+export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
+const FUNCTION = `${STACK}-promote-container-file`
+
+/** Whose rights each command is run with: what docs/policies gives for it. Everything else an administrator does. */
+const POLICIES = {
+  deployer: ['deployer', 'deployer-2'],
+  smoke: ['smoke'],
+  doctor: ['doctor'],
+  restore: ['restore'],
+} as const
+export type Identity = keyof typeof POLICIES
+const isIdentity = (word: string | undefined): word is Identity => word !== undefined && word in POLICIES
+
+/** The rights of an identity in the mock account, whose API has any id. */
+export const rightsOf = (identity: Identity): Statement[] =>
+  statementsOfPolicies(POLICIES[identity], {
+    ...PLACEHOLDERS,
+    ACCOUNT: MOCK_ACCOUNT,
+    WEB_ACL_ARN: WEB_ACL,
+    SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
+    DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
+  })
+
+export type Stage = Awaited<ReturnType<typeof startStage>>
+
+/**
+ * The stage prod in an account of its own, where nothing is deployed yet: what its operators do, and what is there. The
+ * AWS clients of this process are set to the account until it stops.
+ */
+export async function startStage() {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-account-'))
+  const project = join(directory, 'project')
+  await copyProject(project, ['infra', 'lib', 'dist'])
+  await mkdir(join(project, 'settings'))
+  const account = await startMockAccount(directory, REGION)
+  const identities = Object.keys(POLICIES).map((identity) => [identity, rightsOf(identity as Identity)])
+  const gate = await startGate(account.endpoint, Object.fromEntries(identities))
+  account.environment.AWS_ENDPOINT_URL = gate.endpoint
+  const as = (identity: string | undefined): Record<string, string> => ({
+    ...account.environment,
+    ...(isIdentity(identity) ? { AWS_ACCESS_KEY_ID: identity } : {}),
+  })
+  for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
+  const apis: DeployedApi[] = []
+  const transcript = createTranscript()
+
+  /** The command line, without a word in the transcript: what it prints may be a token. */
+  const adminUnrecorded = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], as(args[0]))
+
+  async function admin(...args: string[]): Promise<AdminResult> {
+    const result = await adminUnrecorded(...args)
+    const { code, stdout, stderr } = result
+    transcript.note(`npm run admin -- --stage prod ${args.join(' ')}`, `${stdout}${stderr}(exit code ${code})`)
+    return result
+  }
+
+  /** What it printed, and whether it succeeded. */
+  async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
+    const { AWS_REGION: _, ...environment } = as('deployer')
+    // The settings alone say where.
+    const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
+    const words = [...args, '--stage', 'prod']
+    const outcome = await serverless(words, project, env).catch((error) => error)
+    const [hasSucceeded, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
+    transcript.note(`npx serverless ${words.join(' ')}`, output)
+    return { hasSucceeded, output }
+  }
+
+  async function environmentOfFunction(): Promise<Record<string, string>> {
+    const command = new GetFunctionConfigurationCommand({ FunctionName: FUNCTION })
+    return (await new LambdaClient({}).send(command)).Environment?.Variables ?? {}
+  }
+
+  let ownSettings: Record<string, string> = {}
+  return {
+    /** Where `serverless` runs. */
+    project,
+    failOn: account.failOn,
+    /** By identity: what it was allowed to do, and did. */
+    used: gate.used,
+    refused: gate.refused,
+    admin,
+    adminUnrecorded,
+    framework,
+    deploy: (...args: string[]) => framework('deploy', ...args),
+    environmentOfFunction,
+
+    /** Writes the settings of the stage. @param more than every stage here has */
+    settings(more: Record<string, string> = {}): Promise<void> {
+      ownSettings = {
+        region: REGION,
+        alarmEmail: 'ops@example.com',
+        createGatewayLogRole: 'true',
+        permissionsBoundaryArn: `arn:aws:iam::${MOCK_ACCOUNT}:policy/container-file-promotion-boundary`,
+        ...more,
+      }
+      const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
+      transcript.note('cat settings/prod.yml', text.join(''))
+      return writeFile(join(project, 'settings/prod.yml'), text.join(''))
+    },
+    ownSettings: () => ownSettings,
+
+    async tables(): Promise<string[]> {
+      return (await new DynamoDBClient({}).send(new ListTablesCommand({}))).TableNames ?? []
+    },
+    async stack() {
+      const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: STACK }))
+      return Stacks?.[0]
+    },
+    async liveVersion(): Promise<string | undefined> {
+      const command = new GetAliasCommand({ FunctionName: FUNCTION, Name: 'live' })
+      return (await new LambdaClient({}).send(command)).FunctionVersion
+    },
+    /** What stop and resume change. */
+    async state() {
+      const { Rules = [] } = await new EventBridgeClient({}).send(new ListRulesCommand({}))
+      const command = new GetFunctionConcurrencyCommand({ FunctionName: FUNCTION })
+      const { ReservedConcurrentExecutions: reserved } = await new LambdaClient({}).send(command)
+      return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
+    },
+    /** Those of the service, without the framework's own. */
+    async keptBuckets(): Promise<string[]> {
+      const { Buckets = [] } = await new S3Client({ forcePathStyle: true }).send(new ListBucketsCommand({}))
+      return Buckets.map(({ Name = '' }) => Name).filter((name) => !name.includes('serverlessdeployment'))
+    },
+
+    /** Serves what is deployed, from now on, and smoke-tests it. */
+    async smoke(): Promise<{ code: number; problems: string[] }> {
+      const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
+      apis.push(api)
+      const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
+      return { code, problems: stdout.split('\n').filter((line) => line.startsWith('PROBLEM')) }
+    },
+    /** By what smoke served last. @returns the document's id */
+    async promoteInto(workspace: string): Promise<string> {
+      const { SANDBOX_BUCKET: Bucket } = await environmentOfFunction()
+      const Key = `sandboxes/${workspace}/sess_a/report.csv`
+      await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
+      const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
+      const [created] = jsonLines(await adminUnrecorded(...create))
+      const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
+      const headers = { authorization: `Bearer ${created?.token}`, 'file-shape': 'native' }
+      const answer = await fetch(url, { method: 'POST', headers })
+      expect(answer.status).toBe(200)
+      return ((await answer.json()) as { id: string }).id
+    },
+
+    async stop(): Promise<void> {
+      vi.unstubAllEnvs()
+      await Promise.all(apis.map((api) => api.stop()))
+      await gate.stop()
+      account.stop()
+      await transcript.write(process.env.TRANSCRIPT, [project, directory])
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** That a table has what the template gives each: expiry, and backups to any point in time. */
+export async function expectBackedUp(TableName: string): Promise<void> {
+  const client = new DynamoDBClient({})
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }))
+  expect(TimeToLiveDescription).toMatchObject({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' })
+  const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }))
+  const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
+  expect(status).toBe('ENABLED')
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { inject } from 'vitest'
+import { startLocalService } from '../../../infra/local/service.ts'
+import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
+import { startLocalStores } from '../../../infra/local/stores/stores.ts'
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import type { Permission } from '../../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
+import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { parseOnce } from '../dynamodb/parse-once.ts'
+
+export const ROOT = join(import.meta.dirname, '../../..')
+
+export type TestService = ReturnType<typeof visit>
+
+interface ServiceOptions {
+  /** Of the functions' environment. */
+  changes?: Record<string, string>
+  /** Of this machine: where other stores are. */
+  environment?: Record<string, string>
+  /** How often the functions with a schedule are invoked. */
+  everyMs?: number
+  /** Of earlier data, which stays; omitted: a new one. */
+  directory?: string
+}
+
+/** What npm start serves, here, on a free port and with data of its own; its functions can be killed and started again. */
+export async function startService({ changes, environment = {}, everyMs, directory: kept }: ServiceOptions = {}) {
+  parseOnce()
+  const directory = kept ?? (await mkdtemp(join(tmpdir(), 'promotion-service-')))
+  const given = inject('definition')
+  const faster = <Schedule extends { everyMs: number }>(schedule: Schedule) => ({
+    ...schedule,
+    everyMs: everyMs ?? schedule.everyMs,
+  })
+  const definition = {
+    ...given,
+    environment: { ...given.environment, ...changes },
+    functions: given.functions.map((each) => ({ ...each, schedules: each.schedules.map(faster) })),
+  }
+  const service = await startLocalService({ root: ROOT, definition, port: 0, directory, environment, log() {} })
+  const visited = visit(service.demo, directory, async () => {
+    await service.stop()
+    if (kept === undefined) await rm(directory, { recursive: true, force: true })
+  })
+  return { ...visited, functions: service.functions }
+}
+
+export type OwnService = Awaited<ReturnType<typeof startService>>
+
+/** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */
+export async function startStores(environment: Record<string, string> = {}): Promise<TestService> {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-stores-'))
+  const stores = await startLocalStores({ definition: inject('definition'), directory, environment })
+  const demo = stores.demoFile('http://127.0.0.1:1/v1')
+  await writeDemoFile(directory, demo)
+  return visit(demo, directory, async () => {
+    await stores.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+}
+
+function visit(demo: DemoFileContent, directory: string, stop: () => Promise<void>) {
+  const common = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
+  const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
+  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
+  const apiKeys = createApiKeyAdministration({ client: dynamoDb, tableName: demo.keys_table })
+
+  return {
+    demo,
+    /** For --directory of the command line. */
+    directory,
+    dynamoDb,
+    s3,
+    newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
+    /** @param permissions omitted: a management key */
+    async newKey(workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> {
+      const token = newToken()
+      const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
+      const grant = { workspaceId, kind, permissions: permissions ?? [], userId: undefined, expiresAtMs: undefined }
+      await apiKeys.add(newApiKeyRecord(token, grant, Date.now()), AbortSignal.timeout(60_000))
+      return token
+    },
+    async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
+      const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
+      await s3.send(new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType }))
+    },
+    async stop(): Promise<void> {
+      dynamoDb.destroy()
+      s3.destroy()
+      await stop()
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { connect, type Stores, useLocalService } from '../../../infra/cli/connect.ts'
+import { audit } from '../../../lib/audit/audit.ts'
+import type { Finding } from '../../../lib/audit/findings.ts'
+import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
+import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
+import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
+import { type OwnService, startService } from './services.ts'
+
+/** Of the embedded S3; the DynamoDB with limits takes any. */
+const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
+const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
+const HOUR_MS = 3_600_000
+/** Never reached, however busy the machine. */
+const signal = AbortSignal.timeout(HOUR_MS)
+
+/** The service for a storm, on a DynamoDB with limits where the environment says so. */
+export function useStormyService(): () => OwnService {
+  let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
+  let throttled = 0
+  let service: OwnService
+
+  beforeAll(async () => {
+    const limits = limitsOfEnvironment()
+    const onCall = ({ outcome }: Consumption) => {
+      if (outcome === 'throttled') throttled++
+    }
+    if (limits) limited = await startLimitedDynamoDb({ ...limits, onCall })
+    const environment = limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {}
+    service = await startService({ environment })
+  })
+  afterAll(async () => {
+    await service?.stop()
+    if (limited === undefined) return
+    await limited.stop()
+    console.log(`storms: DynamoDB throttled ${throttled} calls`)
+    expect(throttled).toBeGreaterThan(0)
+  })
+  return () => service
+}
+
+/** A workspace with one file and several keys, so that no rate limit stands in the way. */
+export async function stormyWorkspace(
+  { demo, dynamoDb, newKey, putFile, newWorkspaceId }: OwnService,
+  { quotaBytes, keys, bytes }: { quotaBytes: number; keys: number; bytes: Buffer },
+): Promise<{ workspaceId: WorkspaceId; tokens: string[] }> {
+  const workspaceId = newWorkspaceId()
+  const tokens = await Promise.all(Array.from({ length: keys }, () => newKey(workspaceId)))
+  const Item = marshall(newWorkspaceItem(workspaceId, quotaBytes))
+  await dynamoDb.send(new PutItemCommand({ TableName: demo.workspaces_table, Item }))
+  await putFile(workspaceId, 'sess_1', 'a.bin', bytes)
+  return { workspaceId, tokens }
+}
+
+/** @returns undefined when the connection broke */
+export async function promote(
+  baseUrl: string,
+  token: string,
+  idempotencyKey?: string,
+): Promise<{ status: number; id?: string } | undefined> {
+  const url = `${baseUrl}/containers/sess_1/files/${formatFileId('a.bin')}/promote`
+  const headers = { authorization: `Bearer ${token}`, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) }
+  try {
+    const response = await fetch(url, { method: 'POST', headers })
+    const { id } = (await response.json()) as { id?: string }
+    return id === undefined ? { status: response.status } : { status: response.status, id }
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns status of the answer; undefined when the connection broke */
+export async function remove(baseUrl: string, token: string, id: string): Promise<number | undefined> {
+  try {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${baseUrl}/files/${id}`, { method: 'DELETE', headers })
+    await response.arrayBuffer()
+    return response.status
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns the ids of all pages; undefined when the connection broke, or a page was refused */
+export async function list(baseUrl: string, token: string): Promise<string[] | undefined> {
+  const ids: string[] = []
+  const headers = { authorization: `Bearer ${token}` }
+  let next = ''
+  try {
+    do {
+      const response = await fetch(`${baseUrl}/files?limit=50${next}`, { headers })
+      if (response.status !== 200) return undefined
+      const { data, cursor } = (await response.json()) as { data: { id: string }[]; cursor: string | null }
+      ids.push(...data.map(({ id }) => id))
+      next = cursor === null ? '' : `&cursor=${cursor}`
+    } while (next !== '')
+    return ids
+  } catch {
+    return undefined
+  }
+}
+
+/** Everything that the administration has of a local service. */
+export const storesOf = async (directory: string) => connect(await useLocalService(directory))
+
+/** What the resolver does at a later time. */
+export async function resolveLater(stores: Stores, afterMs: number): Promise<void> {
+  const deps = { ...stores, now: () => Date.now() + afterMs, log: SILENT }
+  await resolveExpiredReservations({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
+}
+
+/** What an audit finds wrong once S3 can no longer write anything either. */
+export async function auditAtLast(stores: Stores, workspaceId: WorkspaceId) {
+  await resolveLater(stores, HOUR_MS)
+  const deps = { ...stores, now: () => Date.now() + HOUR_MS, log: SILENT }
+  const findings: Finding[] = []
+  const onFinding = (finding: Finding) => void findings.push(finding)
+  const options = { repair: false, deleteLostDocuments: false, workspaceId, onFinding }
+  const report = await audit(options, deps, signal)
+  return { findings, report }
+}

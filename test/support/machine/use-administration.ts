@@ -1,0 +1,54 @@
+import { afterAll, beforeAll } from 'vitest'
+import { type FaultProxy, startFaultProxy } from '../protocol/fault-proxy.ts'
+import { startTestProcess, type TestProcess } from '../protocol/test-process.ts'
+import { createTestStores } from '../protocol/test-stores.ts'
+import type { TestWorkspace } from '../protocol/workspaces.ts'
+import { environmentOn } from '../stores/aws-endpoints.ts'
+import { type AdminResult, jsonLines, runAdmin } from './admin.ts'
+
+export const TOKEN = /cfp_[0-9A-Za-z]{49}/
+
+/** The command line and a process of the service, on the same stores in memory. */
+export function useAdministration() {
+  let service: TestProcess
+  let dynamoDb: FaultProxy
+  let s3: FaultProxy
+
+  beforeAll(async () => {
+    service = await startTestProcess(await createTestStores())
+    dynamoDb = await startFaultProxy(service.stores.dynamoDb)
+    s3 = await startFaultProxy(service.stores.s3)
+  })
+  afterAll(() => Promise.all([dynamoDb.stop(), s3.stop(), service.stop()]))
+
+  const admin = (...args: string[]): Promise<AdminResult> =>
+    runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint))
+  const promote = (workspace: TestWorkspace, path = 'a.txt') => service.promote(workspace, path)
+
+  return {
+    service: () => service,
+    admin,
+    promote,
+    /** The command line, which DynamoDB denies one operation. */
+    async adminDenied({ operation, message }: { operation: string; message: string }, ...args: string[]) {
+      const body = JSON.stringify({
+        __type: 'com.amazonaws.dynamodb.v20120810#AccessDeniedException',
+        Message: message,
+      })
+      dynamoDb.fault = ({ headers }) =>
+        String(headers['x-amz-target']).endsWith(operation) ? { kind: 'answer', status: 400, body } : undefined
+      const result = await admin(...args)
+      dynamoDb.fault = () => undefined
+      return result
+    },
+    /** A workspace with a key from the command line and one document. */
+    async workspaceWithDocument(workspaceId: string) {
+      const create = ['keys', 'create', '--workspace', workspaceId, '--management', '--yes', '--json']
+      const [key] = jsonLines(await admin(...create))
+      const workspace = { workspaceId, token: key?.token } as TestWorkspace
+      await service.putFile(workspace, 'a.txt', Buffer.alloc(1000))
+      const { body } = await promote(workspace)
+      return { ...workspace, documentId: (body as { id: string }).id, keyId: `${key?.key_id}` }
+    },
+  }
+}

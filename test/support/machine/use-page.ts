@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
+import { startBrowser, type TestBrowser } from './browser.ts'
+import { ROOT, startService, type TestService } from './services.ts'
+
+/** A browser, and the page of a service of the file's own. */
+export function usePage() {
+  let service: TestService
+  let chromium: TestBrowser
+  let home: string
+
+  beforeAll(async () => {
+    service = await startService()
+    home = new URL('/', service.demo.base_url).href
+    chromium = await startBrowser()
+  })
+  afterAll(async () => {
+    await chromium?.stop()
+    await service?.stop()
+  })
+
+  return {
+    service: () => service,
+    /** Where the page is. */
+    home: () => home,
+
+    /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
+    async open(url = home, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
+      const page = await chromium.browser.newPage(options)
+      const wrong: string[] = []
+      page.on('console', (message) => {
+        if (message.type() === 'error') wrong.push(message.text())
+      })
+      page.on('pageerror', (error) => wrong.push(error.message))
+      page.on('request', (request) => {
+        const { protocol, host } = new URL(request.url())
+        if (protocol !== 'data:' && protocol !== 'blob:' && host !== new URL(url).host) wrong.push(`${host} was asked`)
+      })
+      await prepare?.(page)
+      await page.goto(url)
+      return { page, wrong }
+    },
+  }
+}
+
+export const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
+
+/**
+ * What npm run docs writes for a deployment, served below /reference/.
+ * @param directory for the files
+ * @returns its URL
+ */
+export function useDocsSite(directory: () => string, baseUrl: string): () => string {
+  let site: Server
+  let url: string
+  beforeAll(async () => {
+    const out = join(directory(), 'site')
+    const args = [join(ROOT, 'infra/local/page/write-docs.ts'), '--out', out, '--base-url', baseUrl]
+    await promisify(execFile)(process.execPath, args)
+    site = createServer(async (request, response) => {
+      const name = request.url === '/reference/' ? 'index.html' : (request.url ?? '').replace('/reference/', '')
+      const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
+      const body = await readFile(join(out, name)).catch(() => undefined)
+      response.writeHead(body ? 200 : 404, { 'content-type': types[name.split('.').at(-1) ?? ''] ?? 'text/plain' })
+      response.end(body)
+    })
+    url = `http://${LOOPBACK}:${await listen(site, 0)}/reference/`
+  })
+  afterAll(() => close(site))
+  return () => url
+}

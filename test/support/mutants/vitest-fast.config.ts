@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Without the explorer, the histories, the hostile input and others that take seconds each. */
+export default defineConfig({
+  test: {
+    include: ['test/unit/**/*.test.ts', 'test/api/**/*.test.ts'],
+    exclude: ['test/api/hostile-input.test.ts', 'test/unit/audit/audit-memory.test.ts'],
+    experimental: { viteModuleRunner: false },
+    isolate: false,
+    pool: 'threads',
+    maxWorkers: 1,
+    testTimeout: 30_000,
+  },
+})

@@ -1,0 +1,91 @@
+import type { Fault } from './fault-proxy.ts'
+
+export const s3Error = (status: number, code: string) => ({
+  kind: 'answer' as const,
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>secret-internal arn:aws:s3:::secret</Message></Error>`,
+})
+const headError = (status: number): Fault => ({ kind: 'answer', status })
+export const dynamoDbError = (status: number, type: string): Fault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: JSON.stringify({
+    __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+    message: 'secret-internal arn:aws:dynamodb:secret',
+  }),
+})
+
+export const REFUSED: Fault = { kind: 'refuse' }
+export const LOST: Fault = { kind: 'lose_answer' }
+export const HANGS: Fault = { kind: 'hang' }
+export const ERROR_IN_200 = s3Error(200, 'InternalError')
+/** A body that the SDK takes for a success: only the missing ETag tells. */
+const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
+const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
+
+/** A call of AWS, what it does, and the answer of a promotion that meets it. */
+export type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
+export const dynamoDbRows = (call: string): Row[] => [
+  [call, 'throttles', 503, 'service_unavailable', dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+  [call, 'limits the account', 503, 'service_unavailable', dynamoDbError(400, 'RequestLimitExceeded')],
+  [call, 'fails inside', 503, 'service_unavailable', dynamoDbError(500, 'InternalServerError')],
+  [call, 'is unavailable', 503, 'service_unavailable', dynamoDbError(503, 'ServiceUnavailable')],
+  [call, 'does not take the connection', 503, 'service_unavailable', REFUSED],
+  [call, 'denies our role', 500, 'internal_error', dynamoDbError(400, 'AccessDeniedException')],
+  [call, 'does not know the table', 500, 'internal_error', dynamoDbError(400, 'ResourceNotFoundException')],
+  [call, 'finds the request invalid', 500, 'internal_error', dynamoDbError(400, 'ValidationException')],
+]
+const s3Rows = (call: string): Row[] => [
+  [call, 'asks to slow down', 503, 'service_unavailable', s3Error(503, 'SlowDown')],
+  [call, 'fails inside', 503, 'service_unavailable', s3Error(500, 'InternalError')],
+  [call, 'does not take the connection', 503, 'service_unavailable', REFUSED],
+  [call, 'denies our role', 500, 'internal_error', s3Error(403, 'AccessDenied')],
+  [call, 'does not know the bucket', 500, 'internal_error', s3Error(404, 'NoSuchBucket')],
+  [call, 'finds the request invalid', 500, 'internal_error', s3Error(400, 'InvalidRequest')],
+]
+const copyRows = (call: string): Row[] => [
+  ...s3Rows(call),
+  [call, 'finds the source changed', 503, 'container_file_changed', s3Error(412, 'PreconditionFailed')],
+  [call, 'finds the source gone', 503, 'container_file_changed', s3Error(404, 'NoSuchKey')],
+  [call, 'finds the source archived', 404, 'container_file_archived', s3Error(403, 'InvalidObjectState')],
+  [call, 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
+  [call, 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
+  [call, 'answers 200 with nothing', 503, 'service_unavailable', EMPTY_200],
+]
+
+/** DynamoDB says that it has not done it. */
+const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
+/** Whether the reservation is open is left open. */
+export const IN_DOUBT: Row[] = [
+  ...dynamoDbRows('reservations.reserve').filter((row) => !isThrottling(row)),
+  ['reservations.reserve', 'never answers', 503, 'promotion_timed_out', HANGS],
+]
+export const SMALL: Row[] = [
+  ...dynamoDbRows('keys.find'),
+  // A ledger that is throttled has more load than it can carry: that is refused, after some patience.
+  ...dynamoDbRows('ledger.take').map(([call, what, status, reason, fault]): Row => {
+    const isLoad = isThrottling([call, what, status, reason, fault])
+    return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]
+  }),
+  ...dynamoDbRows('reservations.reserve').filter(isThrottling),
+  ...dynamoDbRows('documents.record'),
+  ['HeadObject', 'asks to slow down', 503, 'service_unavailable', headError(503)],
+  ['HeadObject', 'fails inside', 503, 'service_unavailable', headError(500)],
+  ['HeadObject', 'does not take the connection', 503, 'service_unavailable', REFUSED],
+  ['HeadObject', 'denies our role', 500, 'internal_error', headError(403)],
+  ['HeadObject', 'finds the request invalid', 500, 'internal_error', headError(400)],
+  ['HeadObject', 'sends us to another region', 500, 'internal_error', headError(301)],
+  ['HeadObject', 'answers without length and ETag', 500, 'internal_error', { kind: 'answer', status: 200 }],
+  ...copyRows('CopyObject'),
+]
+export const LARGE: Row[] = [
+  ...s3Rows('CreateMultipartUpload'),
+  ['CreateMultipartUpload', 'loses its answers', 503, 'service_unavailable', LOST],
+  ...copyRows('UploadPartCopy'),
+  ...s3Rows('CompleteMultipartUpload'),
+  ['CompleteMultipartUpload', 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
+  ['CompleteMultipartUpload', 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
+  ['CompleteMultipartUpload', 'has lost the upload', 503, 'promotion_timed_out', s3Error(404, 'NoSuchUpload')],
+]

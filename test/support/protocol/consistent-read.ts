@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
+import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
+import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
+import type { DocumentId } from '../../../lib/ids.ts'
+import type { Content } from '../dynamodb/dynalite.ts'
+import type { TestProcess } from './test-process.ts'
+import type { TestWorkspace } from './workspaces.ts'
+
+type Reading = <Result>(work: () => Promise<Result>) => Promise<Result>
+type IsRead = (operation: string, input: Content) => boolean
+
+/** A read of the product that must be strongly consistent, and a promise that is broken when it is not. */
+export interface ConsistentRead {
+  read: string
+  promise: string
+  isRead: IsRead
+  /** @param reading does the part of the work in which the read is looked at */
+  check(process: TestProcess, reading: Reading): Promise<void>
+}
+
+const HOURS_MS = 2 * 3_600_000
+export const KEY = 'key-of-the-caller'
+export const FILE = Buffer.from('small')
+export const signal = AbortSignal.timeout(600_000)
+
+export const ofTable =
+  (name: string, wanted: string): IsRead =>
+  (operation, { TableName }) =>
+    operation === wanted && String(TableName).endsWith(name)
+export const administration = (process: TestProcess) =>
+  createWorkspaceAdministration({ client: process.dynamoDb, tableName: process.config.workspacesTable })
+export const keys = (process: TestProcess) =>
+  createApiKeyAdministration({ client: process.dynamoDb, tableName: process.config.keysTable })
+export const listing = (process: TestProcess) =>
+  createDocumentListing({ client: process.dynamoDb, tableName: process.config.documentsTable })
+
+export const promote = (process: TestProcess, workspace: TestWorkspace, idempotencyKey?: string) =>
+  process.promote(workspace, 'a.txt', idempotencyKey === undefined ? {} : { idempotencyKey })
+export const withFile = async (process: TestProcess, quotaBytes?: number) => {
+  const workspace = await process.newWorkspace(quotaBytes)
+  await process.putFile(workspace, 'a.txt', FILE)
+  return workspace
+}
+export const withDocument = async (process: TestProcess) => {
+  const workspace = await withFile(process)
+  const { body } = await promote(process, workspace, KEY)
+  return { ...workspace, body, id: (body as { id: DocumentId }).id }
+}
+export const dieAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>) => {
+  process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
+  await Promise.race([work().catch(() => {}), process.died()])
+  expect(process.isDead()).toBe(true)
+  process.restart()
+}
+export const afterLeases = async (process: TestProcess, work: () => Promise<unknown>) => {
+  process.setClock(HOURS_MS)
+  await work().finally(() => process.setClock(0))
+}
+
+/** Something is made, and the next look shows it. */
+export const shows = <Made>(
+  read: string,
+  promise: string,
+  isRead: IsRead,
+  {
+    make,
+    look,
+    seen,
+  }: {
+    make: (process: TestProcess) => Promise<Made>
+    look: (process: TestProcess, made: Made) => Promise<unknown>
+    seen: (made: Made) => unknown
+  },
+): ConsistentRead => ({
+  read,
+  promise,
+  isRead,
+  async check(process, reading) {
+    const made = await make(process)
+    expect(await reading(() => look(process, made))).toEqual(seen(made))
+  },
+})

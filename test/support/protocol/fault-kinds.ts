@@ -1,0 +1,25 @@
+import { dynamoDbError, ERROR_IN_200, HANGS, LOST, REFUSED, s3Error } from './aws-failures.ts'
+import type { ProcessFault } from './breakable-transport.ts'
+
+const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
+const S3_CALLS = /^[A-Z]/
+/** A read has no effect: for it, a lost answer or a late call is like one that hangs, and a kill is the same before and after. */
+const READS = /find|read|list|usage|^HeadObject$|^List/
+
+/** Everything that is made to happen to a call, by name. */
+export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
+  const isS3 = S3_CALLS.test(call)
+  const faults: [string, ProcessFault][] = [
+    ['refused', REFUSED],
+    ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
+    ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+    ['hangs', HANGS],
+    ['killed before', { kind: 'kill_before' }],
+  ]
+  if (!READS.test(call)) {
+    faults.push(['answer lost', LOST], ['arrives late', { kind: 'late' }], ['killed after', { kind: 'kill_after' }])
+  }
+  if (isS3 && call !== 'HeadObject') faults.push(['200 and white space', { kind: 'drip' }])
+  if (COPIES.has(call)) faults.push(['200 with an error', ERROR_IN_200])
+  return faults
+}

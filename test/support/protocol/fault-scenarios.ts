@@ -1,0 +1,185 @@
+import { expect } from 'vitest'
+import { newAttemptId } from '../../../lib/ids.ts'
+import type { OperationName } from '../api/operations.ts'
+import { deadlineIn } from '../api/rest-event.ts'
+import { patternBytes } from '../stores/pattern-bytes.ts'
+import type { RunLimits, Scenario } from './scenario.ts'
+import type { TestProcess } from './test-process.ts'
+import type { TestWorkspace } from './workspaces.ts'
+
+const SMALL = Buffer.from('small')
+/** Two parts with the local stage's smallest part of 5 MiB. */
+const LARGE = patternBytes(10 * 1024 * 1024 + 1)
+const TOO_MUCH = Buffer.from('more than fits')
+const KEY = 'key-of-the-caller'
+const HOURS_MS = 2 * 3_600_000
+/** Longer than a lease, and soon enough for the resolver to go on with a deletion. */
+const MINUTES_MS = 5 * 60_000
+
+/** What a promotion does before it reaches the ledger: broken in the first scenario. */
+const LOOKUPS = /^(keys\.find|rateLimit\.take|HeadObject)$/
+
+const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 9): Promise<TestWorkspace> => {
+  const workspace = await process.newWorkspace(quotaBytes)
+  await process.putFile(workspace, 'a.txt', bytes)
+  return workspace
+}
+const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLimits, idempotencyKey?: string) =>
+  process.promote(workspace, 'a.txt', {
+    ...(limits && { remainingMs: deadlineIn(limits.workMs, limits.undoMs) }),
+    ...(idempotencyKey && { idempotencyKey }),
+  })
+
+/** Work whose process is killed right after this call. */
+const killAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>): Promise<void> => {
+  process.restart()
+  process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
+  await Promise.race([work().catch(() => undefined), process.died()])
+  if (!process.isDead()) throw new Error(`there was no ${call}`)
+  process.restart({ onTheWire: false })
+}
+
+const withDocument = async (process: TestProcess, idempotencyKey?: string): Promise<TestWorkspace> => {
+  const workspace = await withFile(process, SMALL)
+  await promote(process, workspace, undefined, idempotencyKey)
+  return workspace
+}
+
+/** Of the first document, or of what a deletion has left of it. */
+const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
+  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
+    return documentId
+  throw new Error('the workspace has no document')
+}
+
+/** A promotion that died after this call, so long ago. */
+const deadPromotion = (call: string, agoMs: number, idempotencyKey?: string) => async (process: TestProcess) => {
+  const workspace = await withFile(process, SMALL)
+  await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey))
+  process.setClock(agoMs)
+  return workspace
+}
+
+const deadDeletion = (call: string) => async (process: TestProcess) => {
+  const workspace = await withDocument(process)
+  const documentId = await documentIdOf(process, workspace)
+  await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
+  process.setClock(MINUTES_MS)
+  return workspace
+}
+
+const promoting = (
+  name: string,
+  prepare: Scenario['prepare'],
+  { key, documentsBefore = 0, ...more }: Partial<Scenario> & { key?: string } = {},
+): Scenario => ({
+  name,
+  prepare,
+  run: (process, workspace, limits) => promote(process, workspace, limits, key),
+  documentsBefore,
+  brokenElsewhere: LOOKUPS,
+  ...more,
+})
+
+const resolving = (name: string, prepare: Scenario['prepare'], documentsBefore: number): Scenario => ({
+  name: `the resolver after ${name}`,
+  prepare,
+  async run(process, { workspaceId }, { boundMs }) {
+    await process.resolveWorkspace(workspaceId, boundMs)
+    return undefined
+  },
+  documentsBefore,
+})
+
+const deleting = (what: string, prepare: Scenario['prepare']): Scenario => ({
+  name: `deleting ${what}`,
+  prepare,
+  async run(process, workspace, { boundMs }) {
+    await process.delete(workspace.workspaceId, await documentIdOf(process, workspace), boundMs)
+    return undefined
+  },
+  documentsBefore: 1,
+})
+
+export const SCENARIOS: Scenario[] = [
+  promoting('a small file', (process) => withFile(process, SMALL), { brokenElsewhere: undefined }),
+  promoting('a file in parts', (process) => withFile(process, LARGE)),
+  promoting('the first promotion of a workspace', async (process) => {
+    const workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', SMALL)
+    return workspace
+  }),
+  promoting('with an Idempotency-Key', (process) => withFile(process, SMALL), { key: KEY }),
+  promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
+  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1)),
+  ...['ledger.take', 'CopyObject'].map((call) =>
+    promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
+      key: KEY,
+      strayObjects: 1,
+    }),
+  ),
+  ...['ledger.take', 'reservations.reserve', 'CopyObject', 'documents.record'].map((call) =>
+    resolving(call, deadPromotion(call, HOURS_MS), call === 'documents.record' ? 1 : 0),
+  ),
+  ...['reservations.claim', 'ledger.take'].map((call) =>
+    resolving(`${call} with an Idempotency-Key`, deadPromotion(call, HOURS_MS, KEY), 0),
+  ),
+  ...['reservations.note', 'documents.delete', 'ledger.mark', 'documents.handOver'].map((call) =>
+    resolving(`${call} of a deletion`, deadDeletion(call), 1),
+  ),
+  deleting('a document', (process) => withDocument(process)),
+  deleting('what another deletion has begun to delete', deadDeletion('documents.handOver')),
+  {
+    name: 'a deletion through the API, beside a list and a download',
+    prepare: (process) => withDocument(process),
+    async run(process, workspace, { workMs, undoMs }) {
+      const parameters = { document_id: await documentIdOf(process, workspace) }
+      const call = (name: OperationName) =>
+        process.call(name, workspace, {
+          ...(name !== 'list_documents' && { parameters }),
+          remainingMs: deadlineIn(workMs, undoMs),
+        })
+      const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
+      if (!process.isDead()) {
+        const statuses = answers.map(({ status }) => status)
+        expect([200, 500, 503]).toContain(statuses[0])
+        expect([200, 500, 503]).toContain(statuses[1])
+        expect([302, 404, 500, 503]).toContain(statuses[2])
+      }
+      // The document may be gone or not, whatever was answered.
+      return undefined
+    },
+    documentsBefore: 1,
+    // file-operations.test.ts breaks those of the list and the download.
+    brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject|documents\.list|ledger\.read)$/,
+  },
+  {
+    name: 'the audit, repairing',
+    async prepare(process) {
+      const workspace = await withDocument(process)
+      const { workspaceId } = workspace
+      const lost = await documentIdOf(process, workspace)
+      await promote(process, workspace)
+      const signal = AbortSignal.timeout(60_000)
+      const document = await process.deps.documents.find(workspaceId, lost, signal)
+      await process.deps.objects.discard(document?.objectKey ?? '', signal)
+      const source = await process.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)
+      if (!source) throw new Error('the file is not there')
+      const targetKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
+      await process.deps.objects.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      const { usedBytes = 0, version = 0 } = (await process.deps.workspaces.read(workspaceId, signal)) ?? {}
+      await process.deps.workspaces.correct(
+        workspaceId,
+        { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
+        signal,
+      )
+      process.setClock(HOURS_MS)
+      return workspace
+    },
+    async run(process, { workspaceId }, { boundMs }) {
+      await process.audit(workspaceId, true, boundMs)
+      return undefined
+    },
+    documentsBefore: 2,
+  },
+]

@@ -1,0 +1,27 @@
+import type { AnyResponse } from '../api/openapi.ts'
+import type { TestProcess } from './test-process.ts'
+import type { TestWorkspace } from './workspaces.ts'
+
+/** How long a run has. */
+export interface RunLimits {
+  /** Of a request: until its deadline, and then for the undo. */
+  workMs: number
+  undoMs: number
+  /** Of all else. */
+  boundMs: number
+}
+
+/** A run of some part of the service that faults are put into, on a workspace of its own. */
+export interface Scenario {
+  name: string
+  /** Brings a workspace into the state before the run, without faults. */
+  prepare(process: TestProcess): Promise<TestWorkspace>
+  /** @returns the HTTP answer where there is one */
+  run(process: TestProcess, workspace: TestWorkspace, limits: RunLimits): Promise<AnyResponse | undefined>
+  /** Documents there are before the run. */
+  documentsBefore: number
+  /** Calls that another scenario, or another suite, breaks with the same outcome. */
+  brokenElsewhere?: RegExp | undefined
+  /** Objects there may be before the run, that it may or may not remove. */
+  strayObjects?: number
+}

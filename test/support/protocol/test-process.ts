@@ -1,0 +1,200 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { audit } from '../../../lib/audit/audit.ts'
+import type { Finding } from '../../../lib/audit/findings.ts'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import { resolveWorkspace } from '../../../lib/ledger/resolve-workspace.ts'
+import type { Log } from '../../../lib/logging.ts'
+import type { Metrics } from '../../../lib/metrics.ts'
+import { invoke } from '../api/invoke.ts'
+import type { AnyResponse } from '../api/openapi.ts'
+import { type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
+import { lambdaContext, type RouteRequest, restEvent, routeEvent } from '../api/rest-event.ts'
+import type { Transport } from '../aws/in-process.ts'
+import { CREDENTIALS } from '../stores/stand-ins.ts'
+import { type Life, newLife, type ProcessFault, startBreakableTransport } from './breakable-transport.ts'
+import { composeFunctions } from './compose-functions.ts'
+import type { AwsCall } from './fault-proxy.ts'
+import type { TestStores } from './test-stores.ts'
+import type { TestWorkspace } from './workspaces.ts'
+
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+/** Never reached, however busy the machine. */
+const PATIENT_MS = 60_000
+const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: PATIENT_MS }
+
+interface Options {
+  /** The time limits of the product's clients, which are short for a busy machine. */
+  hasOwnTimeouts?: boolean
+  log?: Log
+  metrics?: Metrics
+}
+
+/**
+ * One process of the service: every function with its real adapters and SDK clients, whose calls can be broken one by one,
+ * on the wire. A killed process makes no call any more; `restart` begins the next one.
+ */
+export async function startTestProcess(
+  testStores: TestStores,
+  { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
+) {
+  const { config, stores } = testStores
+  const calling = new AsyncLocalStorage<{ life: Life }>()
+  const acting = new AsyncLocalStorage<string>()
+  let life = newLife(true)
+  let clockOffsetMs = 0
+  let stoppedAtMs: number | undefined
+  const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
+  const lifeOf = () => calling.getStore()?.life ?? life
+  let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
+  const patienceMs = hasOwnTimeouts ? undefined : PATIENT_MS
+  const dynamoDbTransport = await startBreakableTransport({
+    store: stores.dynamoDb,
+    network: () => dynamoDbNetwork as Transport,
+    lifeOf,
+    patienceMs,
+  })
+  const s3Transport = await startBreakableTransport({ store: stores.s3, network: () => s3Network as Transport, lifeOf })
+  const common = {
+    region: 'us-east-1',
+    credentials: CREDENTIALS,
+    // The stores in memory check no signature.
+    signer: { sign: async (request: never) => request },
+    // As a function's environment does in a deployment; also in the calls that it makes late.
+    userAgentAppId: async () => acting.getStore(),
+  }
+  const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
+  const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
+  dynamoDbNetwork = dynamoDb.config.requestHandler as never
+  s3Network = s3.config.requestHandler as never
+  dynamoDb.config.requestHandler = dynamoDbTransport as never
+  s3.config.requestHandler = s3Transport as never
+  /** What is composed in a life makes its calls in that life, whoever calls it, and when. */
+  const compose = () => {
+    const own = { life }
+    const bound = <Client extends { send: unknown }>(client: Client): Client => {
+      const { send } = client as { send(...args: unknown[]): Promise<unknown> }
+      return Object.assign(Object.create(client), {
+        send: (...args: unknown[]) => calling.run(own, () => send.apply(client, args)),
+      })
+    }
+    return composeFunctions({ config, dynamoDb: bound(dynamoDb), s3: bound(s3), now, log, metrics })
+  }
+  let composed = compose()
+
+  const actAs = <Result>(functionId: string, work: () => Promise<Result>) => acting.run(functionId, work)
+  const answered = async (functionId: FunctionId, request: Parameters<typeof invoke>[1]): Promise<AnyResponse> => {
+    const own = life
+    const handler = composed.handlers[functionId]
+    return actAs(functionId, () =>
+      invoke(async (event, context) => {
+        const answer = await handler(event, context)
+        // What it would still answer, nobody sees.
+        if (own.isDead) throw new Error('this process was killed')
+        return answer
+      }, request),
+    )
+  }
+
+  return {
+    ...testStores,
+    /** The product's client, whose calls can be broken. */
+    productDynamoDb: dynamoDb,
+    /** The dependencies of the present life: when that is over, they make no more calls. */
+    get deps() {
+      return composed.deps
+    },
+    isDead: () => life.isDead,
+    died: () => life.died,
+    /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
+    breakCalls(decide: (call: AwsCall) => ProcessFault | undefined): void {
+      life.faultOf = decide
+    },
+    /**
+     * The next process: nothing happens to its calls. The last one makes none any more.
+     * @param onTheWire whether calls to which nothing happens go over the network as well
+     */
+    restart({ onTheWire = true }: { onTheWire?: boolean } = {}): void {
+      life.die()
+      life.isOver = true
+      life = newLife(onTheWire)
+      composed = compose()
+    },
+    takeCalls: (): AwsCall[] => life.calls.splice(0),
+    takeCallNames: (): string[] => life.calls.splice(0).map(({ name }) => name),
+    async deliverLate(): Promise<void> {
+      await dynamoDbTransport.deliverLate()
+      await s3Transport.deliverLate()
+    },
+    /** From now on, no time passes by its clock: what depends on it is the same in each run. */
+    stopClock(atMs: number | undefined): void {
+      stoppedAtMs = atMs
+    },
+    clockOffsetMs: () => clockOffsetMs,
+    setClock(offsetMs: number): void {
+      clockOffsetMs = offsetMs
+    },
+
+    promote(
+      { token }: TestWorkspace,
+      path: string,
+      options: {
+        containerId?: string
+        idempotencyKey?: string
+        remainingMs?: number | (() => number) | undefined
+      } = {},
+    ): Promise<AnyResponse> {
+      const event = restEvent({
+        containerId: options.containerId ?? 'sess_1',
+        fileId: formatFileId(path),
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(options.idempotencyKey && { 'idempotency-key': options.idempotencyKey }),
+        },
+      })
+      return answered('promote-container-file', { event, context: lambdaContext(options.remainingMs) })
+    },
+    /** Any of the other operations. */
+    call(
+      name: OperationName,
+      { token }: TestWorkspace,
+      request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | (() => number) | undefined },
+    ): Promise<AnyResponse> {
+      const operation = OPERATIONS[name]
+      const event = routeEvent(operation, { ...request, headers: { authorization: `Bearer ${token}` } })
+      return answered(functionOf(operation).name, { event, operation, context: lambdaContext(request.remainingMs) })
+    },
+    resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>
+      actAs('resolve-reservations', () =>
+        resolveWorkspace(
+          workspaceId,
+          { ...RESOLVER_BOUNDS, leaseUntilMs: now() + PATIENT_MS },
+          composed.deps,
+          AbortSignal.timeout(timeoutMs),
+        ),
+      ),
+    async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = PATIENT_MS): Promise<Finding[]> {
+      const findings: Finding[] = []
+      // The function of that name only reads; repairs are the command line's.
+      await actAs(repair ? 'admin' : 'audit-workspaces', () =>
+        audit(
+          { repair, deleteLostDocuments: repair, workspaceId, onFinding: (finding) => findings.push(finding) },
+          composed.deps,
+          AbortSignal.timeout(timeoutMs),
+        ),
+      )
+      return findings
+    },
+    delete: (workspaceId: WorkspaceId, documentId: DocumentId, timeoutMs = PATIENT_MS) =>
+      actAs('admin', () => deleteDocument({ workspaceId, documentId }, composed.deps, AbortSignal.timeout(timeoutMs))),
+    async stop(): Promise<void> {
+      life.die()
+      dynamoDb.destroy()
+      s3.destroy()
+      await Promise.all([dynamoDbTransport.stop(), s3Transport.stop()])
+    },
+  }
+}
+
+export type TestProcess = Awaited<ReturnType<typeof startTestProcess>>

@@ -1,0 +1,49 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
+import { inject } from 'vitest'
+import { provision } from '../../../infra/local/stores/provision.ts'
+import { readConfig } from '../../../lib/config.ts'
+import { inProcess } from '../aws/in-process.ts'
+import { createMemoryDynamoDb } from '../aws/memory-dynamodb.ts'
+import { createMemoryS3 } from '../aws/memory-s3.ts'
+import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
+import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
+import { CREDENTIALS } from '../stores/stand-ins.ts'
+import { createWorkspaces } from './workspaces.ts'
+
+/** The clients of a test's own look at the stores: nobody checks what they sign. */
+const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: async (request: object) => request } }
+
+/**
+ * S3 and DynamoDB in memory, with the tables and buckets of serverless.yml: what a process is run on (test-process.ts).
+ * @param limited a DynamoDB with the limits of the real one, instead of one without any
+ */
+export async function createTestStores(limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment()) {
+  const definition = inject('definition')
+  const dynamoDbStore = createMemoryDynamoDb(limited)
+  const s3Store = createMemoryS3()
+  const dynamoDb = new DynamoDBClient({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
+  const s3 = new S3Client({ ...COMMON, forcePathStyle: true, requestHandler: inProcess(s3Store.store) } as never)
+  await provision(definition, { dynamoDb, s3 })
+  const config = readConfig(definition.environment)
+  return {
+    config,
+    dynamoDb,
+    s3,
+    stores: { dynamoDb: dynamoDbStore.store, s3: s3Store.store },
+    ...createWorkspaces({ config, dynamoDb, s3 }),
+    /** Everything that is stored; it stays as it is. */
+    snapshot: () => ({ dynamoDb: dynamoDbStore.snapshot(), s3: s3Store.snapshot() }),
+    restore(snapshot: StoresSnapshot): void {
+      dynamoDbStore.restore(snapshot.dynamoDb)
+      s3Store.restore(snapshot.s3)
+    },
+  }
+}
+
+export interface StoresSnapshot {
+  dynamoDb: ReturnType<ReturnType<typeof createMemoryDynamoDb>['snapshot']>
+  s3: ReturnType<ReturnType<typeof createMemoryS3>['snapshot']>
+}
+
+export type TestStores = Awaited<ReturnType<typeof createTestStores>>

@@ -1,0 +1,171 @@
+import { at, fill, put, stateMachineError } from './values.ts'
+
+/** A state machine in Amazon States Language, or what a map does with each item. */
+export interface Definition {
+  StartAt: string
+  States: Readonly<Record<string, State>>
+  [field: string]: unknown
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the fields of a state are of its type
+type State = { Type: string; Next?: string; End?: boolean; [field: string]: any }
+interface Rule {
+  ErrorEquals: string[]
+  [field: string]: unknown
+}
+
+export interface Stage {
+  /** Carries a task out. @param parameters what the state's Parameters make of its input */
+  perform(resource: string, parameters: unknown, signal: AbortSignal): Promise<unknown>
+  /** What `$$` stands for. */
+  context: object
+  signal: AbortSignal
+  /** Before a task is tried again. */
+  pause(durationMs: number, signal: AbortSignal): Promise<unknown>
+}
+
+const FLOW = ['Type', 'Comment', 'Next', 'End']
+const RESULT = ['ResultSelector', 'ResultPath', 'OutputPath', 'Retry', 'Catch']
+/** What this player knows of the language. Anything else is an error, never passed over. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Task: [...FLOW, ...RESULT, 'Resource', 'Parameters', 'TimeoutSeconds'],
+  Map: [...FLOW, ...RESULT, 'Label', 'ItemsPath', 'ItemProcessor', 'ToleratedFailurePercentage'],
+  Choice: [...FLOW, 'Choices', 'Default'],
+  Pass: [...FLOW, 'Parameters', 'ResultPath'],
+  Succeed: FLOW,
+  Fail: [...FLOW, 'Error', 'Cause'],
+}
+
+/**
+ * Plays a state machine as AWS Step Functions does. Supports what our
+ * definitions use of the Amazon States Language, with JSONPath. Keeps no state: a stopped run starts over.
+ * @returns the output of the last state
+ */
+export async function play(definition: Definition, input: unknown, stage: Stage): Promise<unknown> {
+  let data = input
+  for (let name: string | undefined = definition.StartAt; name !== undefined; ) {
+    stage.signal.throwIfAborted()
+    const state: State | undefined = definition.States[name]
+    if (state === undefined) throw stateMachineError('States.Runtime', `there is no state ${name}`)
+    refuseUnknown(name, state)
+    const step: Step = await enter(state, data, stage)
+    data = step.output
+    name = step.next
+  }
+  return data
+}
+
+interface Step {
+  output: unknown
+  next: string | undefined
+}
+
+async function enter(state: State, input: unknown, stage: Stage): Promise<Step> {
+  switch (state.Type) {
+    case 'Choice':
+      return { output: input, next: choose(state, input) }
+    case 'Succeed':
+      return { output: input, next: undefined }
+    case 'Fail':
+      throw stateMachineError(String(state.Error), String(state.Cause))
+    case 'Pass': {
+      const result = state.Parameters === undefined ? input : fill(state.Parameters, input, stage.context)
+      return { output: put(input, state.ResultPath, result), next: state.Next }
+    }
+    default:
+      return work(state, input, stage)
+  }
+}
+
+/** A task or a map, with its Retry and Catch. */
+async function work(state: State, input: unknown, stage: Stage): Promise<Step> {
+  const retries = ((state.Retry ?? []) as Rule[]).map((rule) => ({ rule, times: 0 }))
+  for (;;) {
+    try {
+      const raw = await (state.Type === 'Map' ? mapItems(state, input, stage) : performTask(state, input, stage))
+      const result = state.ResultSelector === undefined ? raw : fill(state.ResultSelector, raw, stage.context)
+      const output = put(input, state.ResultPath, result)
+      return { output: at(state.OutputPath ?? '$', output, stage.context), next: state.Next }
+    } catch (error) {
+      stage.signal.throwIfAborted()
+      const retry = retries.find(({ rule }) => applies(rule, error))
+      if (retry !== undefined && retry.times < Number(retry.rule.MaxAttempts ?? 3)) {
+        await stage.pause(secondsBefore(retry.rule, retry.times++) * 1000, stage.signal)
+        continue
+      }
+      const caught = ((state.Catch ?? []) as Rule[]).find((rule) => applies(rule, error))
+      if (caught === undefined) throw error
+      const output = put(input, caught.ResultPath as string | undefined, failureOf(error))
+      return { output, next: String(caught.Next) }
+    }
+  }
+}
+
+async function performTask(state: State, input: unknown, stage: Stage): Promise<unknown> {
+  const parameters = state.Parameters === undefined ? input : fill(state.Parameters, input, stage.context)
+  const timeout = AbortSignal.timeout((state.TimeoutSeconds ?? 1_000_000) * 1000)
+  try {
+    return await stage.perform(state.Resource, parameters, AbortSignal.any([stage.signal, timeout]))
+  } catch (error) {
+    throw timeout.aborted ? stateMachineError('States.Timeout', `after ${state.TimeoutSeconds} s`) : error
+  }
+}
+
+/**
+ * A failed item, up to the tolerated share, leaves its execution's data instead of an output (developer guide,
+ * "ResultWriter": of a failed child workflow, the result is as with the transformation NONE).
+ */
+async function mapItems(state: State, input: unknown, stage: Stage): Promise<unknown[]> {
+  const { ProcessorConfig = {}, ...processor } = state.ItemProcessor
+  if (ProcessorConfig.Mode !== 'DISTRIBUTED')
+    throw stateMachineError('States.Runtime', 'only distributed maps are known')
+  const items = at(state.ItemsPath ?? '$', input, stage.context) as unknown[]
+  let failures = 0
+  return Promise.all(
+    items.map(async (item) => {
+      try {
+        return await play(processor as Definition, item, stage)
+      } catch (error) {
+        stage.signal.throwIfAborted()
+        const tolerated = ((state.ToleratedFailurePercentage ?? 0) / 100) * items.length
+        if (++failures > tolerated) {
+          throw stateMachineError('States.ExceedToleratedFailureThreshold', `of ${items.length} items: ${error}`)
+        }
+        return { Status: 'FAILED', Input: JSON.stringify(item), ...failureOf(error) }
+      }
+    }),
+  )
+}
+
+function choose({ Choices, Default }: State, input: unknown): string {
+  for (const { Variable, BooleanEquals, Next, ...others } of Choices) {
+    if (typeof BooleanEquals !== 'boolean' || Object.keys(others).length > 0) {
+      throw stateMachineError('States.Runtime', `the choice ${JSON.stringify({ Variable, ...others })} is not known`)
+    }
+    if (at(Variable, input, {}) === BooleanEquals) return Next
+  }
+  if (Default === undefined) throw stateMachineError('States.NoChoiceMatched', 'and there is no default')
+  return Default
+}
+
+function refuseUnknown(name: string, state: State): void {
+  const fields = FIELDS[state.Type]
+  const unknown = Object.keys(state).find((field) => !fields?.includes(field))
+  if (unknown === undefined) return
+  throw stateMachineError('States.Runtime', `${name}: ${fields ? `the field ${unknown}` : state.Type} is not known`)
+}
+
+const failureOf = (error: unknown) => ({
+  Error: nameOf(error),
+  Cause: error instanceof Error ? error.message : String(error),
+})
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : 'Error')
+
+const applies = ({ ErrorEquals }: Rule, error: unknown) =>
+  ErrorEquals.includes('States.ALL') || ErrorEquals.includes(nameOf(error))
+
+function secondsBefore(rule: Rule, times: number): number {
+  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = Number.POSITIVE_INFINITY } = rule
+  return Math.min(Number(IntervalSeconds) * Number(BackoffRate) ** times, Number(MaxDelaySeconds))
+}

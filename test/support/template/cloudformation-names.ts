@@ -1,0 +1,48 @@
+import { physicalNamePrefix } from '../../../infra/deploy/physical-name.ts'
+import { textOf } from './intrinsics.ts'
+import type { Resource } from './packages.ts'
+
+export interface StackPlace {
+  stackName: string
+  account: string
+  region: string
+  /** Characters that CloudFormation adds to the names that it makes: 12, or 13 by older resource types. */
+  randomLength?: number
+}
+
+/** A stack with its resources. */
+export interface Named extends StackPlace {
+  resources: Readonly<Record<string, Resource>>
+}
+
+/** What types have names of CloudFormation's making in this stack, and how long these may be. */
+const GENERATED: Record<string, number> = {
+  'AWS::CodeDeploy::Application': 100,
+  'AWS::CodeDeploy::DeploymentGroup': 100,
+  'AWS::Events::Rule': 64,
+  'AWS::IAM::Role': 64,
+  'AWS::S3::Bucket': 63,
+}
+const NAMES = [
+  'FunctionName',
+  'TableName',
+  'LogGroupName',
+  'AlarmName',
+  'DashboardName',
+  'TopicName',
+  'StateMachineName',
+  'BucketName',
+  'DomainName',
+]
+
+/** The name that a resource will have. */
+export function nameOf(id: string, stack: Named): string {
+  const { Type = '', Properties } = stack.resources[id] ?? {}
+  const given = NAMES.flatMap((name) => (Properties?.[name] === undefined ? [] : [Properties[name]]))[0]
+  if (given !== undefined) return textOf(given, { 'AWS::Region': stack.region })
+  const maxLength = GENERATED[Type]
+  if (maxLength === undefined) throw new Error(`how ${Type} is named is not known here`)
+  const { randomLength = 12 } = stack
+  const name = physicalNamePrefix(stack.stackName, id, maxLength, randomLength) + 'x'.repeat(randomLength)
+  return Type === 'AWS::S3::Bucket' ? name.toLowerCase() : name
+}

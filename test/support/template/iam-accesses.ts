@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http'
+
+/** One thing that IAM must allow: an action on a resource, in a context. */
+export interface Access {
+  action: string
+  /** As in an ARN, without partition, region and account: `table/NAME`, `table/NAME/index/NAME`, `BUCKET`, `BUCKET/KEY`. */
+  resource: string
+  /** Condition keys and their values. */
+  context?: Record<string, string | string[]>
+}
+
+/**
+ * What a request to DynamoDB or S3 needs permission for (Service Authorization Reference, DynamoDB and S3), in the operations
+ * that the product uses.
+ * @throws Error for any other: it must be added here first
+ */
+export function accessesOf(
+  { method = '', url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+  body: string,
+  status: number,
+): Access[] {
+  const target = headers['x-amz-target']
+  if (typeof target === 'string') {
+    const { RequestItems = {}, ...request } = JSON.parse(body) as {
+      TableName?: string
+      IndexName?: string
+      RequestItems?: object
+    }
+    const { TableName = Object.keys(RequestItems)[0], IndexName } = request
+    const index = IndexName === undefined ? '' : `/index/${IndexName}`
+    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
+  }
+  return s3Accesses(method, url, headers, status)
+}
+
+function s3Accesses(method: string, url: string, headers: IncomingMessage['headers'], status: number): Access[] {
+  const { pathname, searchParams } = new URL(url, 'http://s3')
+  const resource = decodeURIComponent(pathname).slice(1)
+  const [bucket = '', ...segments] = resource.split('/')
+  const key = segments.join('/')
+  const on = (action: string): Access => ({ action: `s3:${action}`, resource })
+  if (key === '') return bucketAccesses(method, bucket, searchParams)
+  switch (method) {
+    case 'HEAD':
+      // S3 tells a missing object from a forbidden one only to those who may list; it takes the key for the prefix.
+      return status === 404
+        ? [on('GetObject'), { action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } }]
+        : [on('GetObject')]
+    case 'GET':
+      // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
+      if ([...searchParams.keys()].every((name) => name === 'x-id')) return [on('GetObject')]
+      break
+    case 'PUT': {
+      const source = headers['x-amz-copy-source']
+      if (typeof source !== 'string') {
+        if ([...searchParams.keys()].some((name) => !/^(x-id|uploadId|partNumber)$/.test(name))) break
+        return [on('PutObject')]
+      }
+      if ('x-amz-tagging' in headers) throw new Error('a copy with tags needs s3:PutObjectTagging, too')
+      return [on('PutObject'), { action: 's3:GetObject', resource: decodeURIComponent(source) }]
+    }
+    case 'POST':
+      if (searchParams.has('uploads') || searchParams.has('uploadId')) return [on('PutObject')]
+      break
+    case 'DELETE':
+      return [on(searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject')]
+  }
+  throw new Error(`no permission is known for ${method} ${url}: add it to test/support/template/iam-accesses.ts`)
+}
+
+/** How a bucket is set up, by the parameter that asks for it. */
+const OF_SETUP: Record<string, string> = {
+  encryption: 'GetEncryptionConfiguration',
+  lifecycle: 'GetLifecycleConfiguration',
+  location: 'GetBucketLocation',
+  ownershipControls: 'GetBucketOwnershipControls',
+  policy: 'GetBucketPolicy',
+  publicAccessBlock: 'GetBucketPublicAccessBlock',
+  versioning: 'GetBucketVersioning',
+}
+
+function bucketAccesses(method: string, bucket: string, query: URLSearchParams): Access[] {
+  const context = { 's3:prefix': query.get('prefix') ?? '' }
+  if (method === 'GET' && query.has('uploads')) {
+    return [{ action: 's3:ListBucketMultipartUploads', resource: bucket, context }]
+  }
+  if (method === 'GET' && query.get('list-type') === '2')
+    return [{ action: 's3:ListBucket', resource: bucket, context }]
+  if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]
+  if (method === 'POST' && query.has('delete')) return [{ action: 's3:DeleteObject', resource: `${bucket}/*` }]
+  const asked = Object.keys(OF_SETUP).find((name) => query.has(name))
+  if (method === 'GET' && asked) return [{ action: `s3:${OF_SETUP[asked]}`, resource: bucket }]
+  throw new Error(
+    `no permission is known for ${method} on the bucket ${bucket}: add it to test/support/template/iam-accesses.ts`,
+  )
+}

@@ -1,0 +1,59 @@
+import type { Access } from './iam-accesses.ts'
+
+type Values = string | string[]
+
+export interface Statement {
+  Sid: string
+  Effect: 'Allow' | 'Deny'
+  actions: string[]
+  /** As Access.resource, with wildcards. */
+  resources: string[]
+  condition: Record<string, Record<string, Values>>
+}
+
+/** Whether IAM would allow the access: some statement allows it, none denies it (IAM user guide, evaluation logic). */
+export function isAllowed(statements: readonly Statement[], access: Access): boolean {
+  const applying = statements.filter((statement) => applies(statement, access))
+  return applying.length > 0 && applying.every(({ Effect }) => Effect === 'Allow')
+}
+
+export function applies({ actions, resources, condition }: Statement, access: Access): boolean {
+  return (
+    actions.some((action) => action.toLowerCase() === access.action.toLowerCase()) &&
+    resources.some((pattern) => isLike(pattern, access.resource)) &&
+    Object.entries(condition).every(([operator, keys]) => holds(operator, keys, access.context ?? {}))
+  )
+}
+
+const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {
+  StringEquals: (wanted, value) => wanted === value,
+  StringLike: isLike,
+  ArnLike: isLike,
+}
+
+/** IAM user guide, "Condition operators": of a key with many values, ForAllValues wants each to match, and holds without any. */
+function holds(operator: string, keys: Record<string, Values>, context: Record<string, Values>): boolean {
+  const [name = '', ofAll] = operator.split(':').toReversed()
+  const matches = OPERATORS[name]
+  if (matches === undefined || (ofAll !== undefined && ofAll !== 'ForAllValues'))
+    throw new Error(`the condition operator ${operator} is not known here`)
+  return Object.entries(keys).every(([key, patterns]) => {
+    const values = context[key] === undefined ? [] : [context[key]].flat()
+    if (ofAll === undefined && values.length !== 1) return false
+    return values.every((value) => [patterns].flat().some((pattern) => matches(pattern, value)))
+  })
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** `*` stands for any characters, `?` for one (IAM user guide, StringLike). */
+function isLike(pattern: string, value: string): boolean {
+  const source = () =>
+    pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')
+  const known = patterns.get(pattern) ?? new RegExp(`^${source()}$`, 's')
+  patterns.set(pattern, known)
+  return known.test(value)
+}

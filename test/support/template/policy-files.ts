@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Statement } from './iam-policies.ts'
+import { EXISTING } from './packages.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../docs/policies')
+export const ACCOUNT = '111122223333'
+
+/** What a team writes in the place of each placeholder (docs/deploy.md, "Rights"). */
+export const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  ACCOUNT,
+  STAGE: 'prod',
+  REST_API: 'a1b2c3d4e5',
+  DOMAIN: EXISTING.customDomainName,
+  HOSTED_ZONE: EXISTING.hostedZoneId,
+  WEB_ACL_ARN: EXISTING.webAclArn,
+  TOPIC_ARN: EXISTING.ticketTopicArn,
+  SANDBOX_BUCKET: 'local-sandboxes',
+  DOCUMENTS_BUCKET: 'local-documents',
+  KMS_KEY_ARN: EXISTING.sandboxKmsKeyArn,
+}
+
+export const textOfPolicy = (name: string) => readFileSync(join(FOLDER, `${name}.json`), 'utf8')
+
+/** The statements of some of docs/policies, as they are once the placeholders are filled in. */
+export function statementsOfPolicies(
+  names: readonly string[],
+  placeholders: Readonly<Record<string, string>> = PLACEHOLDERS,
+): Statement[] {
+  return names.flatMap((name) => {
+    const text = textOfPolicy(name).replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => placeholders[word] ?? word)
+    const { Statement: statements } = JSON.parse(text) as { Statement: WrittenStatement[] }
+    return statements.map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
+      Sid,
+      Effect,
+      actions: Action,
+      resources: [Resource].flat(),
+      condition: Condition,
+    }))
+  })
+}
+
+interface WrittenStatement {
+  Sid: string
+  Effect: 'Allow' | 'Deny'
+  Action: string[]
+  Resource: string | string[]
+  Condition?: Statement['condition']
+}

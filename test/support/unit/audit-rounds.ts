@@ -1,0 +1,110 @@
+import {
+  type AuditTask,
+  performAuditTask,
+  type RoundDependencies,
+  type RoundReport,
+} from '../../../lib/audit/audit-round.ts'
+import { type Finding, findingId } from '../../../lib/audit/findings.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
+import { countMore } from '../add-up.ts'
+import { createPorts, type Ports } from '../ports.ts'
+import { playRound, readAuditDefinition } from '../state-machine/play-round.ts'
+
+const { signal } = new AbortController()
+const DEFINITION = readAuditDefinition()
+const HOUR_MS = 3_600_000
+
+export const workspace = (n: number) => `ws_${String(n).padStart(2, '0')}` as WorkspaceId
+
+export type Published = MetricValues & Partial<MetricDetail>
+
+export const sumOf = (published: Published[], name: keyof Published): number =>
+  published.reduce((total, values) => total + Number(values[name] ?? 0), 0)
+
+/** For `isOver`: ends each slice after its first step. */
+export const endSliceAtOnce = () => true
+
+export const SHARDS = 3
+
+/** What a round of {@link SHARDS} needs, in a world where there is something to find. @returns with how much it is */
+export async function planted() {
+  const ports = createPorts()
+  const count = await plantFindings(ports, 9, 3)
+  const published: Published[] = []
+  return { ports, count, published, deps: roundDependencies(ports, SHARDS, published) }
+}
+
+/** What rounds need beyond the ports; what is published goes to the list. */
+export function roundDependencies({ deps, ledger }: Ports, totalShards: number, published: Published[] = []) {
+  return {
+    ...deps,
+    metrics: { publish: (values, detail) => void published.push({ ...values, ...detail }) },
+    totalShards,
+    roundMs: 24 * HOUR_MS,
+    countWorkspaces: async () => ledger.workspaces.size,
+    spentUnits: () => 0,
+  } satisfies RoundDependencies
+}
+
+/**
+ * Plays a round by the definition that is deployed, one task after the other. Pauses of the engine take no time.
+ * @param options.invoke around each task: may fail before, or in place of its answer
+ * @returns also the ids of its findings, each once, in order
+ */
+export async function playRoundOf(
+  deps: RoundDependencies,
+  {
+    isOver = () => false,
+    repair = false,
+    invoke = (_task, perform) => perform(deps),
+    roundId = 'round-1',
+  }: Partial<{
+    isOver(): boolean
+    repair: boolean
+    invoke(task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>): Promise<unknown>
+    roundId: string
+  }> = {},
+) {
+  const findings: Finding[] = []
+  const tasks: AuditTask[] = []
+  const onFinding = (finding: Finding) => void findings.push(finding)
+  const options = { repair, deleteLostDocuments: repair, isOver, onFinding }
+  let before: Promise<unknown> = Promise.resolve()
+  const afterOthers = (task: AuditTask) => {
+    const answer = before.then(() => {
+      tasks.push(task)
+      return invoke(task, (changed) => performAuditTask(task, options, changed, signal))
+    })
+    before = answer.catch(() => {})
+    return answer
+  }
+  const round = { definition: DEFINITION, roundId, signal, longestPauseMs: 0, invoke: afterOthers }
+  const report = (await playRound(round)) as RoundReport
+  return { report, findings, ids: [...new Set(findings.map(findingId))].toSorted(), tasks }
+}
+
+/** Workspaces with some documents each, and one of every finding that there is, each in a workspace of its own. */
+async function plantFindings(ports: Ports, workspaces: number, documentsEach: number): Promise<number> {
+  const begin = (workspaceId: string, leaseExpiresAtMs = ports.clock.nowMs + HOUR_MS) =>
+    ports.begin({ workspaceId: workspaceId as WorkspaceId, sizeBytes: 10, leaseExpiresAtMs })
+  const addUpload = (workspaceId: string) => {
+    const { objectKey } = begin(workspaceId)
+    ports.objects.uploads.push({ objectKey, startedAtMs: ports.clock.nowMs - 2 * HOUR_MS })
+  }
+  for (let n = 0; n < workspaces; n++) {
+    for (let i = 0; i < documentsEach; i++) await ports.addDocument(begin(workspace(n)))
+  }
+  ports.objects.documents.delete((await ports.addDocument(begin(workspace(0)))).objectKey)
+  ports.putObject({ ...(await ports.addDocument(begin(workspace(1)))), sizeBytes: 11 })
+  await ports.run(['copy'], begin(workspace(2)))
+  countMore(ports, 7, workspace(3))
+  addUpload(workspace(4))
+  await ports.run(['take', 'reserve', 'unmark'], begin(workspace(5), 1))
+  // Known to one table only, or to none.
+  await ports.run(['copy'], begin('ws_objects'))
+  await ports.run(['copy', 'record'], begin('ws_documents'))
+  await ports.run(['reserve'], begin('ws_reservations', 1))
+  addUpload('ws_uploads')
+  return 6 + 1 + 1 + 2 + 1
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { PRICES } from '../bench/prices.ts'
+import { expectDocumentedNames, read, tableRows } from '../pages/pages.ts'
+import { METRIC_COUNT } from '../pages/store-prices.ts'
+import { metricsOf } from '../support/template/alarm-states.ts'
+import { EXISTING, packagedService, type Resource, THRESHOLDS } from '../support/template/packages.ts'
+
+const RUNBOOK = read('docs/runbook.md')
+
+const [prod, existing] = await Promise.all([packagedService('prod'), packagedService('existing')])
+
+describe('alarms', () => {
+  const withProperties = (isWanted: (properties: Resource['Properties']) => boolean) =>
+    prod
+      .ofType('AWS::CloudWatch::Alarm')
+      .flatMap(({ Properties }) => (isWanted(Properties) ? [slugOf(Properties)] : []))
+
+  it('are few, and each has a section of the runbook that says what to do', () => {
+    const alarms = prod.ofType('AWS::CloudWatch::Alarm')
+    expect(alarms.length).toBeLessThanOrEqual(16)
+    const sections = partOf('## Alarms').split('\n### ').slice(1)
+    const bySlug = new Map(
+      sections.map((section) => [section.split('\n')[0]?.toLowerCase().replaceAll(' ', '-'), section]),
+    )
+    for (const { Properties } of alarms) {
+      const slug = slugOf(Properties)
+      expect(Properties.AlarmName).toBe(`container-file-promotion-prod-${slug}`)
+      const labels = bySlug.get(slug)?.match(/(?<=^- \*\*)[\w ]+(?=:\*\*)/gm)
+      expect(labels, `docs/runbook.md, Alarms: ### ${slug}`).toEqual(['Customers see', 'Look at', 'Do'])
+      // CloudWatch API reference, "PutMetricAlarm": of metric math.
+      expect(Properties.Metrics?.length ?? 1, slug).toBeLessThanOrEqual(10)
+    }
+    expect(bySlug.size).toBe(alarms.length)
+  })
+
+  it('page, or wait for the morning, as the runbook says, and those that page have a place in its order', () => {
+    const telling = (topic: string) => {
+      const wanted = JSON.stringify([{ Ref: topic }])
+      return withProperties(({ AlarmActions, OKActions = AlarmActions }) =>
+        [AlarmActions, OKActions].every((actions) => JSON.stringify(actions) === wanted),
+      )
+    }
+    const rows = partOf('## What to promise')
+      .split('\n')
+      .filter((line) => line.startsWith('| **'))
+    const documented = (column: number) => rows.flatMap((row) => linksIn(row.split('|')[column] ?? ''))
+    const line = (slug: string) => `a link [${slug.replaceAll('-', ' ')}](#${slug})`
+    const page = 'docs/runbook.md, What to promise'
+    const paging = telling('AlarmTopic')
+    expectDocumentedNames(`${page}, Alarms that page`, { documented: documented(3), expected: paging, line })
+    const morning = { documented: documented(4), expected: telling('TicketTopic'), line }
+    expectDocumentedNames(`${page}, Alarms that wait for the morning`, morning)
+    expect(paging.length).toBeGreaterThan(2)
+    expect(linksIn(partOf('## When several ring'))).toEqual(expect.arrayContaining(paging))
+  })
+
+  it('tell that they are over, but for those that only tell what a round of the audit has found', () => {
+    const withoutEnd = withProperties(({ OKActions }) => OKActions === undefined)
+    expect(withoutEnd).toEqual(['drift-or-loss', 'audit-findings'])
+    expect(linksIn(partOf('## Alarms').split('\n### ')[0] ?? '')).toEqual(withoutEnd)
+  })
+
+  it('each reach the address that was given, those for the morning too', () => {
+    const email = { Protocol: 'email', Endpoint: THRESHOLDS.alarmEmail }
+    expect(prod.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+      { TopicArn: { Ref: 'AlarmTopic' }, ...email },
+      { TopicArn: { Ref: 'TicketTopic' }, ...email },
+    ])
+  })
+
+  it('each tell existing topics, the address only what is for it', () => {
+    expect(existing.idsOfType('AWS::SNS::Topic')).toEqual([])
+    expect(existing.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+      { TopicArn: EXISTING.ticketTopicArn, Protocol: 'email', Endpoint: EXISTING.ticketEmail },
+    ])
+    const told = existing.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)
+    expect(new Set(told.flat())).toEqual(new Set([EXISTING.alarmTopicArn, EXISTING.ticketTopicArn]))
+    expect(existing.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
+  })
+
+  it('and custom metrics cost what docs/cost.md says', () => {
+    const watched = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties))
+    const priceOf = (what: string) => tableRows('docs/cost.md').find(([cell]) => cell?.startsWith(what))?.[1]
+    expect(priceOf('Alarms')).toBe(`$${Math.round(watched.length * 0.1)}`)
+    const dollars = (metrics: number) => `$${Math.round(metrics * PRICES.metric)}`
+    expect(priceOf('Custom metrics')).toBe(`${dollars(METRIC_COUNT.least)} to ${dollars(METRIC_COUNT.most)}`)
+  })
+
+  it('take missing data for silence, but for what must run', () => {
+    const treating = (how: string) => withProperties(({ TreatMissingData }) => TreatMissingData === how)
+    expect(treating('breaching')).toEqual(['audit-incomplete'])
+    // FILL counts missing runs as none; the state stays what it is where there never was one.
+    expect(treating('ignore')).toEqual(['resolver-failing'])
+    expect(treating('notBreaching')).toHaveLength(prod.idsOfType('AWS::CloudWatch::Alarm').length - 2)
+  })
+})
+
+const slugOf = ({ AlarmDescription }: { AlarmDescription: string }) =>
+  /Runbook: docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription)?.[1] ?? ''
+const partOf = (heading: string) => (RUNBOOK.split(`\n${heading}\n`)[1] ?? '').split('\n## ')[0] ?? ''
+const linksIn = (text: string) => [...text.matchAll(/\]\(#([a-z-]+)\)/g)].map(([, slug = '']) => slug)

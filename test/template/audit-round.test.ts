@@ -1,0 +1,133 @@
+import aslValidator from 'asl-validator'
+import { describe, expect, it } from 'vitest'
+import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
+import { MAX_SHARDS } from '../../lib/config.ts'
+import { readAuditDefinition } from '../support/state-machine/play-round.ts'
+import { textOf } from '../support/template/intrinsics.ts'
+import { packagedService } from '../support/template/packages.ts'
+
+interface State {
+  Type: string
+  Resource?: string
+  Next?: string
+  TimeoutSeconds?: number
+  Parameters?: { FunctionName?: string; Payload?: { task?: string } }
+  ItemProcessor?: { States: Record<string, State> }
+}
+
+const dev = await packagedService('dev')
+
+const placeholder = (name: string) => `\${${name}}`
+const machine = () => dev.resource('AuditRound').Properties
+const statesOf = ({ States }: { States: Record<string, State> }): [string, State][] =>
+  Object.entries(States).flatMap(([name, state]) => [
+    [name, state] as [string, State],
+    ...(state.ItemProcessor ? statesOf(state.ItemProcessor) : []),
+  ])
+
+/** As Step Functions gets it. */
+function substituted(): object {
+  const names: [string, unknown][] = Object.entries(machine().DefinitionSubstitutions)
+  const ids = { 'AWS::Partition': 'aws' }
+  const values = names.map(([name, value]) => [placeholder(name), textOf(value, ids)] as const)
+  const text = values.reduce(
+    (definition, [placeholder, value]) =>
+      definition.replaceAll(
+        placeholder,
+        value.replace(/^<.*>$|^<.*Arn.*/, 'arn:aws:lambda:us-east-1:111122223333:function:audit'),
+      ),
+    JSON.stringify(machine().Definition),
+  )
+  return JSON.parse(text)
+}
+
+describe('the state machine of the audit', () => {
+  it('is the definition that the tests play', () => {
+    expect(machine().Definition).toEqual(readAuditDefinition())
+    expect(machine().StateMachineType).toBe('STANDARD')
+  })
+
+  it('has the structure of the Amazon States Language', () => {
+    const definition = substituted()
+    expect(JSON.stringify(definition)).not.toContain('${')
+    expect(aslValidator(definition)).toMatchObject({ isValid: true, errors: [] })
+  })
+
+  it('has no task but the packaged function, which outlives none of them, and a look at its own executions', () => {
+    const tasks = statesOf(machine().Definition).filter(([, { Type }]) => Type === 'Task')
+    const asked = tasks.map(([name, { Resource, Parameters }]) => [
+      name,
+      Resource,
+      Parameters?.FunctionName,
+      Parameters?.Payload?.task,
+    ])
+    const invoke = [placeholder('InvokeFunction'), placeholder('AuditFunction')]
+    expect(asked).toEqual([
+      ['FindRunningRounds', placeholder('ListExecutions'), undefined, undefined],
+      ['Begin', ...invoke, 'begin'],
+      ['Slice', ...invoke, 'slice'],
+      ['SliceOfOne', ...invoke, 'slice'],
+      ['Skip', ...invoke, 'skip'],
+      ['End', ...invoke, 'end'],
+    ])
+    const { DefinitionSubstitutions } = machine()
+    expect(DefinitionSubstitutions.AuditFunction).toEqual({ 'Fn::GetAtt': ['AuditWorkspacesLambdaFunction', 'Arn'] })
+    const { Timeout } = dev.resource('AuditWorkspacesLambdaFunction').Properties
+    for (const [, { Resource, TimeoutSeconds }] of tasks) {
+      if (Resource === placeholder('InvokeFunction')) expect(TimeoutSeconds).toBeGreaterThan(Timeout)
+    }
+  })
+
+  it('fits into what an execution may have: its history, and the answers of all shards', () => {
+    const { TimeoutSeconds, States } = machine().Definition
+    const sliceSeconds = 240
+    // Task: entered, scheduled, started, succeeded, exited. Choice: entered, exited.
+    expect((TimeoutSeconds / sliceSeconds) * 7).toBeLessThan(25_000)
+    const { Retry } = States.Shards.ItemProcessor.States.Slice
+    // Each try: scheduled, started, failed. Stopped all the time but for a day.
+    const tries = Math.max(...Retry.map(({ MaxAttempts }: { MaxAttempts: number }) => MaxAttempts))
+    expect(tries * 3 + (86_400 / sliceSeconds) * 7).toBeLessThan(25_000)
+    const big = Number.MAX_SAFE_INTEGER
+    const counters = Object.fromEntries(Object.keys(NOTHING_AUDITED).map((name) => [name, big]))
+    const ids = { roundId: 'x'.repeat(80), phase: 'reservations', maxWorkspaces: 1000 }
+    const numbers = { startedAtMs: big, shard: MAX_SHARDS, totalShards: MAX_SHARDS, expectedWorkspaces: big }
+    const shard = { ...ids, ...numbers, counters, isComplete: true }
+    expect(JSON.stringify(shard).length * MAX_SHARDS).toBeLessThan(256 * 1024)
+  })
+
+  it('begins by its schedule, which may do nothing else', () => {
+    expect(dev.resource('AuditRoundSchedule').Properties).toMatchObject({
+      ScheduleExpression: 'rate(24 hours)',
+      State: 'ENABLED',
+      Targets: [{ Arn: { Ref: 'AuditRound' }, RoleArn: { 'Fn::GetAtt': ['AuditRoundScheduleRole', 'Arn'] } }],
+    })
+    const [{ PolicyDocument }] = dev.resource('AuditRoundScheduleRole').Properties.Policies
+    expect(PolicyDocument.Statement).toMatchObject([
+      { Action: 'states:StartExecution', Resource: { Ref: 'AuditRound' } },
+    ])
+  })
+
+  it('may invoke its function only, and start and follow its own executions', () => {
+    const name = 'container-file-promotion-dev-audit-round'
+    expect(machine().StateMachineName).toBe(name)
+    const [{ PolicyDocument }] = dev.resource('AuditRoundRole').Properties.Policies
+    const reached = (Sid: string) =>
+      [PolicyDocument.Statement.find((statement: { Sid: string }) => statement.Sid === Sid).Resource]
+        .flat()
+        .map((resource) => textOf(resource).replace(/^.*(?=:(stateMachine|execution):)/, ''))
+    expect(reached('AuditSlices')).toEqual(['<AuditWorkspacesLambdaFunction.Arn>'])
+    expect(reached('FindRoundsAndStartShards')).toEqual([`:stateMachine:${name}`])
+    expect(reached('FollowShards')).toEqual([`:execution:${name}:*`, `:execution:${name}/Shards:*`])
+  })
+
+  it('is traced, and logs errors without the data of workspaces', () => {
+    expect(machine()).toMatchObject({
+      TracingConfiguration: { Enabled: true },
+      LoggingConfiguration: { Level: 'ERROR', IncludeExecutionData: false },
+    })
+    expect(dev.resource('AuditRoundLogGroup').Properties).toMatchObject({
+      LogGroupName: '/aws/vendedlogs/states/container-file-promotion-dev-audit-round',
+      RetentionInDays: '30',
+    })
+  })
+})

@@ -1,0 +1,28 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { packagedService } from '../support/template/packages.ts'
+
+/** W3005: dependencies that the framework states although a reference implies them. */
+const IGNORED = 'W3005'
+const isInstalled = answers()
+if (!isInstalled) console.warn('cfn-lint is not installed, so test/template/cfn-lint.test.ts checks nothing here')
+
+describe.runIf(isInstalled)('cfn-lint', () => {
+  // What `prod` has beside `dev`, its keys and topics, `existing` has as well.
+  it('finds nothing in the templates', async () => {
+    const services = await Promise.all((['dev', 'existing'] as const).map(packagedService))
+    const templates = services.map(({ templateFile }) => templateFile)
+    const lint = promisify(execFile)('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
+    expect(await lint.catch((error) => error)).toMatchObject({ stdout: '', stderr: '' })
+  })
+})
+
+function answers(): boolean {
+  try {
+    execFileSync('cfn-lint', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

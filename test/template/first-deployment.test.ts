@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { finishTemplate } from '../../infra/deploy/finish-template.ts'
+import { textOf } from '../support/template/intrinsics.ts'
+import { packagedService } from '../support/template/packages.ts'
+
+/** The resource types in use whose names are not regional: they are unique in the account, or across all accounts. */
+const NAMES_WITHOUT_REGION: Record<string, string> = {
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+  'AWS::IAM::Role': 'RoleName',
+  'AWS::IAM::ManagedPolicy': 'ManagedPolicyName',
+  'AWS::S3::Bucket': 'BucketName',
+}
+
+const [dev, prod] = await Promise.all([packagedService('dev'), packagedService('prod')])
+
+describe('a first deployment that fails', () => {
+  it('leaves no table behind: none is protected before all is well', () => {
+    for (const service of [dev, prod]) {
+      for (const { Properties, DeletionPolicy } of service.ofType('AWS::DynamoDB::Table')) {
+        expect(Properties).not.toHaveProperty('DeletionProtectionEnabled')
+        expect(DeletionPolicy).toBe('RetainExceptOnCreate')
+      }
+    }
+  })
+
+  it('leaves nothing else behind that has a name and stays', () => {
+    for (const [id, { DeletionPolicy, Properties }] of Object.entries(prod.resources)) {
+      const hasName = Object.keys(Properties).some((name) => /^[A-Z][A-Za-z]*Name$/.test(name))
+      if (hasName) expect([undefined, 'RetainExceptOnCreate'], id).toContain(DeletionPolicy)
+    }
+  })
+})
+
+describe('a deployment that is rolled back', () => {
+  it('can be tried again with the same code: the version it published goes with it', () => {
+    const versions = prod.ofType('AWS::Lambda::Version')
+    expect(versions.length).toBeGreaterThan(0)
+    for (const { DeletionPolicy, UpdateReplacePolicy } of versions) {
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+    }
+  })
+})
+
+describe('a deployment to a second region', () => {
+  it('meets no name of the first', () => {
+    const named = Object.entries(prod.resources).flatMap(([id, { Type, Properties }]) => {
+      const name = Properties[NAMES_WITHOUT_REGION[Type] ?? '']
+      return name === undefined ? [] : [[id, textOf(name)]]
+    })
+    expect(named).toContainEqual(['Dashboard', 'container-file-promotion-prod-<AWS::Region>'])
+    for (const [, name] of named) expect(name).toContain('<AWS::Region>')
+  })
+})
+
+describe('a deployment without changes', () => {
+  it('has no time in its ids', () => {
+    for (const id of Object.keys(prod.resources)) expect(id).not.toMatch(/[g-zG-Z]\d{13}$/)
+  })
+
+  it('has the same ids, however the framework calls the deployment of the API', () => {
+    expect(deploymentId('ApiGatewayDeployment1795304415925')).toBe(deploymentId('ApiGatewayDeployment1795304999999'))
+  })
+
+  it.each([
+    ['a route', { Type: 'AWS::ApiGateway::Method', Properties: { HttpMethod: 'GET', ResourceId: { Ref: 'Path' } } }],
+    [
+      'an answer of the gateway',
+      { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { ResponseTemplates: { 'application/json': '{}' } } },
+    ],
+  ])('differs from one that changes %s, which must reach the stage', (_, changed) => {
+    expect(deploymentId('ApiGatewayDeployment1', { Changed: changed })).not.toBe(deploymentId('ApiGatewayDeployment1'))
+  })
+
+  function deploymentId(id: string, changes: object = {}): string {
+    const stage = { Type: 'AWS::ApiGateway::Stage', Properties: { DeploymentId: { Ref: '' }, MethodSettings: [{}] } }
+    const template = {
+      Resources: {
+        Api: { Type: 'AWS::ApiGateway::RestApi', Properties: { Name: 'api' } },
+        Path: { Type: 'AWS::ApiGateway::Resource', Properties: { PathPart: 'v1', ParentId: {} } },
+        Stage: stage,
+        [id]: { Type: 'AWS::ApiGateway::Deployment', Properties: { RestApiId: { Ref: 'Api' }, StageName: 'dev' } },
+        ...changes,
+      },
+      Outputs: {},
+    }
+    finishTemplate(template, [])
+    const { Ref } = stage.Properties.DeploymentId
+    expect(Object.keys(template.Resources)).toContain(Ref)
+    return Ref
+  }
+})

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { pathOf } from '../support/template/packaged-gateway.ts'
+import { type Packaged, packagedService } from '../support/template/packages.ts'
+
+const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
+
+describe('CORS', () => {
+  const methodsOf = (service: Packaged, method: string) =>
+    service.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.HttpMethod === method)
+  const ofHeaders = (values: Record<string, string>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name.split('.').at(-1), value.slice(1, -1)]))
+
+  it('is not there unless origins are named', () => {
+    expect(methodsOf(dev, 'OPTIONS')).toEqual([])
+    expect(JSON.stringify(dev.resources)).not.toMatch(/access-control/i)
+  })
+
+  it('has preflights answered by the gateway, on every path, for the origins that were named', () => {
+    const preflights = methodsOf(existing, 'OPTIONS')
+    // Unknown paths have none.
+    expect(preflights).toHaveLength(methodsOf(existing, 'ANY').length - 1)
+    const methodsByPath: Record<string, unknown> = {}
+    for (const { Properties } of preflights) {
+      expect(Properties.Integration).toMatchObject({
+        Type: 'MOCK',
+        RequestTemplates: { 'application/json': '{"statusCode":204}' },
+      })
+      const [answer] = Properties.Integration.IntegrationResponses
+      const headers = ofHeaders(answer.ResponseParameters)
+      expect(headers.vary).toBe('Origin')
+      methodsByPath[pathOf(Properties.ResourceId.Ref, existing)] = headers['access-control-allow-methods']
+      expect(Object.keys(Properties.MethodResponses[0].ResponseParameters)).toEqual(
+        Object.keys(answer.ResponseParameters),
+      )
+      const template = answer.ResponseTemplates['application/json']
+      expect(template).toContain('#if($origin == "https://app.example.com" || $origin == "http://localhost:5173")')
+    }
+    expect(methodsByPath).toEqual({
+      '/v1/containers/{container_id}/files': 'GET',
+      '/v1/containers/{container_id}/files/{file_id}': 'GET',
+      '/v1/containers/{container_id}/files/{file_id}/content': 'GET',
+      '/v1/containers/{container_id}/files/{file_id}/promote': 'POST',
+      '/v1/files': 'GET',
+      '/v1/files/{document_id}': 'DELETE, GET',
+      '/v1/files/{document_id}/content': 'GET',
+    })
+  })
+
+  it("lets pages read the gateway's own answers, and the headers that carry meaning", () => {
+    const own = existing
+      .ofType('AWS::ApiGateway::GatewayResponse')
+      .map(({ Properties }) => Properties.ResponseParameters)
+    const other = methodsOf(existing, 'ANY').map(
+      ({ Properties }) => Properties.Integration.IntegrationResponses[0].ResponseParameters,
+    )
+    expect(other.length).toBeGreaterThan(0)
+    for (const headers of [...own, ...other]) {
+      expect(ofHeaders(headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': EXPOSED_HEADERS,
+      })
+    }
+    expect(new Set(other.map((headers) => ofHeaders(headers).allow))).toEqual(
+      new Set(['GET, OPTIONS', 'OPTIONS, POST', 'DELETE, GET, OPTIONS', undefined]),
+    )
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, inject, it } from 'vitest'
+import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.ts'
+import { REASONS } from '../../lib/errors.ts'
+import { DOCUMENTED_REASONS, expectDocumented } from '../support/api/openapi.ts'
+import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
+import { type Packaged, packagedService, type Resource } from '../support/template/packages.ts'
+
+const [dev, withPages] = await Promise.all([packagedService('dev'), packagedService('existing')])
+
+describe('a method that a path does not have', () => {
+  it('is answered by the gateway with 404, Allow and a reason of its own, on every path that has operations', () => {
+    const paths = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
+    for (const path of paths) {
+      const methods = dev
+        .ofType('AWS::ApiGateway::Method')
+        .map(({ Properties }) => Properties)
+        .filter(({ ResourceId }) => ResourceId.Ref === path)
+      const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
+      const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
+      expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
+      const templates: Record<string, string> = other?.Integration.RequestTemplates
+      expect(new Set(Object.values(templates))).toEqual(new Set(['{"statusCode":404}']))
+      expect(Object.keys(templates)).toContain('application/json')
+      const [answer, ...others] = other?.Integration.IntegrationResponses ?? []
+      expect(others).toEqual([])
+      const declared = other?.MethodResponses[0].ResponseParameters
+      expect(Object.keys(declared)).toEqual(Object.keys(answer.ResponseParameters))
+      const headers = Object.fromEntries(
+        Object.entries<string>(answer.ResponseParameters).map(([name, value]) => [name.split('.').at(-1), value]),
+      )
+      expect(headers.allow).toBe(`'${allowed.toSorted().join(', ')}'`)
+      const body = JSON.parse(answer.ResponseTemplates['application/json'])
+      expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' } as never, body })
+      expect(body.error.metadata.reason).toBe('method_not_allowed')
+    }
+  })
+})
+
+describe('a path that the API does not have', () => {
+  const answerOf = (service: Packaged) =>
+    service.resource('ApiGatewayResourceUnknownPathAny').Properties.Integration.IntegrationResponses[0]
+
+  it('is answered by the gateway without a function, whatever its method and media type', () => {
+    const { PathPart, ParentId } = dev.resource('ApiGatewayResourceUnknownPath').Properties
+    expect([PathPart, ParentId]).toEqual(['{proxy+}', { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }])
+    const { HttpMethod, Integration } = dev.resource('ApiGatewayResourceUnknownPathAny').Properties
+    expect([HttpMethod, Integration.Type]).toEqual(['ANY', 'MOCK'])
+    const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']
+    expect(Object.keys(Integration.RequestTemplates)).toEqual(expect.arrayContaining(types))
+  })
+
+  it('gets one plain 404 that lists the operations: the gateway response, as the local gateway gives it', () => {
+    const { gatewayResponses, routes } = inject('definition')
+    const local = createGatewayAnswers(gatewayResponses, routes, []).ofType('MISSING_AUTHENTICATION_TOKEN')
+    for (const service of [dev, withPages]) {
+      const text = answerOf(service).ResponseTemplates['application/json']
+      const [ofGateway] = service
+        .ofType('AWS::ApiGateway::GatewayResponse')
+        .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
+      expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
+      const body = JSON.parse(text.replace('$context.requestId', local.headers['x-request-id']))
+      expect(body).toEqual(JSON.parse(local.body))
+      expectDocumented({ status: 404, headers: { 'x-request-id': 'x', 'cache-control': 'no-store' }, body })
+      expect(body.error.metadata).toEqual({
+        reason: 'route_not_found',
+        detail: `The API has no such operation. It has: ${operationsOf(service)
+          .map(({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, service)}`)
+          .toSorted()
+          .join(', ')}.`,
+      })
+    }
+  })
+})
+
+describe('templates', () => {
+  it('read nothing of the request and call nothing on it: no pattern that somebody could make expensive', () => {
+    const methods = [dev, withPages].flatMap((service) => service.ofType('AWS::ApiGateway::Method'))
+    const integrations = methods.map(({ Properties }) => ({ ...Properties.Integration, method: Properties.HttpMethod }))
+    const answers = integrations.flatMap(({ method, IntegrationResponses = [] }) =>
+      IntegrationResponses.map((answer: object) => ({ ...answer, method })),
+    )
+    for (const answer of answers) expect(answer).not.toHaveProperty('SelectionPattern')
+    const usedBy = (templates: Record<string, string>[]) =>
+      new Set(templates.flatMap((each = {}) => Object.values(each)).flatMap((text) => text.match(USED) ?? []))
+    const own = [dev, withPages].flatMap((service) => service.ofType('AWS::ApiGateway::GatewayResponse'))
+    const plain = answers.filter(({ method }) => method !== 'OPTIONS')
+    expect(usedBy(own.map(({ Properties }) => Properties.ResponseTemplates))).toEqual(new Set(['$context.requestId']))
+    expect(usedBy(plain.map(({ ResponseTemplates }) => ResponseTemplates))).toEqual(new Set(['$context.requestId']))
+    expect(usedBy(integrations.map(({ RequestTemplates }) => RequestTemplates))).toEqual(new Set())
+    const preflights = answers.filter(({ method }) => method === 'OPTIONS')
+    expect(usedBy(preflights.map(({ ResponseTemplates }) => ResponseTemplates)), 'compares one header').toEqual(
+      new Set([
+        '#set',
+        '#if',
+        '#end',
+        '$origin',
+        '$input.params("Origin")',
+        '$input.params("origin")',
+        '$context.responseOverride.header.Access-Control-Allow-Origin',
+      ]),
+    )
+  })
+})
+
+/** Directives, and variables with what is called on them. */
+const USED = /#\w+|\$!?\{?[\w-]+(?:\.[\w-]+)*(?:\([^)]*\))?/g
+
+describe('gateway responses', () => {
+  /** API Gateway, "Gateway response types". */
+  const TYPES = (
+    'ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE BAD_REQUEST_BODY ' +
+    'BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT INVALID_API_KEY ' +
+    'INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED ' +
+    'UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED'
+  ).split(' ')
+  const EXPECTED_STATUS: Record<string, number> = {
+    MISSING_AUTHENTICATION_TOKEN: 404,
+    INTEGRATION_TIMEOUT: 503,
+    INTEGRATION_FAILURE: 503,
+    THROTTLED: 429,
+    REQUEST_TOO_LARGE: 413,
+  }
+  const responses = (): Resource[] => dev.ofType('AWS::ApiGateway::GatewayResponse')
+
+  it.each(TYPES)('gives %s our error body, its code the status', (type) => {
+    const found = responses().filter(({ Properties }) => Properties.ResponseType === type)
+    expect(found).toHaveLength(1)
+    const { StatusCode, ResponseParameters, ResponseTemplates } = found[0]?.Properties ?? {}
+    const isDefault = type.startsWith('DEFAULT_')
+    expect(StatusCode === undefined, 'a status on a default rewrites its whole class').toBe(isDefault)
+    const body = JSON.parse(ResponseTemplates['application/json'])
+    const status = isDefault ? body.error.code : Number(StatusCode)
+    if (EXPECTED_STATUS[type]) expect(status).toBe(EXPECTED_STATUS[type])
+    expect(body.error.code).toBe(status)
+    const headers = Object.fromEntries(
+      Object.entries(ResponseParameters as Record<string, string>).map(([name, value]) => [
+        name.replace('gatewayresponse.header.', ''),
+        value.startsWith("'") ? value.slice(1, -1) : value,
+      ]),
+    )
+    expect(headers['x-request-id']).toBe('context.requestId')
+    expectDocumented({ status, headers, body })
+    const { reason } = body.error.metadata as { reason: keyof typeof REASONS }
+    if (REASONS[reason]) expect(REASONS[reason].status).toBe(status)
+  })
+
+  it('has no gateway response that API Gateway does not know', () => {
+    expect(responses()).toHaveLength(TYPES.length)
+  })
+
+  it('has no reason that docs/openapi.yaml lacks, nor has the code', () => {
+    const reasons = responses().map(
+      ({ Properties }) => JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata.reason,
+    )
+    const all = [...Object.keys(REASONS), ...reasons, 'method_not_allowed']
+    expect(new Set(DOCUMENTED_REASONS)).toEqual(new Set(all))
+    expect(DOCUMENTED_REASONS, 'a reason has one form').toHaveLength(new Set(all).size)
+  })
+
+  it('names the operations to who looks for one that is not there', () => {
+    const lists = responses().flatMap(({ Properties }) => {
+      const { reason, detail } = JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata
+      return reason === 'route_not_found' ? [detail] : []
+    })
+    expect(lists).toHaveLength(5)
+    for (const detail of lists) {
+      expect(detail).toContain('POST /v1/containers/{container_id}/files/{file_id}/promote')
+      expect(detail).not.toContain('{operations}')
+    }
+  })
+})

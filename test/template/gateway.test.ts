@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { OPENAPI } from '../support/api/openapi.ts'
+import { textOf } from '../support/template/intrinsics.ts'
+import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
+import { EXISTING, type Packaged, packagedService, THRESHOLDS } from '../support/template/packages.ts'
+
+const [dev, prod, existing] = await Promise.all([
+  packagedService('dev'),
+  packagedService('prod'),
+  packagedService('existing'),
+])
+
+describe('the API', () => {
+  it('has a regional REST API without an authorizer of its own', () => {
+    expect(dev.resource('ApiGatewayRestApi').Properties.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] })
+    for (const { Properties } of dev.ofType('AWS::ApiGateway::Method')) {
+      expect(Properties).toMatchObject({ AuthorizationType: 'NONE', ApiKeyRequired: false })
+    }
+  })
+
+  it('has the routes of docs/openapi.yaml, and no other', () => {
+    const routes = operationsOf(dev).map(
+      ({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, dev)}`,
+    )
+    const documented = Object.entries(OPENAPI.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} /v1${path}`),
+    )
+    expect(routes.toSorted()).toEqual(documented.toSorted())
+  })
+
+  it('neither converts bodies from and to binary nor compresses them', () => {
+    const { Properties } = dev.resource('ApiGatewayRestApi')
+    expect(Properties).not.toHaveProperty('BinaryMediaTypes')
+    expect(Properties).not.toHaveProperty('MinimumCompressionSize')
+    expect(operationsOf(dev)[0]?.Properties.Integration).not.toHaveProperty('ContentHandling')
+  })
+
+  it('deploys what the gateway answers itself together with the API', () => {
+    const [deployment] = dev.ofType('AWS::ApiGateway::Deployment')
+    const waitsFor = [...dev.idsOfType('AWS::ApiGateway::GatewayResponse'), ...dev.idsOfType('AWS::ApiGateway::Method')]
+    expect(new Set(deployment?.DependsOn)).toEqual(new Set(waitsFor))
+  })
+})
+
+describe('the stage', () => {
+  it('is the one of the template, at the deployment of this package', () => {
+    const [deploymentId] = dev.idsOfType('AWS::ApiGateway::Deployment')
+    expect(dev.ofType('AWS::ApiGateway::Stage')).toHaveLength(1)
+    expect(dev.resource('GatewayStage').Properties).toMatchObject({
+      StageName: 'dev',
+      DeploymentId: { Ref: deploymentId },
+    })
+    expect(dev.resource(deploymentId ?? '').Properties).not.toHaveProperty('StageName')
+  })
+
+  it('throttles the stage and each method, by parameters', () => {
+    const settings = (service: Packaged) => service.resource('GatewayStage').Properties.MethodSettings
+    const methods = operationsOf(dev).map(({ Properties }) => ({
+      HttpMethod: Properties.HttpMethod,
+      ResourcePath: `/${pathOf(Properties.ResourceId.Ref, dev).replaceAll('/', '~1')}`,
+    }))
+    expect(methods).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
+    const limited = [{ HttpMethod: '*', ResourcePath: '/*' }, ...methods]
+    expect(settings(dev)).toMatchObject(
+      limited.map((each) => ({ ...each, ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000' })),
+    )
+    expect(settings(prod)).toMatchObject(
+      limited.map((each) => ({
+        ...each,
+        ThrottlingRateLimit: THRESHOLDS.throttleRatePerSecond,
+        ThrottlingBurstLimit: THRESHOLDS.throttleBurst,
+      })),
+    )
+  })
+
+  it('writes access logs in JSON, without any header but the user agent, kept for a while', () => {
+    const { DestinationArn, Format } = prod.resource('GatewayStage').Properties.AccessLogSetting
+    expect(DestinationArn).toEqual({ 'Fn::GetAtt': ['GatewayLogGroup', 'Arn'] })
+    expect(prod.resource('GatewayLogGroup').Properties).toMatchObject({ RetentionInDays: '90' })
+    expect(JSON.parse(Format)).toMatchObject({
+      requestId: '$context.requestId',
+      status: '$context.status',
+      resource: '$context.resourcePath',
+      latencyMs: '$context.responseLatency',
+      integrationLatencyMs: '$context.integration.latency',
+      integrationStatus: '$context.integration.status',
+      sourceIp: '$context.identity.sourceIp',
+      userAgent: '$context.identity.userAgent',
+    })
+    expect(Format).not.toMatch(/authorization|\$input|header|apiKey|\$context\.path\b/i)
+  })
+
+  it('writes no execution logs, which would hold keys', () => {
+    for (const settings of dev.resource('GatewayStage').Properties.MethodSettings) {
+      expect(settings).toMatchObject({ LoggingLevel: 'OFF', DataTraceEnabled: false })
+    }
+  })
+
+  it('is traced, as all functions are', () => {
+    expect(dev.resource('GatewayStage').Properties.TracingEnabled).toBe(true)
+    for (const { Properties } of dev.ofType('AWS::Lambda::Function')) {
+      expect(Properties.TracingConfig).toEqual({ Mode: 'Active' })
+    }
+  })
+
+  it('waits for the role that writes logs where the stack makes it; that role stays when the stack goes', () => {
+    expect(dev.resource('GatewayStage').DependsOn).toEqual(['GatewayAccount'])
+    for (const id of ['GatewayAccount', 'GatewayLogRole']) expect(dev.resource(id).DeletionPolicy).toBe('Retain')
+    expect(existing.resource('GatewayStage').DependsOn).toBeUndefined()
+    for (const { resources } of [prod, existing]) {
+      expect(Object.keys(resources)).not.toEqual(expect.arrayContaining(['GatewayLogRole']))
+      expect(Object.values(resources).map(({ Type }) => Type)).not.toContain('AWS::ApiGateway::Account')
+    }
+  })
+
+  it('gets the existing web ACL', () => {
+    expect(dev.idsOfType('AWS::WAFv2::WebACLAssociation')).toEqual([])
+    const { WebACLArn, ResourceArn } = existing.resource('WebAclAssociation').Properties
+    expect(WebACLArn).toBe(EXISTING.webAclArn)
+    expect(textOf(ResourceArn)).toBe(
+      'arn:<AWS::Partition>:apigateway:<AWS::Region>::/restapis/<ApiGatewayRestApi>/stages/<GatewayStage>',
+    )
+  })
+})
+
+describe('the custom domain', () => {
+  it('is the only address where that is asked for', () => {
+    const endpoint = (service: Packaged) => service.resource('ApiGatewayRestApi').Properties.DisableExecuteApiEndpoint
+    expect([endpoint(dev), endpoint(existing)]).toEqual([undefined, true])
+  })
+
+  it('is there only when it is given', () => {
+    expect(dev.idsOfType('AWS::ApiGateway::DomainName')).toEqual([])
+    expect(dev.idsOfType('AWS::Route53::RecordSet')).toEqual([])
+    expect(textOf(dev.outputs.BaseUrl?.Value)).toBe(
+      'https://<ApiGatewayRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>/<GatewayStage>/v1',
+    )
+  })
+
+  it('is regional, takes TLS 1.2 and newer, and leads to the stage', () => {
+    expect(existing.resource('CustomDomain').Properties).toEqual({
+      DomainName: EXISTING.customDomainName,
+      RegionalCertificateArn: EXISTING.certificateArn,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'TLS_1_2',
+    })
+    expect(existing.resource('CustomDomainMapping').Properties).toEqual({
+      DomainName: { Ref: 'CustomDomain' },
+      RestApiId: { Ref: 'ApiGatewayRestApi' },
+      Stage: { Ref: 'GatewayStage' },
+    })
+    expect(existing.outputs.BaseUrl?.Value).toBe('https://files.example.com/v1')
+  })
+
+  it('has records for IPv4 and IPv6 in the hosted zone', () => {
+    const records = existing.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
+    expect(records).toMatchObject(
+      ['A', 'AAAA'].map((Type) => ({ Type, Name: EXISTING.customDomainName, HostedZoneId: EXISTING.hostedZoneId })),
+    )
+  })
+})

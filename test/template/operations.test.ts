@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import * as cloudformation from '@aws-sdk/client-cloudformation'
+import * as dynamodb from '@aws-sdk/client-dynamodb'
+import * as lambda from '@aws-sdk/client-lambda'
+import * as s3 from '@aws-sdk/client-s3'
+import * as sns from '@aws-sdk/client-sns'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { ROOT, runAdmin } from '../support/machine/admin.ts'
+import { API_FUNCTIONS } from '../support/template/packages.ts'
+
+const RUN = ['deploy', 'runbook', 'restore', 'tenants-and-regions'].map((name) => `docs/${name}.md`)
+const DOCS = ['README.md', 'docs/administration.md', ...RUN]
+
+let operations: string
+let pages: string
+let directory: string
+beforeAll(async () => {
+  const texts = await Promise.all(DOCS.map((name) => readFile(join(ROOT, name), 'utf8')))
+  operations = texts.slice(-RUN.length).join('\n')
+  pages = texts.join('\n')
+  directory = await mkdtemp(join(tmpdir(), 'promotion-operations-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+/** The commands of all blocks, with continued lines joined, and those in running text. */
+function commands(text: string): string[] {
+  const blocks = [...text.matchAll(/```(?:sh|console)\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+  const inText = [...text.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+  const lines = blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+  return [...lines, ...inText].map((line) => line.replace(/^\$ /, '').trim())
+}
+
+describe('the commands of the documentation', () => {
+  it('of the administration are there, with their options', { timeout: 120_000 }, async () => {
+    const lines = commands(pages)
+      .flatMap((line) => /npm run admin -- ([^#|;&]+)/.exec(line)?.[1] ?? [])
+      .filter((line) => !line.includes('…') && !line.startsWith('--help'))
+    const byCommand = new Map<string, Set<string>>()
+    for (const line of lines) {
+      const words = line
+        .replace(/(--stage|--region|--directory) \S+|--local/g, '')
+        .trim()
+        .split(/\s+/)
+      const firstOption = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
+      const path = (firstOption < 0 ? words : words.slice(0, firstOption)).slice(0, 2).join(' ')
+      const options = words.filter((word) => word.startsWith('--'))
+      byCommand.set(path, new Set([...(byCommand.get(path) ?? []), ...options]))
+    }
+    expect([...byCommand.keys()]).toEqual(
+      expect.arrayContaining(['doctor', 'smoke', 'stop', 'resume', 'restore tables', 'keys rotate', 'audit']),
+    )
+    for (const [path, options] of byCommand) {
+      const help = await runAdmin([...path.split(' '), '--help'])
+      const usage = expect.stringMatching(new RegExp(`^Usage: promotion-admin ${path} `))
+      expect([path, help.code, help.stdout]).toEqual([path, 0, usage])
+      for (const option of options) expect([path, help.stdout]).toEqual([path, expect.stringContaining(option)])
+    }
+  })
+
+  it('of AWS are there', () => {
+    const clients = { cloudformation, dynamodb, lambda, s3api: s3, sns }
+    const pascal = (name: string) => name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())
+    const asked = commands(operations).flatMap((line) => {
+      const [, service = '', wait, name = ''] = /\baws ([a-z0-9]+) (wait )?([a-z-]+)/.exec(line) ?? []
+      const client = clients[service as keyof typeof clients]
+      return client ? [{ line, client, api: wait ? `waitUntil${pascal(name)}` : `${pascal(name)}Command` }] : []
+    })
+    expect(asked.length).toBeGreaterThan(10)
+    for (const { line, client, api } of asked) expect([line, api in client]).toEqual([line, true])
+  })
+
+  it('begin a round of the audit by its state machine: its function alone does one slice', () => {
+    const lines = commands(operations)
+    expect(lines.filter((line) => line.startsWith('aws stepfunctions start-execution')).length).toBeGreaterThan(0)
+    expect(lines.filter((line) => line.startsWith('aws lambda invoke'))).toEqual([])
+  })
+
+  it.each([
+    ['nothing', '', 0],
+    ['some', '3\t4\t5', 3 * API_FUNCTIONS.length],
+  ])('prune the versions of every function when there is %s to prune', async (_, versions, deletions) => {
+    const [block = ''] = [...operations.matchAll(/```sh\n([\s\S]*?)```/g)]
+      .map(([, text = '']) => text)
+      .filter((text) => text.includes('list-versions-by-function'))
+    const log = join(directory, `calls-${deletions}`)
+    const aws = join(directory, 'aws')
+    // What the CLI prints as text: tabs between the values, an empty line for none.
+    await writeFile(
+      aws,
+      `#!/bin/sh\necho "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac\n`,
+    )
+    await chmod(aws, 0o755)
+    const env = { PATH: `${directory}:${process.env.PATH}` }
+    await promisify(execFile)('bash', ['-eu', '-c', block], { env })
+    const calls = (await readFile(log, 'utf8')).trim().split('\n')
+    const pruned = calls.filter((call) => call.includes('list-versions-by-function'))
+    expect(pruned, 'docs/deploy.md names every function with a route').toHaveLength(API_FUNCTIONS.length)
+    expect(calls.filter((call) => call.includes('delete-function'))).toHaveLength(deletions)
+  })
+})
+
+describe('docs/examples/deploy.yml', () => {
+  it('checks and packages, deploys to a test stage and tries it out, and only then to production', async () => {
+    const { jobs } = parse(await readFile(join(ROOT, 'docs/examples/deploy.yml'), 'utf8'))
+    const commandsOf = (job: string) =>
+      jobs[job].steps.flatMap(({ run }: { run?: string }) => run?.replace(/\$\{\{ vars\.STAGE \}\}/, 'STAGE') ?? [])
+    expect([jobs.test.needs, jobs.prod.needs]).toEqual(['check', 'test'])
+    expect(commandsOf('check')).toEqual(['npm ci', 'npm test', 'npx serverless package --stage prod'])
+    const deploying = ['npm ci', 'npx serverless deploy --stage STAGE']
+    const trying = ['doctor', 'smoke'].map((command) => `npm run admin -- --stage STAGE ${command}`)
+    for (const job of ['test', 'prod']) expect(commandsOf(job)).toEqual([...deploying, ...trying])
+    // By OIDC, without stored credentials.
+    const deployer = { 'id-token': 'write', contents: 'read' }
+    expect([jobs.test.permissions, jobs.prod.permissions]).toEqual([deployer, deployer])
+  })
+})

@@ -1,0 +1,160 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type * as Variables from '../../infra/deploy/variables.ts'
+import { copyProject, serverless } from '../support/template/packages.ts'
+
+const NOWHERE = { AWS_REGION: '', AWS_DEFAULT_REGION: '', AWS_CONFIG_FILE: '/nowhere', AWS_PROFILE: '' }
+/** A project with settings of its own, and what its serverless.yml asks for. */
+let project: string
+let variables: typeof Variables
+let printed: string
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'promotion-settings-'))
+  await copyProject(project, ['infra', 'lib'])
+  await mkdir(join(project, 'settings'))
+  const write = (file: string, text: string) => writeFile(join(project, file), text)
+  await write('settings/prod.yml', 'region: eu-west-1\nalarmEmail: ops@example.com\nleaseMs: 90000\n')
+  await write('settings/listed.yml', '- leaseMs: 90000\n')
+  await write('aws-config', '[default]\nregion = eu-north-1\n[profile team]\nregion=eu-south-1\n')
+  variables = await import(join(project, 'infra/deploy/variables.ts'))
+})
+afterAll(() => rm(project, { recursive: true, force: true }))
+
+beforeEach(() => {
+  printed = ''
+  for (const [name, value] of Object.entries(NOWHERE)) vi.stubEnv(name, value)
+  vi.spyOn(console, 'error').mockImplementation((text) => {
+    printed += text
+  })
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`exit ${code}`)
+  })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+type Options = Variables.Framework['options']
+const given = (options: Options) => ({ options, resolveVariable: async () => undefined })
+const regionOf = (options: Options, command: string) => {
+  vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', 'serverless', command])
+  return variables.region(given(options))
+}
+
+/** What a person sees. */
+async function refusal(ask: () => Promise<unknown>): Promise<string> {
+  printed = ''
+  await expect(ask()).rejects.toThrow('exit 1')
+  expect(printed.trim().split('\n').length).toBeLessThan(5)
+  return printed
+}
+
+interface WrittenFunction {
+  name: string
+  handler: string
+  timeout: number
+  environment?: Record<string, string>
+  events: { http?: { method: string; path: string }; schedule?: { rate: string; input: unknown } }[]
+}
+
+describe('settings/<stage>.yml', () => {
+  it('comes before the defaults and the values of the stage, and after --param', async () => {
+    const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'leaseMs=80000']
+    const { provider, custom } = JSON.parse((await serverless(args, project, NOWHERE)).stdout)
+    expect(provider.region).toBe('eu-west-1')
+    const expected = { alarmEmail: 'ops@example.com', leaseMs: '80000', deletionProtection: 'true' }
+    expect(custom.settings).toMatchObject(expected)
+    const { default: defaults, prod } = await variables.parameters(given({ stage: 'prod' }))
+    expect([prod?.leaseMs, defaults?.leaseMs]).toEqual(['90000', '120000'])
+  })
+
+  it('is refused in one sentence when it is none', async () => {
+    const text = await refusal(() => variables.parameters(given({ stage: 'listed' })))
+    expect(text).toContain('- settings/listed.yml is no list of parameters, one "name: value" a line')
+  })
+})
+
+describe('the region', () => {
+  it.each<[source: string, env: Record<string, string>, region: string]>([
+    ['AWS_REGION', { AWS_REGION: 'ap-south-1', AWS_DEFAULT_REGION: 'eu-west-3' }, 'ap-south-1'],
+    ['AWS_DEFAULT_REGION', { AWS_DEFAULT_REGION: 'eu-west-3' }, 'eu-west-3'],
+    ['the default profile', { AWS_CONFIG_FILE: 'aws-config' }, 'eu-north-1'],
+    ['the profile', { AWS_CONFIG_FILE: 'aws-config', AWS_PROFILE: 'team' }, 'eu-south-1'],
+  ])('is taken from %s', async (_, env, expected) => {
+    const file = env.AWS_CONFIG_FILE ? { AWS_CONFIG_FILE: join(project, env.AWS_CONFIG_FILE) } : {}
+    for (const [name, value] of Object.entries({ ...env, ...file })) vi.stubEnv(name, value)
+    expect(await regionOf({ stage: 'dev' }, 'deploy')).toBe(expected)
+  })
+
+  it('is taken from --region, and from the profile that is said there, first', async () => {
+    vi.stubEnv('AWS_REGION', 'ap-south-1')
+    expect(await regionOf({ stage: 'dev', region: 'eu-west-3' }, 'deploy')).toBe('eu-west-3')
+    vi.stubEnv('AWS_REGION', '')
+    vi.stubEnv('AWS_CONFIG_FILE', join(project, 'aws-config'))
+    expect(await regionOf({ stage: 'dev', 'aws-profile': 'team' }, 'deploy')).toBe('eu-south-1')
+  })
+
+  it('is never made up for a command that reaches AWS', async () => {
+    expect(await regionOf({ stage: 'dev' }, 'print')).toBe('us-east-1')
+    for (const command of ['deploy', 'remove']) {
+      const text = await refusal(() => regionOf({ stage: 'dev' }, command))
+      expect(text).toContain('- no region: write "region: eu-west-1" into settings/dev.yml, or say --region')
+    }
+  })
+
+  it('cannot be another one than the file has', async () => {
+    const text = await refusal(() => regionOf({ stage: 'prod', region: 'us-east-1' }, 'remove'))
+    expect(text).toContain('- --region is us-east-1, but settings/prod.yml says eu-west-1')
+  })
+})
+
+describe('what cannot be meant', () => {
+  it.each<[fault: string, options: Options]>([
+    ['--param foo: write it as --param NAME=VALUE', { stage: 'dev', param: 'foo' }],
+    ['--stage is "Prod_1": allowed are 1 to 16 of a-z', { stage: 'Prod_1' }],
+  ])('is refused in a few lines: %s', async (fault, options) => {
+    expect(await refusal(() => variables.parameters(given(options)))).toContain(`- ${fault}`)
+  })
+})
+
+describe('what npm start and the tests read without the framework', () => {
+  it('is what the framework makes of serverless.yml', async () => {
+    const { readServiceDefinition } = await import(join(project, 'infra/deploy/service-definition.ts'))
+    const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+    await writeFile(join(project, 'settings/local.yml'), 'leaseMs: 70000\n')
+    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project, {
+      ...NOWHERE,
+      ...env,
+    })
+    const { provider, resources, functions } = JSON.parse(stdout)
+    const ofType = (type: string) =>
+      Object.values<{ Type: string; Properties: object }>(resources.Resources).flatMap(({ Type, Properties }) =>
+        Type === type ? [Properties] : [],
+      )
+    const written = Object.values<WrittenFunction>(functions)
+    const routes = written.flatMap(({ name, events }) =>
+      events.flatMap(({ http }) =>
+        http ? [{ method: http.method.toUpperCase(), resource: `/${http.path}`, functionName: name }] : [],
+      ),
+    )
+    const hosted = written.map(({ name, handler, timeout, environment = {}, events }) => {
+      const schedules = events.flatMap(({ schedule }) =>
+        schedule ? { everyMs: 60_000 * Number(/\d+/.exec(schedule.rate)), input: schedule.input } : [],
+      )
+      return { name, handler, timeoutMs: 1000 * timeout, environment, schedules }
+    })
+    expect(provider.environment).toMatchObject({ LEASE_MS: '70000', ...env })
+    expect(readServiceDefinition()).toEqual({
+      environment: provider.environment,
+      functions: hosted,
+      tables: ofType('AWS::DynamoDB::Table'),
+      gatewayResponses: ofType('AWS::ApiGateway::GatewayResponse'),
+      routes,
+    })
+  })
+})

@@ -1,0 +1,141 @@
+import { existsSync, globSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { API_FUNCTIONS, FUNCTIONS, keyOf, logicalIdOf } from '../../infra/deploy/functions.ts'
+import { CHECK_SHARDS } from '../../lib/aws/dynamodb/workspace-item.ts'
+import { readConfig } from '../../lib/config.ts'
+import { expectDocumented } from '../support/api/openapi.ts'
+import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
+import { textOf } from '../support/template/intrinsics.ts'
+import { EXISTING, packagedService } from '../support/template/packages.ts'
+import { unzipFunction } from '../support/template/unzipped-function.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const NAMES = FUNCTIONS.map(({ name }) => name)
+/** Cold starts load it. */
+const MAX_ARTIFACT_BYTES = 200 * 1024
+
+const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
+const directory = await mkdtemp(join(tmpdir(), 'promotion-task-'))
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const lambda = (name: string, service = dev) => service.resource(`${logicalIdOf(name)}LambdaFunction`).Properties
+/** The function's environment, its references replaced by names. */
+const environmentOf = (functionName: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(lambda(functionName).Environment.Variables).map(([name, value]) => [
+      name,
+      textOf(value, { SandboxBucket: 'sandbox-bucket', DocumentsBucket: 'documents-bucket' }),
+    ]),
+  )
+const unzip = async (name: string) => {
+  const files = Object.entries(unzipSync(await dev.artifact(keyOf(name))))
+  return files.filter(([file]) => !file.endsWith('/'))
+}
+
+describe('the packaged artifact', () => {
+  it.each(NAMES)('of %s is the bundle that all other suites test, and nothing else, and small', async (name) => {
+    const files = await unzip(name)
+    expect(files.some(([file]) => file === `dist/${name}.mjs`)).toBe(existsSync(join(ROOT, `functions/${name}.ts`)))
+    for (const [file, bytes] of files) {
+      expect(file.startsWith(`dist/chunks/${name}/`) || file === `dist/${name}.mjs`, file).toBe(true)
+      expect(Buffer.from(bytes).equals(await readFile(join(ROOT, file))), file).toBe(true)
+    }
+    expect((await dev.artifact(keyOf(name))).byteLength).toBeLessThan(MAX_ARTIFACT_BYTES)
+  })
+
+  it('runs on its own, with the environment of the template, and answers as documented', async () => {
+    await unzipFunction(await dev.artifact(keyOf('promote-container-file')), directory)
+    const environment = { ...environmentOf('promote-container-file'), AWS_REGION: 'us-east-1' }
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    const [module, exported] = lambda('promote-container-file').Handler.split('.')
+    const { [exported]: handler } = await import(join(directory, `${module}.mjs`))
+    const answer = await handler(restEvent({ containerId: 'sess_1', fileId: 'cfile_YQ' }), lambdaContext())
+    const response = { status: answer.statusCode, headers: answer.headers, body: JSON.parse(answer.body) }
+    expectDocumented(response)
+    expect(response).toMatchObject({ status: 401, body: { error: { metadata: { reason: 'missing_authorization' } } } })
+    vi.unstubAllEnvs()
+  })
+})
+
+describe('the functions', () => {
+  it('are those of functions/, on the production version of Node.js', () => {
+    const expected = globSync('functions/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'))
+    expect(NAMES.toSorted(), 'infra/resources/functions has a file for each').toEqual(expected.toSorted())
+    expect(dev.idsOfType('AWS::Lambda::Function')).toEqual(NAMES.map((name) => `${logicalIdOf(name)}LambdaFunction`))
+    for (const name of NAMES) expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
+  })
+
+  it.each(NAMES)('%s has a usable configuration, and a name by function and stage', (name) => {
+    const environment = environmentOf(name)
+    expect(readConfig(environment)).toMatchObject({
+      keysTable: 'container-file-promotion-dev-keys',
+      sandboxBucket: 'sandbox-bucket',
+      maxFileBytes: 5 * 1024 ** 3,
+      defaultQuotaBytes: 10 * 1024 ** 3,
+      multipartThresholdBytes: 64 * 1024 ** 2,
+    })
+    expect(environment.SERVICE_NAME).toBe('container-file-promotion-dev')
+    expect(lambda(name).FunctionName).toBe(`container-file-promotion-dev-${name}`)
+  })
+
+  it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
+    for (const { name } of API_FUNCTIONS) expect(lambda(name).Timeout).toBe(28)
+    expect(lambda('promote-container-file')).not.toHaveProperty('ReservedConcurrentExecutions')
+    const { ReservedConcurrentExecutions } = lambda('promote-container-file', existing)
+    expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
+  })
+
+  const rules = () =>
+    dev
+      .ofType('AWS::Events::Rule')
+      .map(({ Properties }) => Properties)
+      .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveReservationsLambdaFunction.Arn>')
+
+  it('every shard of the index of due workspaces is looked at by the resolver, each minute and once', () => {
+    const shards = rules().flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
+    expect(shards.toSorted((one: number, other: number) => one - other)).toEqual(CHECK_SHARDS)
+  })
+
+  // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.
+  it('the resolver runs each minute, is over before it runs again, is not retried and dropped when it comes late', () => {
+    expect(rules()).toHaveLength(4)
+    for (const rule of rules()) expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' })
+    expect(lambda('resolve-reservations').Timeout).toBe(55)
+    expect(lambda('resolve-reservations')).not.toHaveProperty('ReservedConcurrentExecutions')
+    const [invocation] = dev
+      .ofType('AWS::Lambda::EventInvokeConfig')
+      .filter(({ Properties }) => Properties.FunctionName.Ref === 'ResolveReservationsLambdaFunction')
+    expect(invocation?.Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 })
+  })
+
+  it('keep their logs for as long as it is set', () => {
+    const groups = dev.idsOfType('AWS::Logs::LogGroup')
+    expect(groups).toHaveLength(NAMES.length + 2)
+    for (const id of groups) {
+      const days = [dev, existing].map((service) => service.resource(id).Properties.RetentionInDays)
+      expect(days, id).toEqual(['30', '90'])
+    }
+  })
+})
+
+describe('the outputs', () => {
+  it('name the address, and what operators look for', () => {
+    const names = Object.keys(dev.outputs).filter((name) => !/^Serv|QualifiedArn$/.test(name))
+    expect(names.toSorted()).toEqual(
+      [
+        ...NAMES.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
+        ...['BaseUrl', 'AuditRound', 'SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
+        ...['KeysTable', 'WorkspacesTable', 'ReservationsTable', 'DocumentsTable', 'RateLimitsTable'],
+      ].toSorted(),
+    )
+    expect(dev.outputs.DeleteDocumentRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['DeleteDocumentRole', 'Arn'] })
+    expect(existing.outputs.CustomDomainTarget?.Value).toEqual({
+      'Fn::GetAtt': ['CustomDomain', 'RegionalDomainName'],
+    })
+    expect(existing.outputs.SandboxBucket?.Value).toBe(EXISTING.sandboxBucket)
+  })
+})

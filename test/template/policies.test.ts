@@ -1,0 +1,138 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { FUNCTIONS, logicalIdOf } from '../../infra/deploy/functions.ts'
+import type { RecordedAccess } from '../support/aws-call-recorder.ts'
+import type { Access } from '../support/template/iam-accesses.ts'
+import { applies, isAllowed, type Statement } from '../support/template/iam-policies.ts'
+import { readStatements } from '../support/template/iam-template.ts'
+import { packagedService } from '../support/template/packages.ts'
+
+const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
+/** The suites run on the stores of three stages, the last one's in the mock account: what they are here. */
+const SAME_AS: [RegExp, string][] = [
+  [/table\/container-file-promotion-(local|prod)-/, PACKAGED_TABLE],
+  [/container-file-promotion-prod-sandboxbucket-\w+/, 'local-sandboxes'],
+  [/container-file-promotion-prod-documentsbucket-\w+/, 'local-documents'],
+]
+
+/** Named by tests to make calls fail. */
+const MADE_UP = /^table\/not-there$/
+
+/** What the Lambda service does in the function's name, which no call of the function shows. */
+const OF_THE_PLATFORM = /^(logs|xray):/
+
+const service = await packagedService('standIns')
+const recorded = await readRecordings()
+
+async function readRecordings(): Promise<RecordedAccess[]> {
+  const files = await readdir(inject('recordings'))
+  const texts = await Promise.all(files.map((file) => readFile(join(inject('recordings'), file), 'utf8')))
+  return texts.flatMap((text) =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line))),
+  )
+}
+
+/** Both buckets are the account's own. */
+const inOwnBuckets = <Asked extends Access>(access: Asked): Asked => ({
+  ...access,
+  context: { 'aws:ResourceAccount': '<AWS::AccountId>', ...access.context },
+})
+
+const statementsOf = (id: string): Statement[] => readStatements(service, `${logicalIdOf(id)}Role`)
+
+const allowed = (id: string, action: string, resource: string, context = {}) =>
+  isAllowed(statementsOf(id), inOwnBuckets({ action, resource, context }))
+
+describe.each(FUNCTIONS.map(({ name }) => name))(
+  'the policy of %s, against every call it made in this test run',
+  (id) => {
+    it('allows each of them', () => {
+      const accesses = recordedAccesses(id)
+      const refused = accesses.filter((access) => !isAllowed(statementsOf(id), access))
+      expect(refused).toEqual([])
+    })
+
+    it('allows no action that none of them needed', () => {
+      const accesses = recordedAccesses(id)
+      const unused = statementsOf(id).flatMap((statement) =>
+        statement.actions
+          .filter((action) => !OF_THE_PLATFORM.test(action))
+          .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
+          .map((action) => `${statement.Sid}: ${action}`),
+      )
+      expect(unused).toEqual([])
+    })
+
+    it('has no wildcard in an action, and none for a whole resource but for tracing', () => {
+      for (const { Sid, Effect, actions, resources: patterns } of statementsOf(id)) {
+        expect(Effect).toBe('Allow')
+        for (const action of actions) expect(action).toMatch(/^[a-z0-9]+:[A-Za-z]+$/)
+        if (!actions.every((action) => action.startsWith('xray:'))) expect(patterns, Sid).not.toContain('*')
+      }
+    })
+
+    it.each([
+      ['another table', 'dynamodb:GetItem', 'table/their-table'],
+      ['another table, to write', 'dynamodb:UpdateItem', 'table/their-table'],
+      ['a table of another stage', 'dynamodb:UpdateItem', 'table/container-file-promotion-prod-workspaces'],
+      ['another bucket', 's3:GetObject', 'their-bucket/documents/ws_1/file_1/a'],
+      ['another bucket, to write', 's3:PutObject', 'their-bucket/documents/ws_1/file_1/a'],
+      ['what lies beside the documents', 's3:GetObject', 'local-documents/other/ws_1/file_1/a'],
+      ['what lies beside the documents, to write', 's3:PutObject', 'local-documents/other/ws_1/file_1/a'],
+      ['what lies beside the documents, to delete', 's3:DeleteObject', 'local-documents/documents-2/ws_1/a'],
+      ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
+      ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
+      ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
+      ['a whole workspace at once', 'dynamodb:DeleteItem', `${PACKAGED_TABLE}workspaces`],
+      ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
+      ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
+      ['old versions of documents', 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a'],
+    ])('refuses %s', (_what, action, resource) => {
+      expect(allowed(id, action, resource)).toBe(false)
+    })
+
+    it('reaches no bucket of another account, even by the right name', () => {
+      const theirs = { 'aws:ResourceAccount': '999999999999' }
+      for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
+        expect(allowed(id, action, 'local-documents/documents/ws_1/file_1/a', theirs), action).toBe(false)
+        expect(allowed(id, action, 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt', theirs), action).toBe(false)
+      }
+    })
+
+    it('lists no bucket outside its prefix', () => {
+      for (const bucket of ['local-sandboxes', 'local-documents']) {
+        for (const prefix of ['', 'other/', 'sandboxes-2/', 'documents-2/']) {
+          expect(allowed(id, 's3:ListBucket', bucket, { 's3:prefix': prefix }), `${bucket} ${prefix}`).toBe(false)
+        }
+        expect(allowed(id, 's3:ListBucket', bucket), 'without a prefix').toBe(false)
+      }
+    })
+  },
+)
+
+describe('the functions that no request reaches', () => {
+  it('cannot read a sandbox or a document', () => {
+    expect(allowed('resolve-reservations', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
+    expect(allowed('resolve-reservations', 's3:GetObject', 'local-documents/documents/ws_1/file_1/a')).toBe(false)
+    expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
+  })
+
+  it('audit-workspaces changes nothing', () => {
+    const actions = statementsOf('audit-workspaces').flatMap((statement) => statement.actions)
+    const writing = actions.filter(
+      (action) => !OF_THE_PLATFORM.test(action) && /:(Put|Update|Delete|Abort|Create|Batch|Transact)/.test(action),
+    )
+    expect(writing).toEqual([])
+  })
+})
+
+/** Not vacuously right: without calls the comparison would say nothing. */
+function recordedAccesses(id: string): RecordedAccess[] {
+  const accesses = recorded.filter(({ functionId, resource }) => functionId === id && !MADE_UP.test(resource))
+  if (accesses.length === 0) throw new Error(`no call of ${id} was recorded: run npm test, then npm run test:machine`)
+  return accesses.map(inOwnBuckets)
+}

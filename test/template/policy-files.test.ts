@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fencedBlocks } from '../support/fenced-blocks.ts'
+import type { Access } from '../support/template/iam-accesses.ts'
+import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
+import { textOf } from '../support/template/intrinsics.ts'
+import { type Packaged, packagedService } from '../support/template/packages.ts'
+import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
+
+/** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
+const MAX_CHARACTERS = 6144
+const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore']
+const ROOT = join(import.meta.dirname, '../..')
+const variants = await Promise.all((['dev', 'prod'] as const).map(packagedService))
+
+describe('docs/policies', () => {
+  it.each([...MANAGED, 'sandbox-writer'])('%s.json fits into a managed policy, in any partition', (name) => {
+    const text = textOfPolicy(name)
+    expect(text.replace(/\s/g, '').length).toBeLessThanOrEqual(MAX_CHARACTERS)
+    expect(text).not.toContain('arn:aws')
+    // No placeholder that nobody explains.
+    const left = JSON.stringify(statementsOfPolicies([name]).map(({ resources, condition }) => [resources, condition]))
+    expect([...new Set(left.match(/\b[A-Z]{2,}(_[A-Z]+)*\b/g))]).toEqual(
+      name === 'sandbox-writer' ? ['WORKSPACE_ID'] : [],
+    )
+  })
+
+  let directory: string
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'promotion-policies-'))
+  })
+  afterAll(() => rm(directory, { recursive: true, force: true }))
+
+  it('are made as docs/deploy.md says', async () => {
+    const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')
+    const block = fencedBlocks(page).find(({ text }) => text.includes('aws iam create-policy'))
+    // Stands for the AWS CLI: keeps each document under the policy's name.
+    const aws =
+      '#!/bin/sh\n[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1\ncp "$(echo "$6" | cut -c8-)" "$MADE/$4"\n'
+    await writeFile(join(directory, 'aws'), aws)
+    await chmod(join(directory, 'aws'), 0o755)
+    const env = { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}`, MADE: directory }
+    await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
+    const made = (await readdir(directory)).filter((name) => name !== 'aws')
+    expect(made.toSorted()).toEqual(MANAGED.map((name) => `container-file-promotion-${name}`).toSorted())
+    for (const name of made) {
+      const text = await readFile(join(directory, name), 'utf8')
+      expect(JSON.parse(text).Version).toBe('2012-10-17')
+      const left = Object.keys(PLACEHOLDERS).filter((word) => new RegExp(`\\b${word}\\b`).test(text))
+      expect(left, name).toEqual([])
+    }
+  })
+})
+
+describe('docs/policies/boundary.json', () => {
+  const BOUNDARY = statementsOfPolicies(['boundary'])
+
+  /** What the roles of the stack are allowed, each action on one of its resources. */
+  function accessesOf(service: Packaged): Access[] {
+    const documents = [
+      ...service.ofType('AWS::IAM::Role').flatMap(({ Properties }) => Properties.Policies ?? []),
+      ...service.ofType('AWS::IAM::RolePolicy').map(({ Properties }) => Properties),
+    ]
+    const statements = documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    return statements.flatMap(({ Action, Resource }) =>
+      [Action].flat().flatMap((action: string) =>
+        [Resource].flat().map((resource) => ({
+          action,
+          resource: arnOf(resource, service),
+          context: { 'kms:ViaService': 's3.us-east-1.amazonaws.com' },
+        })),
+      ),
+    )
+  }
+
+  const STACK = 'container-file-promotion-dev'
+  function arnOf(value: unknown, service: Packaged): string {
+    const text = textOf(value, { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT })
+    const named = text.replace(/<(\w+?)(\.Arn)?>/g, (_, id: string) => {
+      const { Type, Properties } = service.resource(id)
+      const arn = (kind: string, name: string) => `arn:aws:${kind}:us-east-1:${ACCOUNT}:${name}`
+      if (Type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${Properties.TableName}`)
+      if (Type === 'AWS::Lambda::Function') return arn('lambda', `function:${Properties.FunctionName}`)
+      if (Type === 'AWS::Logs::LogGroup') return arn('logs', `log-group:${Properties.LogGroupName}:*`)
+      if (Type === 'AWS::StepFunctions::StateMachine')
+        return arn('states', `stateMachine:${Properties.StateMachineName}`)
+      return `${STACK}-${id.toLowerCase()}-x`
+    })
+    return named.replaceAll('*', 'x')
+  }
+
+  it('covers what every role of the stack may do', () => {
+    for (const service of variants) {
+      const accesses = accessesOf(service)
+      expect(accesses.length).toBeGreaterThan(60)
+      // The test's keys are two.
+      const keys: Statement[] = BOUNDARY.filter(({ Sid }) => Sid === 'OnlyWithOwnKeys').map((statement) => ({
+        ...statement,
+        resources: ['*'],
+      }))
+      expect(accesses.filter((access) => !isAllowed([...BOUNDARY, ...keys], access))).toEqual([])
+    }
+  })
+
+  it('lets none of them manage anything', () => {
+    const actions = BOUNDARY.flatMap((statement) => statement.actions)
+    expect(
+      actions.filter((action) =>
+        /^(iam|sts|cloudformation|apigateway):|:(Create|Delete)(Table|Bucket|Function)/.test(action),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('docs/policies/cross-account-sandbox-bucket.json', () => {
+  it('lets both functions read that read sandboxes', () => {
+    const { Statement: statements } = JSON.parse(textOfPolicy('cross-account-sandbox-bucket'))
+    const roles = ['PROMOTE_CONTAINER_FILE_ROLE_ARN', 'READ_CONTAINER_FILES_ROLE_ARN']
+    const allowing = statements.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')
+    expect(allowing.map(({ Action }: { Action: string[] }) => Action[0])).toEqual(['s3:GetObject', 's3:ListBucket'])
+    for (const { Principal } of allowing) expect(Principal).toEqual({ AWS: roles })
+  })
+})
+
+describe('the rights of single commands', () => {
+  const table = (name: string) => `arn:aws:dynamodb:us-east-1:${ACCOUNT}:table/container-file-promotion-prod-${name}`
+  const documents = `arn:aws:s3:::${PLACEHOLDERS.DOCUMENTS_BUCKET}`
+  const own = { 'aws:ResourceAccount': ACCOUNT }
+  const of = (workspace: string) => ({ 'dynamodb:LeadingKeys': [workspace] })
+
+  it.each<[string, string, string, Access['context'], boolean]>([
+    ['smoke', 'dynamodb:UpdateItem', table('workspaces'), of('ws_smoke_1'), true],
+    ['smoke', 'dynamodb:UpdateItem', table('workspaces'), of('ws_acme'), false],
+    ['smoke', 'dynamodb:Query', table('documents'), of('ws_acme'), false],
+    ['smoke', 'dynamodb:Scan', table('keys'), {}, false],
+    ['smoke', 'dynamodb:UpdateItem', table('keys'), {}, false],
+    ['smoke', 's3:GetObject', `${documents}/documents/ws_smoke_1/file_1/a`, own, true],
+    ['smoke', 's3:GetObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
+    ['smoke', 's3:ListBucket', documents, { ...own, 's3:prefix': 'documents/ws_acme/' }, false],
+    ['smoke', 'dynamodb:DeleteItem', table('keys').replace('prod', 'test'), {}, false],
+    ['doctor', 'dynamodb:PutItem', table('keys'), of('doctor_1'), true],
+    ['doctor', 'dynamodb:PutItem', table('keys'), of('0123abcd'), false],
+    ['doctor', 'dynamodb:GetItem', table('documents'), of('ws_acme'), false],
+    ['doctor', 's3:GetObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
+    ['doctor', 's3:DeleteObject', `${documents}/documents/doctor_1`, own, false],
+    ['restore', 'dynamodb:DeleteTable', table('documents-rehearsal-20261121t090000z'), {}, true],
+    ['restore', 'dynamodb:DeleteTable', table('documents-at-20261121t090000z'), {}, false],
+    ['restore', 'dynamodb:DeleteTable', table('documents'), {}, false],
+    ['restore', 'dynamodb:DeleteItem', table('documents'), {}, false],
+    ['restore', 'dynamodb:UpdateTable', table('documents'), {}, false],
+    ['restore', 's3:DeleteObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
+  ])('%s: %s on %s in %j is allowed: %s', (name, action, resource, context, isExpected) => {
+    expect(isAllowed(statementsOfPolicies([name]), { action, resource, context: context ?? {} })).toBe(isExpected)
+  })
+})

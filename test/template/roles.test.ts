@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { textOf } from '../support/template/intrinsics.ts'
+import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
+
+interface Statement {
+  Sid: string | undefined
+  Action: string | string[]
+  Resource: unknown
+  Condition?: { StringEquals?: Record<string, unknown> }
+}
+
+const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
+
+/** Of a role's own policies and of those that are attached to it. */
+const statementsOf = (service: Packaged, role: string): Statement[] => {
+  const attached = service
+    .ofType('AWS::IAM::RolePolicy')
+    .map(({ Properties }) => Properties)
+    .filter(({ RoleName }) => RoleName.Ref === role)
+  return [...service.resource(role).Properties.Policies, ...attached].flatMap(
+    (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
+  )
+}
+
+/** What Step Functions needs to write to a log group: Step Functions developer guide, "Logging". */
+const LOG_DELIVERY =
+  'logs:CreateLogDelivery logs:GetLogDelivery logs:UpdateLogDelivery logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy logs:DescribeResourcePolicies logs:DescribeLogGroups'
+/** Of the roles that no function has: those of functions are compared with the calls that they make, in policies.test.ts. */
+const ACTIONS = {
+  AuditRoundScheduleRole: 'states:StartExecution',
+  AuditRoundRole: `lambda:InvokeFunction states:ListExecutions states:StartExecution states:DescribeExecution states:StopExecution xray:PutTraceSegments xray:PutTelemetryRecords xray:GetSamplingRules xray:GetSamplingTargets ${LOG_DELIVERY}`,
+  // Those of AWSCodeDeployRoleForLambdaLimited but for its hooks.
+  TrafficShiftRole:
+    'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms s3:GetObject s3:GetObjectVersion',
+}
+const functionRoles = dev
+  .ofType('AWS::Lambda::Function')
+  .map(({ Properties }): string => Properties.Role['Fn::GetAtt'][0])
+const allRoles = [...Object.keys(ACTIONS), ...functionRoles]
+/** What has no resource to name. */
+const ANYWHERE = ['Trace', 'AskAlarms', 'DeliverLogs']
+
+describe('roles', () => {
+  it.each(Object.entries(ACTIONS))('grants %s no wildcard action and no resource but its own', (role, expected) => {
+    const statements = statementsOf(dev, role)
+    expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(new Set(expected.split(' ')))
+    for (const { Sid, Resource } of statements) {
+      if (!ANYWHERE.includes(Sid ?? '')) expect([Resource].flat(), Sid).not.toContain('*')
+    }
+  })
+
+  it('gives every function a role of its own, and has no other but those of gateway, traffic shift and rounds', () => {
+    expect([...allRoles, 'GatewayLogRole'].toSorted()).toEqual(dev.idsOfType('AWS::IAM::Role').toSorted())
+  })
+
+  it.each([
+    ['ReadDocumentsRole', 'ReadDocuments', 'platform-documents/*/files/*/*'],
+    ['ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
+    ['PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
+    ['PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
+    ['ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
+    ['AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
+  ])('lets %s (%s) reach the objects of the key template only', (role, sid, objects) => {
+    const statement = statementsOf(existing, role).find(({ Sid }) => Sid === sid)
+    expect(textOf(statement?.Resource)).toBe(`arn:<AWS::Partition>:s3:::${objects}`)
+  })
+
+  const OWN_ACCOUNT = { Ref: 'AWS::AccountId' }
+
+  it('reach buckets of the account that they are meant to be in only, whoever takes a name that was given up', () => {
+    const accountsOf = (service: Packaged) =>
+      allRoles.flatMap((role) =>
+        statementsOf(service, role)
+          // CodeDeploy's revisions may be anywhere.
+          .filter(
+            ({ Action, Sid }) => [Action].flat().some((each) => each.startsWith('s3:')) && Sid !== 'ReadRevisions',
+          )
+          .map(({ Resource, Condition }) => [
+            /sandbox|boxes/i.test(textOf(Resource)) ? 'sandboxes' : 'documents',
+            Condition?.StringEquals?.['aws:ResourceAccount'],
+          ]),
+      )
+    expect(accountsOf(dev).length).toBeGreaterThan(15)
+    for (const [, account] of accountsOf(dev)) expect(account).toEqual(OWN_ACCOUNT)
+    for (const [which, account] of accountsOf(existing)) {
+      expect(account).toEqual(which === 'sandboxes' ? EXISTING.sandboxAccountId : OWN_ACCOUNT)
+    }
+  })
+
+  it('are assumed for this account only', () => {
+    for (const id of dev.idsOfType('AWS::IAM::Role')) {
+      const [{ Condition }] = dev.resource(id).Properties.AssumeRolePolicyDocument.Statement
+      // API Gateway is not documented to name an account.
+      const expected = id === 'GatewayLogRole' ? undefined : { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } }
+      expect(Condition, id).toEqual(expected)
+    }
+  })
+
+  it('and the topics, take alarms of this account only', () => {
+    const policies = dev.ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => Properties)
+    expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
+    for (const { PolicyDocument } of policies) {
+      expect(PolicyDocument.Statement).toMatchObject([
+        {
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Action: 'sns:Publish',
+          Condition: { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } },
+        },
+      ])
+    }
+  })
+})

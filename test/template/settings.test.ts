@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
+import { defaultParameters } from '../../infra/deploy/variables.ts'
+import { copyProject, EXISTING, serverless, THRESHOLDS } from '../support/template/packages.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+const { provider, ...rest } = parse(read('serverless.yml'))
+const { default: defaults = {}, prod = {} } = defaultParameters()
+
+/** A deployment with these parameters, as the framework hands them to the plugin. */
+function deployment(
+  changes: Record<string, string> = {},
+  options: Partial<Pick<Deployment, 'stage' | 'region' | 'given' | 'written'>> = {},
+): Deployment {
+  const settings: Record<string, string> = { ...defaults, ...changes }
+  return {
+    stage: 'prod',
+    region: 'us-east-1',
+    given: [],
+    written: [],
+    ...options,
+    settings,
+  }
+}
+
+describe('serverless.yml', () => {
+  it('uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
+    const topLevel = ['service', 'frameworkVersion', 'plugins', 'params', 'custom', 'package', 'resources', 'functions']
+    expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())
+    const onlyOne =
+      'build capacityProviders domain domains enableLegacyDeploymentBucket eventBridge lambdaHashingVersion resolver ' +
+      'deletionProtection pruneFunctionVersions'
+    for (const key of onlyOne.split(' ')) expect(provider).not.toHaveProperty(key)
+  })
+})
+
+describe('the parameters', () => {
+  it.each([
+    ['of production', { ...prod, alarmEmail: 'ops@example.com' }],
+    ['of production that nobody watches', { ...prod, alarmsWithoutReceiver: 'true' }],
+    ['of existing resources', { ...prod, ...EXISTING }],
+    ['of alarms', { ...prod, ...THRESHOLDS }],
+  ])('%s can be deployed', (_, changes) => {
+    expect(problemsInDeployment(deployment(changes))).toEqual([])
+  })
+
+  const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
+  it.each<[fault: string, changes: Record<string, string>, options?: object]>([
+    ['--param sandboxBuckt: there is no such parameter', {}, { given: ['sandboxBuckt=mine'] }],
+    ['leasMs of settings/prod.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
+    ['--stage is "Prod": allowed are 1 to 16 of a-z, 0-9', {}, { stage: 'Prod' }],
+    ['--stage is "a-stage-with-seventeen": allowed are', {}, { stage: 'a-stage-with-seventeen' }],
+    ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
+    ['sandboxBucket is "My_Bucket", allowed: name of a bucket', { sandboxBucket: 'My_Bucket' }],
+    ['sandboxBucket is "arn:aws:s3:::mine", allowed:', { sandboxBucket: 'arn:aws:s3:::mine' }],
+    ['documentsBucket is "192.168.5.4", allowed: name of a bucket', { documentsBucket: '192.168.5.4' }],
+    ['must contain {workspace_id} exactly once', { sandboxKeyTemplate: 'boxes/{container_id}/{path}' }],
+    [
+      'sandboxKeyTemplate "boxes/{container_id}/{path}", documentKeyTemplate',
+      { sandboxKeyTemplate: 'boxes/{container_id}/{path}' },
+    ],
+    [
+      'in one bucket, the sandbox and the document template must differ',
+      {
+        sandboxBucket: 'one',
+        documentsBucket: 'one',
+        sandboxKeyTemplate: 'documents/{workspace_id}/{container_id}/{path}',
+      },
+    ],
+    [
+      'what comes before the first placeholder must end in "/"',
+      { documentKeyTemplate: 'of-{workspace_id}/{document_id}/{attempt_id}' },
+    ],
+    ['sandboxKmsKeyArn is "alias/mine", allowed: ARN of a KMS key', { sandboxKmsKeyArn: 'alias/mine' }],
+    ['documentsKmsKeyArn is "mine", allowed: ARN', { documentsKmsKeyArn: 'mine' }],
+    ['leaseMs must be an integer from 60000 to 3600000, not "1000"', { leaseMs: '1000' }],
+    ['maxFileBytes must be an integer from 0 to', { maxFileBytes: '5 GiB' }],
+    ['defaultQuotaBytes "" is empty', { defaultQuotaBytes: '' }],
+    ['s3ForcePathStyle must be true or false, not "yes"', { s3ForcePathStyle: 'yes' }],
+    ['deletedDocumentDays is "0", allowed: 1 to 3650', { deletedDocumentDays: '0' }],
+    ['throttleRatePerSecond is "0", allowed: 1 to', { throttleRatePerSecond: '0' }],
+    ['throttleBurst is "", allowed: 1 to', { throttleBurst: '' }],
+    [
+      'customDomainName is "https://x.org", allowed: host name',
+      { ...EXISTING_DOMAIN, customDomainName: 'https://x.org' },
+    ],
+    ['certificateArn is missing: customDomainName needs', { customDomainName: 'files.example.com' }],
+    ['customDomainName is missing: certificateArn is for', { certificateArn: EXISTING.certificateArn }],
+    ['customDomainName is missing: hostedZoneId is for', { hostedZoneId: 'Z1' }],
+    ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
+    ['sandboxAccountId is "12", allowed: number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
+    ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
+    ['hostedZoneId is "example.com", allowed: id of', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
+    ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
+    [
+      'webAclArn is "arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0", allowed: ARN of a regional',
+      { webAclArn: 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0' },
+    ],
+    ['createGatewayLogRole is "no", allowed: true, false', { createGatewayLogRole: 'no' }],
+    ['nobody gets the alarms: give alarmEmail or alarmTopicArn', prod],
+    [
+      'nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn',
+      { ...prod, alarmTopicArn: EXISTING.alarmTopicArn },
+    ],
+    ['ticketTopicArn is "ops", allowed: ARN of a standard SNS topic', { ticketTopicArn: 'ops' }],
+    ['ticketEmail is "ops", allowed: e-mail address', { ticketEmail: 'ops' }],
+    ['keysTable is "arn:aws:dynamodb:…", allowed: name of a table', { keysTable: 'arn:aws:dynamodb:…' }],
+    ['deletionProtection is "on", allowed: true, false', { deletionProtection: 'on' }],
+    [
+      'deploymentPreference is "Canary", allowed: AllAtOnce, Canary10Percent5Minutes',
+      { deploymentPreference: 'Canary' },
+    ],
+    ['reservedConcurrency is "0", allowed: 1 to', { reservedConcurrency: '0' }],
+    ['logRetentionDays is "31", allowed: what CloudWatch Logs knows: 1, 3, 5', { logRetentionDays: '31' }],
+    ['alarmTopicArn is "ops", allowed: ARN of a standard SNS topic', { alarmTopicArn: 'ops' }],
+    ['alarmEmail is "ops", allowed: e-mail address', { alarmEmail: 'ops' }],
+    ['alarmServerErrorPercent is "101", allowed: 1 to 100', { alarmServerErrorPercent: '101' }],
+    ['alarmLatencyMs is "30000", allowed: 100 to', { alarmLatencyMs: '30000' }],
+    ['alarmOldestReservationMs is "5", allowed: 60000', { alarmOldestReservationMs: '5' }],
+  ])('are refused: %s', (fault, changes, options) => {
+    expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
+  })
+
+  it('are taken as booleans and numbers, too', () => {
+    const { settings, ...others } = deployment({ alarmEmail: 'ops@example.com' })
+    expect(
+      problemsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
+    ).toEqual([])
+  })
+})
+
+describe('serverless package', () => {
+  it('names all problems together, and packages nothing', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'promotion-project-'))
+    await copyProject(directory, ['infra', 'lib'])
+    const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
+    const { code, stderr, stdout } = await serverless(['package', ...faulty], directory).catch((error) => error)
+    await rm(directory, { recursive: true, force: true })
+    expect(code).toBe(1)
+    const text = `${stdout}${stderr}`
+    for (const name of ['throttleBurst', 'alarmEmail', '--param leasMs']) expect(text).toContain(`- ${name}`)
+    expect(text).not.toContain('Service packaged')
+  })
+})

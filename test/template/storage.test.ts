@@ -1,0 +1,123 @@
+import { describe, expect, inject, it } from 'vitest'
+import { textOf } from '../support/template/intrinsics.ts'
+import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
+
+const [dev, prod, existing] = await Promise.all([
+  packagedService('dev'),
+  packagedService('prod'),
+  packagedService('existing'),
+])
+
+describe('buckets', () => {
+  it.each(['SandboxBucket', 'DocumentsBucket', 'ServerlessDeploymentBucket'])(
+    'keeps %s private, encrypted, TLS only',
+    (id) => {
+      const { Properties } = dev.resource(id)
+      expect(Properties.PublicAccessBlockConfiguration).toEqual({
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      })
+      expect(Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+        { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+      ])
+      const [transport] = dev.resource(`${id}Policy`).Properties.PolicyDocument.Statement
+      expect(transport).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*' })
+      expect(String(transport.Condition.Bool['aws:SecureTransport'])).toBe('false')
+      const denied = transport.Resource.map((resource: unknown) =>
+        textOf(resource).replace(/^arn:<AWS::Partition>:s3:::|\.Arn/g, ''),
+      )
+      expect(denied.toSorted()).toEqual([`<${id}>`, `<${id}>/*`])
+    },
+  )
+
+  it.each(['SandboxBucket', 'DocumentsBucket'])('knows no ACLs in %s and cleans up aborted uploads', (id) => {
+    const { OwnershipControls, LifecycleConfiguration } = dev.resource(id).Properties
+    expect(OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }])
+    expect(LifecycleConfiguration.Rules).toContainEqual(
+      expect.objectContaining({ Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } }),
+    )
+  })
+
+  it('keeps former versions of documents for a while', () => {
+    const { VersioningConfiguration, LifecycleConfiguration } = dev.resource('DocumentsBucket').Properties
+    expect(VersioningConfiguration).toEqual({ Status: 'Enabled' })
+    expect(LifecycleConfiguration.Rules).toContainEqual(
+      expect.objectContaining({ Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: '30' } }),
+    )
+  })
+
+  it('creates no bucket where one exists, and uses that in every function', () => {
+    expect(existing.idsOfType('AWS::S3::Bucket')).toEqual(['ServerlessDeploymentBucket'])
+    expect(existing.idsOfType('AWS::S3::BucketPolicy')).toEqual(['ServerlessDeploymentBucketPolicy'])
+    for (const { Properties } of existing.ofType('AWS::Lambda::Function')) {
+      expect(Properties.Environment.Variables).toMatchObject({
+        SANDBOX_BUCKET: EXISTING.sandboxBucket,
+        DOCUMENTS_BUCKET: EXISTING.documentsBucket,
+        SANDBOX_KEY_TEMPLATE: EXISTING.sandboxKeyTemplate,
+        DOCUMENT_KEY_TEMPLATE: EXISTING.documentKeyTemplate,
+      })
+    }
+  })
+
+  it.each([
+    ['SandboxBucket', EXISTING.sandboxKmsKeyArn],
+    ['DocumentsBucket', EXISTING.documentsKmsKeyArn],
+  ])('encrypts a created %s with the key it is given', (id, key) => {
+    expect(prod.resource(id).Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { BucketKeyEnabled: true, ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: key } },
+    ])
+  })
+
+  it('lets only the roles that copy or hand out objects use the keys, where there are keys', () => {
+    const grantsOf = (variant: Packaged) =>
+      variant
+        .ofType('AWS::IAM::RolePolicy')
+        .map(({ Properties }) => {
+          const [{ Action, Resource }] = Properties.PolicyDocument.Statement
+          return [Properties.RoleName.Ref, Action, Resource]
+        })
+        .filter(([, action]) => JSON.stringify(action).includes('kms:'))
+    expect(grantsOf(dev)).toEqual([])
+    for (const variant of [existing, prod]) {
+      const grants = grantsOf(variant)
+      expect(grants).toEqual([
+        ['PromoteContainerFileRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
+        ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
+        ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
+        ['PromoteContainerFileRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.documentsKmsKeyArn],
+      ])
+    }
+  })
+})
+
+describe('tables', () => {
+  it('has them on demand, encrypted, with point-in-time recovery, the same as npm start makes', () => {
+    const tables = dev.ofType('AWS::DynamoDB::Table')
+    expect(tables.map(({ Properties }) => Properties.TableName)).toEqual(
+      expect.arrayContaining(
+        ['keys', 'workspaces', 'documents', 'rate-limits'].map((name) => `container-file-promotion-dev-${name}`),
+      ),
+    )
+    for (const { Properties } of tables) {
+      expect(Properties.BillingMode).toBe('PAY_PER_REQUEST')
+      expect(Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
+      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true })
+    }
+    const local = inject('definition').tables
+    expect(local.map(({ KeySchema }) => KeySchema)).toEqual(tables.map(({ Properties }) => Properties.KeySchema))
+  })
+})
+
+it('keeps data when the stack goes', () => {
+  const stores = [
+    ...prod.ofType('AWS::DynamoDB::Table'),
+    // With their policies: what stays must stay private.
+    ...['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy'].map(prod.resource),
+  ]
+  expect(stores.length).toBeGreaterThanOrEqual(8)
+  for (const { DeletionPolicy, UpdateReplacePolicy } of stores) {
+    expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+  }
+})

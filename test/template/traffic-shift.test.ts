@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { textOf } from '../support/template/intrinsics.ts'
+import { API_FUNCTIONS, packagedService } from '../support/template/packages.ts'
+
+const [dev, prod] = await Promise.all([packagedService('dev'), packagedService('prod')])
+
+describe('a deployment', () => {
+  it.each(API_FUNCTIONS)(
+    'publishes a version of %s, and shifts its alias there, step by step, back on an alarm',
+    (id) => {
+      const [version] = prod
+        .idsOfType('AWS::Lambda::Version')
+        .filter((each) => prod.resource(each).Properties.FunctionName.Ref === `${id}LambdaFunction`)
+      expect(prod.resource(`${id}Alias`)).toMatchObject({
+        Properties: {
+          Name: 'live',
+          FunctionName: { Ref: `${id}LambdaFunction` },
+          FunctionVersion: { 'Fn::GetAtt': [version, 'Version'] },
+        },
+        UpdatePolicy: {
+          CodeDeployLambdaAliasUpdate: {
+            ApplicationName: { Ref: 'TrafficShiftApplication' },
+            DeploymentGroupName: { Ref: `${id}TrafficShift` },
+          },
+        },
+      })
+      const { Properties, DependsOn } = prod.resource(`${id}TrafficShift`)
+      expect(Properties).toMatchObject({
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+        DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+        AutoRollbackConfiguration: { Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
+        AlarmConfiguration: {
+          Enabled: true,
+          Alarms: ['FaultsAlarm', 'ServerErrorRateAlarm'].map((alarm) => ({ Name: { Ref: alarm } })),
+        },
+      })
+      // Once it is allowed to.
+      expect(DependsOn).toEqual([`${id}ShiftPolicy`])
+      const { RoleName, PolicyDocument } = prod.resource(`${id}ShiftPolicy`).Properties
+      expect(RoleName).toEqual({ Ref: 'TrafficShiftRole' })
+      expect(textOf(PolicyDocument.Statement[0].Resource[1])).toBe(`<${id}LambdaFunction.Arn>:*`)
+    },
+  )
+
+  it('publishes a version of nothing else', () => {
+    expect(prod.idsOfType('AWS::Lambda::Version')).toHaveLength(API_FUNCTIONS.length)
+    expect(prod.idsOfType('AWS::Lambda::Alias')).toEqual(API_FUNCTIONS.map((id) => `${id}Alias`))
+  })
+
+  it('sends the requests of the gateway to the aliases, which it may invoke', () => {
+    const uris = prod
+      .ofType('AWS::ApiGateway::Method')
+      .filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
+      .map(({ Properties }) => textOf(Properties.Integration.Uri))
+    for (const uri of uris) expect(uri).toMatch(/\/functions\/<\w+Alias>\/invocations/)
+    const permissions = prod.ofType('AWS::Lambda::Permission').map(({ Properties }) => Properties)
+    const byGateway = permissions.filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
+    const invoked = byGateway.map(({ FunctionName }) => FunctionName.Ref)
+    expect(new Set(invoked)).toEqual(new Set(API_FUNCTIONS.map((id) => `${id}Alias`)))
+  })
+
+  it('shifts everything at once, whatever the alarms say, where it is told so', () => {
+    for (const id of API_FUNCTIONS) {
+      const { DeploymentConfigName, AlarmConfiguration } = dev.resource(`${id}TrafficShift`).Properties
+      expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce')
+      expect(AlarmConfiguration.Enabled).toBe(false)
+    }
+  })
+})

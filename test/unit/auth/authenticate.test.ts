@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import { authenticate, requirePermission } from '../../../lib/auth/authenticate.ts'
+import type { ApiKey, Caller } from '../../../lib/auth/caller.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import { createFakeApiKeyStore, type FakeApiKeyStore } from '../../support/fakes/api-key-store.ts'
+
+const NOW_MS = 1_800_000_000_000
+const { signal } = new AbortController()
+
+describe('authenticate', () => {
+  let apiKeys: FakeApiKeyStore
+  beforeEach(() => {
+    apiKeys = createFakeApiKeyStore()
+    vi.spyOn(apiKeys, 'find')
+  })
+  const authenticateWith = (...authorization: string[]) =>
+    authenticate({ authorization, hasOtherKeyHeader: false }, { apiKeys, now: () => NOW_MS }, signal)
+
+  it.each(['Bearer', 'bearer', 'BEARER'])(
+    'takes the scheme as %s and knows the caller by the key alone',
+    async (scheme) => {
+      const token = apiKeys.add({ kind: 'management' })
+      expect(await authenticateWith(`${scheme} ${token}`)).toEqual({
+        keyId: 'key_1',
+        workspaceId: 'ws_1',
+        kind: 'management',
+        permissions: ['files:promote'],
+        userId: 'user_1',
+      })
+    },
+  )
+
+  it.each<[string, string[]]>([
+    ['no header', []],
+    ['an empty header', ['']],
+    ['a blank header', ['  ']],
+  ])('refuses %s as missing, without asking the store', async (_, authorization) => {
+    await expect(authenticateWith(...authorization)).rejects.toMatchObject({ reason: 'missing_authorization' })
+    expect(apiKeys.find).not.toHaveBeenCalled()
+  })
+
+  it('says that x-api-key is not where the key goes', async () => {
+    const credentials = { authorization: [], hasOtherKeyHeader: true }
+    await expect(authenticate(credentials, { apiKeys, now: () => NOW_MS }, signal)).rejects.toMatchObject({
+      reason: 'missing_authorization',
+      detail: expect.stringContaining('came in the wrong header'),
+    })
+  })
+
+  const MALFORMED = 'malformed_authorization'
+  const INVALID = 'invalid_api_key'
+  it.each<[string, (token: string) => string[], string, string]>([
+    ['the token without a scheme', (token) => [token], MALFORMED, 'The word Bearer is missing'],
+    ['the quoted token without a scheme', (token) => [`"${token}"`], MALFORMED, 'The word Bearer is missing'],
+    ['a scheme that runs into the token', (token) => [`Bearer${token}`], MALFORMED, 'The word Bearer is missing'],
+    ['another scheme', (token) => [`Basic ${token}`], MALFORMED, 'The scheme Basic is not supported'],
+    ['a secret with a space in it', () => ['hunter2 hunter3'], MALFORMED, 'The scheme of the Authorization header'],
+    ['a scheme alone', () => ['Bearer '], MALFORMED, 'no API key after the word Bearer'],
+    ['a scheme alone, in capitals', () => ['BEARER'], MALFORMED, 'no API key after the word Bearer'],
+    ['a word that ends in Bearer', () => ['OldBearer'], MALFORMED, 'The word Bearer is missing'],
+    ['a token and more', (token) => [`${token} and more`], MALFORMED, 'The word Bearer is missing'],
+    ['a quoted token and more', (token) => [`'${token} and more'`], MALFORMED, 'The word Bearer is missing'],
+    ['words before Bearer', (token) => [`Some bearer ${token}`], MALFORMED, 'of the Authorization header'],
+    ['words around a token', (token) => [`the "${token}" key`], MALFORMED, 'of the Authorization header'],
+    ['two tokens', (token) => [`Bearer ${token} ${token}`], MALFORMED, 'more than the API key after'],
+    ['two headers', (token) => [`Bearer ${token}`, `Bearer ${token}`], MALFORMED, 'more than one Authorization'],
+    ['a quoted token', (token) => [`Bearer "${token}"`], INVALID, 'in quotes or brackets'],
+    ['a token in brackets', (token) => [`Bearer <${token}>`], INVALID, 'in quotes or brackets'],
+    ['a variable that is not set', () => ['Bearer undefined'], INVALID, 'a placeholder'],
+    ['a variable that is not replaced', () => ['Bearer $API_KEY'], INVALID, 'a placeholder'],
+    ['the key of another product', () => ['Bearer sk-proj-abc'], INVALID, 'not an API key of this service'],
+    [
+      'a mistyped token',
+      (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`],
+      INVALID,
+      'mistyped',
+    ],
+    ['a token that is cut off', (token) => [`Bearer ${token.slice(0, 20)}`], INVALID, 'incomplete'],
+  ])('refuses %s without asking the store, and names the fault', async (_, headers, reason, detail) => {
+    const token = apiKeys.add()
+    const refusal = await authenticateWith(...headers(token)).catch((error) => error)
+    expect(refusal).toMatchObject({ status: 401, reason, detail: expect.stringContaining(detail) })
+    expect(refusal.detail).not.toMatch(/hunter|cfp_.+[0-9]/)
+    expect(apiKeys.find).not.toHaveBeenCalled()
+  })
+
+  it.each<[string, Partial<ApiKey> | undefined]>([
+    ['an unknown key', undefined],
+    ['a disabled key', { isEnabled: false }],
+    ['a key that expires at this very moment', { expiresAtMs: NOW_MS }],
+    ['a key that expired long ago', { expiresAtMs: 1 }],
+  ])('refuses %s, all in the same words', async (_, key) => {
+    const token = key === undefined ? newToken() : apiKeys.add(key)
+    await expect(authenticateWith(`Bearer ${token}`)).rejects.toMatchObject({
+      reason: 'invalid_api_key',
+      status: 401,
+      detail: 'The API key is unknown, disabled or expired.',
+      metadata: {},
+    })
+  })
+
+  it('accepts a key a millisecond before it expires', async () => {
+    const token = apiKeys.add({ expiresAtMs: NOW_MS + 1 })
+    expect(await authenticateWith(`Bearer ${token}`)).toMatchObject({ keyId: 'key_1' })
+  })
+})
+
+describe('requirePermission', () => {
+  const caller: Caller = {
+    keyId: 'k',
+    workspaceId: 'w' as WorkspaceId,
+    kind: 'standard',
+    permissions: [],
+    userId: undefined,
+  }
+
+  it('lets a management key and a key with the permission pass', () => {
+    requirePermission({ ...caller, kind: 'management' }, 'files:promote')
+    requirePermission({ ...caller, permissions: ['x', 'files:promote'] }, 'files:promote')
+  })
+
+  it.each([[[]], [['files']], [['files:*']], [['files:promote:not']], [['*']]])(
+    'refuses a standard key with %j',
+    (permissions) => {
+      expect(() => requirePermission({ ...caller, permissions }, 'files:promote')).toThrow(
+        expect.objectContaining({ reason: 'permission_denied', status: 403 }),
+      )
+    },
+  )
+})

@@ -1,0 +1,144 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { describe, expect, it } from 'vitest'
+import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
+import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
+import { readDocumentRow } from '../../../lib/aws/dynamodb/document-row.ts'
+import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
+import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
+import { readItem } from '../../../lib/aws/dynamodb/stored-item.ts'
+import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
+import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+
+const { signal } = new AbortController()
+const workspaceId = 'ws_1' as WorkspaceId
+
+it('workspaces are spread over all shards of the index of checks', () => {
+  const shards = new Set(Array.from({ length: 500 }, (_, index) => checkShardOf(`ws_${index}` as WorkspaceId)))
+  expect([...shards].toSorted()).toEqual(CHECK_SHARDS.map(String).toSorted())
+})
+
+describe('a page of documents', () => {
+  it('asks for what is still missing, and one more', async () => {
+    const item = marshall({ document_id: 'file_1', filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026' })
+    const LastEvaluatedKey = { document_id: { S: 'file_1' } }
+    const pages = [{ Items: [item, item], LastEvaluatedKey }, { Items: [item], LastEvaluatedKey }, { Items: [item] }]
+    const { client, sent } = clientOf({ QueryCommand: () => pages.shift() })
+    const listing = createDocumentListing({ client, tableName: 'documents' })
+    const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
+    expect(sent.map(({ input }) => input.Limit)).toEqual([5, 3, 2])
+    expect([page.items.length, page.hasMore]).toEqual([4, false])
+  })
+
+  it('has no rows of unknown kinds among those asked for by id', async () => {
+    const Responses = { documents: [marshall({ document_id: 'file_1' })] }
+    const { client } = clientOf({ BatchGetItemCommand: () => ({ Responses }) })
+    const listing = createDocumentListing({ client, tableName: 'documents' })
+    expect(await listing.findAll(workspaceId, [documentIdOfAttempt(newAttemptId())], signal)).toEqual([])
+  })
+})
+
+it('documents by their ids are 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
+  const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
+  // DynamoDB may answer without any responses.
+  const { client, sent } = clientOf({ BatchGetItemCommand: () => ({ UnprocessedKeys: { documents: { Keys } } }) })
+  const finding = createDocumentListing({ client, tableName: 'documents' }).findAll(
+    workspaceId,
+    ['file_1' as never],
+    signal,
+  )
+  const cause = { message: 'keys left unprocessed' }
+  await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
+  expect(sent).toHaveLength(4)
+})
+
+describe('a tombstone', () => {
+  const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone' }
+  const retired = { ...tombstone, attempt_id: 'a', size_bytes: 7, counted_from: 3 }
+  const counted = { attemptId: 'a', sizeBytes: 7, countedFrom: 3 }
+
+  it.each<[string, object, object]>([
+    ['that is a fence holds nothing', { ...tombstone, expires_at: 1 }, { counted: undefined }],
+    ['whose deletion is not finished tells what it holds', retired, { counted, isUnfinished: true }],
+    [
+      'whose deletion is finished tells until when it was held',
+      { ...retired, released_by: 'r', marked_in: 9, expires_at: 1 },
+      { counted: { ...counted, releasedBy: 'r', markedIn: 9 } },
+    ],
+  ])('%s', (_, item, row) => {
+    expect(readDocumentRow(marshall(item))).toEqual({ documentId: 'file_1', ...row })
+  })
+})
+
+describe('a fence', () => {
+  it('is one write where nothing is in its way', async () => {
+    const { client, names } = clientOf({ UpdateItemCommand: () => ({}) })
+    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+    expect(await records.fence(newAttempt(), signal)).toBe('fenced')
+    expect(names()).toEqual(['UpdateItemCommand'])
+  })
+})
+
+describe('a row of an unknown kind', () => {
+  it('is no document', async () => {
+    const { client } = clientOf({ GetItemCommand: () => ({ Item: marshall({ document_id: 'file_1' }) }) })
+    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+    expect(await records.find(workspaceId, documentIdOfAttempt(newAttemptId()), signal)).toBeUndefined()
+  })
+})
+
+describe('an item that cannot be read', () => {
+  it('is named by its key', () => {
+    const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
+    expect(() => readDocumentRow(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
+    expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow(
+      'the item of a ?, c ? cannot',
+    )
+  })
+})
+
+describe('a ledger that is gone right after it was made', () => {
+  it('is crowded to a taking, which tries again', async () => {
+    const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
+    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+    expect(await ledger.take(newAttempt(), signal)).toEqual({ outcome: 'crowded' })
+    expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
+  })
+})
+
+describe('a release that finds the ledger full of others', () => {
+  it('is told at once, and makes no item', async () => {
+    const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, takings: {}, releases: {} }
+    const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
+    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+    expect(await ledger.mark(newRelease(newAttempt(), 'deletion'), signal)).toBe('crowded')
+    expect(names()).toEqual(['UpdateItemCommand'])
+  })
+})
+
+describe('the rate limit', () => {
+  it.each([
+    ['quiet', 'when its last request is just long enough ago', 1000, ':first_tat'],
+    ['busy', 'when it is not', 1001, ':interval'],
+  ])('takes a key for %s %s', async (_, __, tatMs, value) => {
+    const answers = [conditionFailed(marshall({ tat_ms: tatMs })), { Attributes: marshall({ tat_ms: 2000 }) }]
+    const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
+    const policy = { requestsPerMinute: 60, burst: 5 }
+    await createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
+    // A key without a row is quiet.
+    expect(sent[0]?.input.UpdateExpression).toContain(':first_tat')
+    expect(sent[1]?.input.UpdateExpression).toContain(value)
+  })
+
+  it('is 503 when its state changes under each of four tries', async () => {
+    const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
+    const policy = { requestsPerMinute: 60, burst: 5 }
+    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
+    await expect(rateLimiter.take('k', signal)).rejects.toMatchObject({
+      reason: 'service_unavailable',
+      cause: { message: 'rate limit state changed under every try' },
+    })
+    expect(sent.length).toBe(4)
+  })
+})

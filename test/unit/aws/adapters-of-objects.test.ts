@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { isArchived } from '../../../lib/aws/s3/container-file.ts'
+import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
+import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
+import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
+import { clientOf, refused } from '../../support/stores/client-of.ts'
+
+const { signal } = new AbortController()
+const MIB = 1024 ** 2
+const HEAD = { ContentLength: 1, ETag: '"e"' }
+
+function copyOf(sizeBytes: number, objectKey = 's') {
+  const source = { objectKey, etag: '"e"', sizeBytes, isArchived: false, modifiedAt: new Date(0) } as never
+  return { source, targetKey: 'd', mimeType: 'text/plain' }
+}
+
+function storeOn(answers: Parameters<typeof clientOf>[0]) {
+  const { client, sent, names } = clientOf(answers)
+  const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
+  const settings = { ...buckets, client, multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
+  return { store: createObjectStore(settings), documents: createDocumentObjects(settings), sent, names }
+}
+
+const listed = async <Item>(items: AsyncIterable<Item>) => {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe('an object is archived', () => {
+  it.each([
+    [false, {}],
+    [false, { StorageClass: 'STANDARD_IA' }],
+    [true, { StorageClass: 'GLACIER' }],
+    [true, { StorageClass: 'DEEP_ARCHIVE' }],
+    [true, { StorageClass: 'INTELLIGENT_TIERING', ArchiveStatus: 'ARCHIVE_ACCESS' }],
+    [true, { StorageClass: 'GLACIER', Restore: 'ongoing-request="true"' }],
+    [false, { StorageClass: 'GLACIER', Restore: 'ongoing-request="false", expiry-date="…"' }],
+  ])('%s: %j', (expected, head) => {
+    expect(isArchived(head as never)).toBe(expected)
+  })
+
+  it.each([
+    [{ isArchived: false }, () => HEAD],
+    [{ isArchived: true }, () => ({ ...HEAD, StorageClass: 'GLACIER' })],
+    [undefined, () => refused(404, 'NotFound')],
+  ])('and a document’s object is %j', async (expected, head) => {
+    const { documents, sent } = storeOn({ HeadObjectCommand: head })
+    expect(await documents.findDocumentObject('d', signal)).toEqual(expected)
+    expect(sent[0]?.input).toEqual({ Bucket: 'documents', Key: 'd' })
+  })
+})
+
+describe('what S3 answers without what it should say', () => {
+  it.each([{ ContentLength: 1 }, { ETag: '"e"' }])('is no container file: %j', async (head) => {
+    const { store } = storeOn({ HeadObjectCommand: () => head })
+    await expect(store.findContainerFile('s', signal)).rejects.toThrow('without a length or an ETag')
+  })
+
+  it('is no unfinished upload', async () => {
+    const Uploads = [{ Key: 'd' }, { UploadId: 'u' }, { Key: 'd', UploadId: 'u', Initiated: new Date(5) }]
+    const { store } = storeOn({ ListMultipartUploadsCommand: () => ({ Uploads }) })
+    expect(await listed(store.listUploads('d', signal))).toEqual([{ objectKey: 'd', uploadId: 'u', startedAtMs: 5 }])
+  })
+
+  it.each([
+    ['nothing of a copy', 1, 'answered a copy with 200 but without an ETag', {}],
+    ['a copy without its ETag', 1, 'answered a copy with 200 but without an ETag', { CopyObjectResult: {} }],
+    ['an upload without its name', 11 * MIB, 'began an upload but did not name it', {}],
+  ])('is 503 for %s, and the log says why', async (_, sizeBytes, message, answer) => {
+    const { store } = storeOn({ CopyObjectCommand: () => answer, CreateMultipartUploadCommand: () => answer })
+    const copying = store.copy(copyOf(sizeBytes), signal)
+    const cause = { message: `S3 ${message}` }
+    await expect(copying).rejects.toMatchObject({ reason: 'service_unavailable', cause })
+  })
+})
+
+describe('a container file', () => {
+  it('that may not be read fails with the refusal, not with that of the offer to pay', async () => {
+    const refusals = [refused(403, 'First'), refused(403, 'Second')]
+    const ListObjectsV2Command = () => ({ Contents: [{ Key: 's' }] })
+    const { store } = storeOn({ HeadObjectCommand: () => refusals.shift(), ListObjectsV2Command })
+    await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'First' })
+    expect(refusals).toEqual([])
+  })
+
+  it('is named in upper-case percent encoding', async () => {
+    const { store, sent } = storeOn({ CopyObjectCommand: () => ({ CopyObjectResult: { ETag: '"e"' } }) })
+    await store.copy(copyOf(1, 's/a*b'), signal)
+    expect(sent[0]?.input.CopySource).toBe('sandboxes/s/a%2Ab')
+  })
+
+  it.each([
+    ['InvalidObjectState', 'container_file_archived'],
+    ['ObjectNotInActiveTierError', 'container_file_archived'],
+    ['NoSuchKey', 'container_file_changed'],
+    ['NoSuchUpload', 'promotion_timed_out'],
+  ])('whose copy is answered with %s meanwhile is refused as %s', async (name, reason) => {
+    const { store } = storeOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
+    await expect(store.copy(copyOf(1), signal)).rejects.toMatchObject({ reason, cause: { name } })
+  })
+})
+
+describe('a copy in parts', () => {
+  const answers = {
+    CreateMultipartUploadCommand: () => ({ UploadId: 'u' }),
+    UploadPartCopyCommand: () => ({ CopyPartResult: { ETag: '"p"' } }),
+    CompleteMultipartUploadCommand: () => ({ ETag: '"e-2"' }),
+    HeadObjectCommand: () => HEAD,
+  }
+
+  it('gives equal parts equal time', async () => {
+    const { store, sent } = storeOn(answers)
+    await store.copy(copyOf(11 * MIB), signal)
+    const parts = sent.filter(({ name }) => name === 'UploadPartCopyCommand')
+    const limits = parts.map(({ options }) => (options as { requestTimeout: number }).requestTimeout)
+    expect(limits).toEqual([limits[0], limits[0]])
+  })
+
+  it.each(['CreateMultipartUpload', 'UploadPartCopy', 'CompleteMultipartUpload'])(
+    'says that %s was refused, and looks for no object',
+    async (call) => {
+      const { store, names } = storeOn({ ...answers, [`${call}Command`]: () => refused(403) })
+      await expect(store.copy(copyOf(11 * MIB), signal)).rejects.toMatchObject({ name: 'AccessDeniedException', call })
+      // The only lookup is that of the source, beside the completion.
+      const lookups = names().filter((name) => name === 'HeadObjectCommand')
+      expect(lookups.length).toBe(call === 'CompleteMultipartUpload' ? 1 : 0)
+    },
+  )
+})
+
+describe('a listing', () => {
+  it.each([
+    ['url', 'a b%'],
+    [undefined, 'a+b%25'],
+  ])('decodes keys only when S3 has encoded them: %s', async (EncodingType, objectKey) => {
+    const { client } = clientOf({ ListObjectsV2Command: () => ({ EncodingType, Contents: [{ Key: 'a+b%25' }] }) })
+    const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
+    const all = await listed(files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, firstPage: 5 }, signal))
+    expect(all.flatMap(({ files }) => files).map((file) => file.objectKey)).toEqual([objectKey])
+  })
+})
+
+describe('discarding an object', () => {
+  const ListMultipartUploadsCommand = () => ({ Uploads: [{ Key: 'd', UploadId: 'u' }] })
+
+  it('takes an upload that is gone for aborted', async () => {
+    const { store, names } = storeOn({
+      ListMultipartUploadsCommand,
+      AbortMultipartUploadCommand: () => refused(404, 'NoSuchUpload'),
+      DeleteObjectCommand: () => ({}),
+    })
+    await store.discard('d', signal)
+    expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
+  })
+
+  it('leaves uploads alone whose keys only begin like its own', async () => {
+    const Uploads = ['d', 'd2'].map((Key) => ({ Key, UploadId: `of ${Key}` }))
+    const { store, sent } = storeOn({
+      ListMultipartUploadsCommand: () => ({ Uploads }),
+      AbortMultipartUploadCommand: () => ({}),
+      DeleteObjectCommand: () => ({}),
+    })
+    await store.discard('d', signal)
+    const aborted = sent.filter(({ name }) => name === 'AbortMultipartUploadCommand')
+    expect(aborted.map(({ input }) => input.UploadId)).toEqual(['of d'])
+  })
+
+  it('goes no further when an upload is not aborted: it could be completed later', async () => {
+    const { store, names } = storeOn({ ListMultipartUploadsCommand, DeleteObjectCommand: () => ({}) })
+    await expect(store.discard('d', signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })
+    expect(names()).not.toContain('DeleteObjectCommand')
+  })
+})
+
+it('each call brings its own time limit, and the signal of its request', async () => {
+  const { store, sent } = storeOn({
+    HeadObjectCommand: () => HEAD,
+    DeleteObjectCommand: () => ({}),
+    ListMultipartUploadsCommand: () => ({}),
+  })
+  await store.findContainerFile('s', signal)
+  await store.discard('d', signal)
+  expect(sent.map(({ options }) => options)).toEqual(sent.map(() => ({ abortSignal: signal, requestTimeout: 3000 })))
+})

@@ -1,0 +1,32 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
+import type { NodeHttpHandler } from '@smithy/node-http-handler'
+import { expect, it } from 'vitest'
+import { createDynamoDbClient, createS3Client, UNREAD_LOG } from '../../../lib/aws/clients.ts'
+import { MAX_PARALLEL_PARTS } from '../../../lib/aws/s3/copy-plan.ts'
+
+it.each([
+  [createDynamoDbClient, DynamoDBClient],
+  [createS3Client, S3Client],
+])('%o makes no copies for a log nobody reads', (createClient, PlainClient) => {
+  const client = createClient({ region: 'us-east-1' })
+  expect(client.middlewareStack.remove(UNREAD_LOG)).toBe(false)
+  // The name is the SDK's own: a newer one may choose another.
+  expect(new PlainClient({ region: 'us-east-1' }).middlewareStack.remove(UNREAD_LOG)).toBe(true)
+})
+
+it.each([
+  [createDynamoDbClient, { requestTimeout: 3000, maxSockets: 256 }],
+  [createS3Client, { requestTimeout: undefined, maxSockets: MAX_PARALLEL_PARTS + 8 }],
+])('%o keeps as many connections as a busy process needs, and none waits for ever', async (createClient, own) => {
+  const { config } = createClient({ region: 'us-east-1' })
+  const handler = config.requestHandler as NodeHttpHandler
+  // It reads its settings with the first request.
+  await handler.handle({ protocol: 'http:', hostname: '127.0.0.1', port: 1, headers: {} } as never).catch(() => {})
+  const { httpAgent, httpsAgent, ...settings } = handler.httpHandlerConfigs()
+  expect(settings).toMatchObject({ connectionTimeout: 1000, throwOnRequestTimeout: true })
+  expect(settings.requestTimeout).toBe(own.requestTimeout)
+  for (const agent of [httpAgent, httpsAgent]) {
+    expect(agent).toMatchObject({ maxSockets: own.maxSockets, keepAlive: true })
+  }
+})

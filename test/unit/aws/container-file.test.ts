@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { resolveMimeType } from '../../../lib/containers/mime-type.ts'
+import { isSignedFor } from '../../support/signature.ts'
+import { type Answer, object, SECRET, s3Error, startScriptedS3, status } from '../../support/stores/scripted-s3.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
+
+skipWaits()
+
+let s3: Awaited<ReturnType<typeof startScriptedS3>>
+afterEach(() => s3.stop())
+
+const signal = AbortSignal.timeout(900_000)
+const BUSY = s3Error(503, 'SlowDown')
+/** As Node.js sends and receives the bytes of UTF-8. */
+const utf8 = (text: string) => Buffer.from(text).toString('latin1')
+
+describe('a file with headers that are not plain ASCII', () => {
+  it.each([
+    ['UTF-8', utf8('text/plain; name=отчёт'), utf8('gzip é'), utf8('język')],
+    ['Latin-1', 'text/plain; name=caf\xe9', 'caf\xe9', '\xe9'],
+  ])('is looked up without them and copied with a right signature: %s', async (_, type, encoding, language) => {
+    s3 = await startScriptedS3({
+      'HeadObject sandboxes': object({
+        'content-length': '5',
+        'content-type': type,
+        'content-encoding': encoding,
+        'content-language': language,
+      }),
+    })
+    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/report.csv', signal)
+    if (!source) throw new Error('not found')
+    expect(source).toMatchObject({ contentType: undefined, contentEncoding: undefined, contentLanguage: undefined })
+    const mimeType = await resolveMimeType(source.contentType, 'report.csv')
+    expect(mimeType).toBe('text/csv')
+    await s3.store.copy({ source, targetKey: 'd', mimeType }, signal)
+    const [copy] = s3.requests('CopyObject')
+    expect(copy && isSignedFor(copy, SECRET)).toBe(true)
+    expect(copy?.headers).not.toHaveProperty('content-language')
+  })
+
+  it('would be copied with a wrong signature: that is what the check is for', async () => {
+    s3 = await startScriptedS3({ 'HeadObject sandboxes': object({ 'content-length': '5' }) })
+    const source = await s3.store.findContainerFile('a.csv', signal)
+    if (!source) throw new Error('not found')
+    for (const mimeType of [utf8('text/plain; name=отчёт'), 'text/csv']) {
+      await s3.store.copy({ source, targetKey: 'd', mimeType }, signal)
+    }
+    expect(s3.requests('CopyObject').map((request) => isSignedFor(request, SECRET))).toEqual([false, true])
+  })
+})
+
+describe('a file that S3 lets nobody read', () => {
+  const find = async (script: Record<string, Answer | Answer[]>) => {
+    // A bucket of which nobody reads an object is not listed for them either.
+    s3 = await startScriptedS3({ ListObjectsV2: s3Error(403, 'AccessDenied'), ...script })
+    return s3.store.findContainerFile('a.csv', signal)
+  }
+
+  it('because only its writer has the key (SSE-C) is refused with a reason of its own', async () => {
+    const script = { 'HeadObject sandboxes': status(400), GetObject: s3Error(400, 'InvalidRequest') }
+    const cause = { $metadata: { httpStatusCode: 400 } }
+    await expect(find(script)).rejects.toMatchObject({ reason: 'container_file_encrypted', cause })
+  })
+
+  it.each([
+    ['expired credentials', s3Error(400, 'ExpiredToken')],
+    ['another region', s3Error(400, 'AuthorizationHeaderMalformed')],
+    ['nothing that a second look shows', ((_, response) => void response.writeHead(206).end('x')) satisfies Answer],
+  ])('is not taken for encrypted by its writer because of %s', async (_, answer) => {
+    await expect(find({ 'HeadObject sandboxes': status(400), GetObject: answer })).rejects.toMatchObject({
+      $metadata: { httpStatusCode: 400 },
+    })
+    expect(s3.requests('GetObject')[0]?.headers.range).toBe('bytes=0-0')
+  })
+
+  it.each([
+    ['there', object()],
+    ['not there', status(404)],
+  ])('because its bucket is Requester Pays is refused with a reason of its own: the file is %s', async (_, head) => {
+    const paid: Answer = (request, response) => {
+      const answer = request.headers['x-amz-request-payer'] === 'requester' ? head : status(403)
+      answer(request, response)
+    }
+    await expect(find({ 'HeadObject sandboxes': paid })).rejects.toMatchObject({
+      reason: 'container_file_requester_pays',
+      cause: { $metadata: { httpStatusCode: 403 } },
+    })
+  })
+
+  it('is still our fault when our role lacks the permission', async () => {
+    await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
+      call: 'HeadObject',
+      $metadata: { httpStatusCode: 403 },
+    })
+    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', 'HeadObject sandboxes'])
+  })
+
+  it.each([
+    [400, 'GetObject', { 'HeadObject sandboxes': status(400), GetObject: BUSY }],
+    [403, 'HeadObject sandboxes', { 'HeadObject sandboxes': [status(403), BUSY] }],
+    // Asked once more, as one who pays, HeadObject would be refused again: only the listing makes this a 503.
+    [403, 'ListObjectsV2', { 'HeadObject sandboxes': status(403), ListObjectsV2: BUSY }],
+  ])('is 503 while the second look at a %d fails: %s', async (_, second, script) => {
+    await expect(find(script)).rejects.toMatchObject({ reason: 'service_unavailable' })
+    expect(s3.calls().at(-1)).toBe(second)
+  })
+})

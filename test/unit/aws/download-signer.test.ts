@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createS3Client } from '../../../lib/aws/clients.ts'
+import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
+
+it.each([
+  ['signDocument', 'documents'],
+  ['signContainerFile', 'sandboxes'],
+] as const)(
+  '%s makes a URL of one object in its bucket, for a while, with the headers of the answer',
+  async (sign, bucket) => {
+    const credentials = { accessKeyId: 'a', secretAccessKey: 's' }
+    const client = createS3Client({
+      region: 'us-east-1',
+      credentials,
+      endpoint: 'https://s3.test',
+      forcePathStyle: true,
+    })
+    const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
+    const signer = createDownloadSigner({ client, ...buckets, lifetimeSeconds: 77 })
+    const download = { objectKey: 'a/b', contentType: 'text/csv', contentDisposition: 'attachment' }
+    const url = new URL(await signer[sign](download))
+    expect(url.pathname).toBe(`/${bucket}/a/b`)
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      'X-Amz-Expires': '77',
+      'response-content-type': 'text/csv',
+      'response-content-disposition': 'attachment',
+      'response-cache-control': 'private, no-store',
+    })
+    expect(signer.lifetimeSeconds).toBe(77)
+  },
+)

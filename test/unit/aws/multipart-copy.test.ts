@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { expect, it } from 'vitest'
+import { copyObject } from '../../../lib/aws/s3/object-copy.ts'
+
+const MIB = 1024 ** 2
+const SIZE_BYTES = 5 * 1024 * MIB
+const PARTS = 40
+const REQUEST = {
+  source: {
+    objectKey: 'a.bin',
+    sizeBytes: SIZE_BYTES,
+    etag: '"source"',
+    contentType: undefined,
+    contentEncoding: undefined,
+    contentLanguage: undefined,
+    isArchived: false,
+    modifiedAt: new Date(0),
+  },
+  targetKey: 'd',
+  mimeType: 'text/plain',
+}
+
+const refusal = (name: string, httpStatusCode: number) =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode } })
+
+/** An S3 that copies parts as the test says, and keeps count of them. */
+function startS3(copyPart: (number: number, signal: AbortSignal, underWay: number) => Promise<unknown>) {
+  const seen = { underWay: 0, most: 0, sent: 0, parts: [] as { PartNumber: number; ETag: string }[] }
+  const answers: Record<string, object> = {
+    CreateMultipartUploadCommand: { UploadId: 'upload' },
+    CompleteMultipartUploadCommand: { ETag: '"whole"' },
+    HeadObjectCommand: { ETag: REQUEST.source.etag },
+  }
+  async function send(command: { input: object }, options: object) {
+    const { input } = command
+    const { name } = command.constructor
+    if (name !== 'UploadPartCopyCommand') {
+      if ('MultipartUpload' in input) Object.assign(seen, { parts: (input.MultipartUpload as { Parts: [] }).Parts })
+      return answers[name]
+    }
+    const { PartNumber } = input as { PartNumber: number }
+    seen.sent++
+    seen.most = Math.max(seen.most, ++seen.underWay)
+    try {
+      await copyPart(PartNumber, (options as { abortSignal: AbortSignal }).abortSignal, seen.underWay)
+      return { CopyPartResult: { ETag: `"${PartNumber}"` } }
+    } finally {
+      seen.underWay--
+    }
+  }
+  const settings = {
+    client: { send } as unknown as S3Client,
+    sandboxBucket: 's',
+    documentsBucket: 'd',
+    multipartThresholdBytes: 64 * MIB,
+    minPartBytes: 32 * MIB,
+  }
+  return { seen, copy: (signal = AbortSignal.timeout(60_000)) => copyObject(REQUEST, settings, signal) }
+}
+
+it('copies all parts at once, and completes the upload with them in their order', async () => {
+  const { seen, copy } = startS3((number) => sleep(number % 5))
+  await copy()
+  expect(seen).toMatchObject({ most: PARTS, sent: PARTS })
+  expect(seen.parts).toEqual(
+    Array.from({ length: PARTS }, (_, index) => ({ PartNumber: index + 1, ETag: `"${index + 1}"` })),
+  )
+})
+
+it('comes to its end while S3 takes only 8 parts at once, each for a while', async () => {
+  const { seen, copy } = startS3(async (_number, _signal, underWay) => {
+    if (underWay > 8) throw refusal('SlowDown', 503)
+    await sleep(100)
+  })
+  await copy()
+  expect(seen.parts).toHaveLength(PARTS)
+  expect(seen.sent).toBeGreaterThan(PARTS)
+}, 20_000)
+
+it('throws the first failure, when the parts under way have been aborted and have ended', async () => {
+  const { seen, copy } = startS3(async (number, signal) => {
+    if (number === 3) {
+      await sleep(5)
+      throw refusal('AccessDenied', 403)
+    }
+    // Each takes its time to end.
+    await sleep(60_000, undefined, { signal }).catch(() => sleep(20))
+    throw refusal('AbortError', 400)
+  })
+  await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' })
+  expect(seen).toMatchObject({ underWay: 0, sent: PARTS, parts: [] })
+})
+
+it('sends no refused part again once another has failed', async () => {
+  const { seen, copy } = startS3(async (number) => {
+    if (number > 1) throw refusal('SlowDown', 503)
+    await sleep(5)
+    throw refusal('AccessDenied', 403)
+  })
+  await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' })
+  const { sent } = seen
+  await sleep(100)
+  expect(seen).toMatchObject({ underWay: 0, sent })
+})
+
+it('says that the time is over when it is, after all parts have ended', async () => {
+  const { seen, copy } = startS3((_number, signal) => sleep(60_000, undefined, { signal }))
+  await expect(copy(AbortSignal.timeout(20))).rejects.toMatchObject({ reason: 'promotion_timed_out' })
+  expect(seen.underWay).toBe(0)
+})

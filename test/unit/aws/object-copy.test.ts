@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ContainerFile } from '../../../lib/ledger/ports/object-store.ts'
+import {
+  type Answer,
+  BROKEN,
+  DRIPS,
+  NO_HTTP,
+  object,
+  SIZE_BYTES,
+  SOURCE_ETAG,
+  s3Error,
+  startScriptedS3,
+  status,
+  xml,
+} from '../../support/stores/scripted-s3.ts'
+
+type Script = NonNullable<Parameters<typeof startScriptedS3>[0]>
+
+const LARGE: ContainerFile = {
+  objectKey: 'a.bin',
+  sizeBytes: SIZE_BYTES,
+  etag: SOURCE_ETAG,
+  contentType: 'text/plain',
+  contentEncoding: undefined,
+  contentLanguage: undefined,
+  isArchived: false,
+  modifiedAt: new Date(0),
+}
+const SMALL = { ...LARGE, sizeBytes: 5 }
+
+let s3: Awaited<ReturnType<typeof startScriptedS3>>
+afterEach(() => s3.stop())
+
+async function copy(source: ContainerFile, script: Script, signal = AbortSignal.timeout(900_000)) {
+  s3 = await startScriptedS3(script)
+  return s3.store.copy({ source, targetKey: 'd', mimeType: 'text/plain' }, signal)
+}
+const timesSent = (name: string) => s3.calls().filter((call) => call === name).length
+const unavailable = { reason: 'service_unavailable', isUnanswered: true }
+const small = object({ 'content-length': '5' })
+
+describe('a copy whose answer is lost', () => {
+  const lost: [string, Answer][] = [
+    ['breaks', BROKEN],
+    ['brings no HTTP (HPE_…)', NO_HTTP],
+  ]
+
+  it.each(lost)('is sent once and is in doubt: the connection %s, no object is there', async (_, answer) => {
+    await expect(copy(SMALL, { CopyObject: answer })).rejects.toMatchObject(unavailable)
+    expect(timesSent('CopyObject')).toBe(1)
+  })
+
+  it.each(lost)('has succeeded when the object is there: the connection %s', async (_, answer) => {
+    await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    expect(timesSent('CopyObject')).toBe(1)
+  })
+
+  it('has not succeeded when what is there has another size', async () => {
+    const script = { CopyObject: BROKEN, 'HeadObject documents': object({ 'content-length': '4' }) }
+    await expect(copy(SMALL, script)).rejects.toMatchObject(unavailable)
+  })
+
+  it('is in doubt when nobody can look', async () => {
+    const script = { CopyObject: BROKEN, 'HeadObject documents': status(403) }
+    await expect(copy(SMALL, script)).rejects.toMatchObject(unavailable)
+  })
+
+  it.each(lost)('is in doubt when an upload was begun: the connection %s', async (_, answer) => {
+    await expect(copy(LARGE, { CreateMultipartUpload: answer })).rejects.toMatchObject(unavailable)
+    expect(timesSent('CreateMultipartUpload')).toBe(1)
+  })
+
+  it('is sent again where it was a part', async () => {
+    const part = xml('<CopyPartResult><ETag>"part"</ETag></CopyPartResult>')
+    await copy(LARGE, { UploadPartCopy: [BROKEN, part] })
+    expect(timesSent('UploadPartCopy')).toBe(3)
+  })
+
+  it('begins no upload that S3 does not name', async () => {
+    await expect(copy(LARGE, { CreateMultipartUpload: xml('<InitiateMultipartUploadResult/>') })).rejects.toMatchObject(
+      { reason: 'service_unavailable' },
+    )
+    expect(timesSent('UploadPartCopy')).toBe(0)
+  })
+})
+
+describe('a completion of an upload', () => {
+  const complete = 'CompleteMultipartUpload'
+
+  it('that is still at work when the time is over is in doubt: S3 may take minutes', async () => {
+    const stop = new AbortController()
+    const drips: Answer = (request, response) => {
+      DRIPS(request, response)
+      setTimeout(() => stop.abort(), 40)
+    }
+    await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject({
+      reason: 'promotion_timed_out',
+      isUnanswered: true,
+    })
+    expect(timesSent(complete)).toBe(1)
+  })
+
+  it.each([
+    ['breaks', BROKEN],
+    ['brings no HTTP', NO_HTTP],
+  ])('is sent once: in doubt when the connection %s, a success when the object is there', async (_, answer) => {
+    await expect(copy(LARGE, { [complete]: answer })).rejects.toMatchObject(unavailable)
+    expect(timesSent(complete)).toBe(1)
+    s3.stop()
+    await copy(LARGE, { [complete]: answer, 'HeadObject documents': object() })
+    expect(timesSent(complete)).toBe(1)
+  })
+
+  const failed = s3Error(500, 'InternalError')
+  const gone = s3Error(404, 'NoSuchUpload')
+
+  it('that failed and was applied all the same is found done by the next one, whatever S3 answers to it', async () => {
+    await copy(LARGE, { [complete]: [failed, gone], 'HeadObject documents': object() })
+    s3.stop()
+    const again = xml('<CompleteMultipartUploadResult><ETag>"e-2"</ETag></CompleteMultipartUploadResult>')
+    await copy(LARGE, { [complete]: [failed, again], 'HeadObject documents': status(403) })
+    expect(timesSent(complete)).toBe(2)
+  })
+
+  it.each([
+    ['nothing is there', status(404)],
+    ['what is there has another size', object({ 'content-length': '4' })],
+  ])('whose upload is gone has failed when %s', async (_, head) => {
+    await expect(copy(LARGE, { [complete]: gone, 'HeadObject documents': head })).rejects.toMatchObject({
+      reason: 'promotion_timed_out',
+      isUnanswered: false,
+    })
+  })
+})
+
+describe('fixed: a copy that S3 answered with 5xx, and a later try with a refusal,', () => {
+  const failed = s3Error(500, 'InternalError')
+  it.each<[string, typeof SMALL, Answer, string]>([
+    ['CopyObject', SMALL, s3Error(412, 'PreconditionFailed'), 'container_file_changed'],
+    ['CopyObject', SMALL, s3Error(404, 'NoSuchKey'), 'container_file_changed'],
+    ['CopyObject', SMALL, s3Error(403, 'InvalidObjectState'), 'container_file_archived'],
+    ['CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'internal_error'],
+    ['CopyObject', SMALL, failed, 'service_unavailable'],
+    ['CompleteMultipartUpload', LARGE, s3Error(404, 'NoSuchUpload'), 'promotion_timed_out'],
+  ])('may still make its object: %s, %#', async (call, source, refused, reason) => {
+    const script = { [call]: [failed, refused, refused], 'HeadObject documents': status(404) }
+    await expect(copy(source, script)).rejects.toMatchObject({ reason, isUnanswered: true })
+    s3.stop()
+    if (refused === failed) return
+    const once = copy(source, { [call]: refused, 'HeadObject documents': status(404) })
+    await expect(once).rejects.not.toMatchObject({ isUnanswered: true })
+  })
+})
+
+describe('a copy on a server that does not heed x-amz-copy-source-if-match', () => {
+  const OTHER = '1'.repeat(32)
+  const copied = (headers: Record<string, string> = {}): Answer => {
+    return (_, response) => {
+      response.writeHead(200, headers).end(`<CopyObjectResult><ETag>"${OTHER}"</ETag></CopyObjectResult>`)
+    }
+  }
+  const changed = { reason: 'container_file_changed' }
+
+  it.each([
+    ['was overwritten', object({ etag: `"${OTHER}"` })],
+    ['is gone', status(404)],
+  ])('fails when other bytes were copied: the source %s', async (_, head) => {
+    await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(changed)
+  })
+
+  it.each([
+    ['S3 is in trouble', s3Error(503, 'SlowDown'), { reason: 'service_unavailable' }],
+    ['it may not be read any more', status(403), { $metadata: { httpStatusCode: 403 } }],
+  ])('says why the source cannot be looked at again: %s', async (_, head, why) => {
+    await expect(copy(SMALL, { CopyObject: copied(), 'HeadObject sandboxes': head })).rejects.toMatchObject(why)
+  })
+
+  it('succeeds when the source is what it was: the ETag is no MD5 there', async () => {
+    await copy(SMALL, { CopyObject: copied() })
+    expect(s3.calls()).toEqual(['CopyObject', 'HeadObject sandboxes'])
+  })
+
+  it.each([
+    ['S3 encrypts under a KMS key', SMALL, { 'x-amz-server-side-encryption': 'aws:kms' }],
+    ['the source was uploaded in parts', { ...SMALL, etag: '"0123-2"' }, {}],
+  ])('takes no other ETag for other bytes where %s, and asks for nothing more', async (_, source, headers) => {
+    await copy(source, { CopyObject: copied(headers) })
+    expect(s3.calls()).toEqual(['CopyObject'])
+  })
+
+  it('fails when the source changed between two parts', async () => {
+    const script = { 'HeadObject sandboxes': object({ etag: `"${OTHER}"` }) }
+    await expect(copy(LARGE, script)).rejects.toMatchObject(changed)
+  })
+
+  it('is in doubt when the source changed and the completion was never answered', async () => {
+    const script = { 'HeadObject sandboxes': object({ etag: `"${OTHER}"` }), CompleteMultipartUpload: BROKEN }
+    await expect(copy(LARGE, script)).rejects.toMatchObject(unavailable)
+  })
+})

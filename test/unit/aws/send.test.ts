@@ -1,0 +1,118 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { describe, expect, it } from 'vitest'
+import {
+  BROKEN,
+  CUT_OFF,
+  FAILED,
+  GOOD,
+  NO_HTTP,
+  refusal,
+  THROTTLED,
+  UNREADABLE,
+  unavailable,
+  useAnsweringStores,
+} from '../../support/stores/answering-stores.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
+
+const time = skipWaits()
+const { startStore } = useAnsweringStores()
+
+describe('send', () => {
+  it('names each call to listeners once, however many tries', async () => {
+    const told: unknown[] = []
+    const listen = (message: unknown) => void told.push(message)
+    subscribe('container-file-promotion:aws-call', listen)
+    const { call, calls } = await startStore(FAILED, GOOD)
+    await call().finally(() => unsubscribe('container-file-promotion:aws-call', listen))
+    expect(calls()).toBe(2)
+    expect(told).toEqual([{ name: 'ledger.read', command: expect.any(GetItemCommand) }])
+  })
+
+  it('names the call that failed in its error, for the log', async () => {
+    const { call } = await startStore(refusal('AccessDeniedException'))
+    await expect(call()).rejects.toMatchObject({ name: 'AccessDeniedException', call: 'ledger.read' })
+    const { call: callFailing } = await startStore(FAILED)
+    await expect(callFailing()).rejects.toMatchObject({ cause: { call: 'ledger.read' } })
+  })
+
+  it.each([
+    ['is throttled', THROTTLED],
+    ['fails inside', FAILED],
+  ])('sends again what %s, whether it opens something or not: it was answered', async (_, answer) => {
+    for (const startsCopy of [true, false]) {
+      const store = await startStore(answer, answer, GOOD)
+      await store.call({ startsCopy })
+      expect(store.calls()).toBe(3)
+    }
+  })
+
+  it.each([
+    ['breaks', BROKEN],
+    ['brings no HTTP (HPE_…)', NO_HTTP],
+    ['ends in the middle of an answer', CUT_OFF],
+    ['brings a success that nobody can read', UNREADABLE],
+  ])('when the connection %s, sends again what reads or closes, and never what opens', async (_, answer) => {
+    const [reading, opening] = [await startStore(answer, GOOD), await startStore(answer, GOOD)]
+    await reading.call()
+    expect(reading.calls()).toBe(2)
+    await expect(opening.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
+    expect(opening.calls()).toBe(1)
+  })
+
+  it('tells after three tries that the store is not there', async () => {
+    const store = await startStore(BROKEN)
+    await expect(store.call()).rejects.toMatchObject(unavailable(true))
+    expect(store.calls()).toBe(3)
+  })
+
+  it('is in doubt about a copy that was answered with 5xx, three times, and about nothing else', async () => {
+    const [copying, other] = [await startStore(FAILED), await startStore(FAILED)]
+    await expect(copying.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
+    await expect(other.call()).rejects.toMatchObject(unavailable(false))
+    expect([copying.calls(), other.calls()]).toEqual([3, 3])
+  })
+
+  it('stays in doubt about a copy when a later try is refused, and not when all were', async () => {
+    const refused = refusal('AccessDeniedException')
+    const [inDoubt, certain] = [await startStore(FAILED, refused), await startStore(THROTTLED, refused)]
+    await expect(inDoubt.call({ startsCopy: true })).rejects.toMatchObject({
+      reason: 'internal_error',
+      isUnanswered: true,
+    })
+    await expect(certain.call({ startsCopy: true })).rejects.toMatchObject({ name: 'AccessDeniedException' })
+  })
+
+  it('is in doubt when the second try was never answered', async () => {
+    const store = await startStore(FAILED, BROKEN)
+    await expect(store.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
+    expect(store.calls()).toBe(2)
+  })
+
+  it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
+    const store = await startStore(FAILED, FAILED, THROTTLED)
+    await expect(store.call({ patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
+    expect(store.calls()).toBe(time.pausesMs.length + 1)
+    const waitedMs = time.pausesMs.reduce((sum, ms) => sum + ms, 0)
+    // Another pause, of 400 ms at most, would have been longer than that.
+    expect([waitedMs > 1000, waitedMs < 1500]).toEqual([true, true])
+  })
+
+  it.each([
+    [undefined, [30, 60, 120, 240, 400, 400]],
+    [1000, [30, 60, 120, 240, 480, 960, 1000]],
+  ])('waits longer each time, up to %s ms, by chance from half of that', async (longestPauseMs, longest) => {
+    const store = await startStore(...longest.map(() => THROTTLED), GOOD)
+    await store.call({ patienceMs: 10_000, ...(longestPauseMs && { longestPauseMs }) })
+    expect(time.pausesMs.map((ms, index) => ms >= (longest[index] ?? 0) / 2 && ms <= (longest[index] ?? 0))).toEqual(
+      longest.map(() => true),
+    )
+    expect(new Set(time.pausesMs).size).toBe(longest.length)
+  })
+
+  it('counts no throttling against the tries that a failing store has', async () => {
+    const store = await startStore(THROTTLED, THROTTLED, THROTTLED, THROTTLED, FAILED, GOOD)
+    await store.call({ patienceMs: 5000 })
+    expect(store.calls()).toBe(6)
+  })
+})

@@ -1,0 +1,39 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
+import { useLocalService } from '../../../infra/cli/connect.ts'
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
+
+skipWaits()
+const { signal } = new AbortController()
+
+it('keys rotate says so when the old key was deleted meanwhile', async () => {
+  const grant = { workspaceId: 'ws_1' as WorkspaceId, kind: 'management', permissions: [], userId: undefined } as const
+  const old = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
+  const apiKeys = {
+    async *list() {
+      yield old
+    },
+    add: async () => {},
+    change: async () => false,
+  }
+  const output = { print: vi.fn(), done: vi.fn(), note: vi.fn() }
+  const session = { output, signal, stores: async () => ({ apiKeys }) } as never
+  await rotateKey(session, old.keyId, { grace: 1000 })
+  expect(output.done).toHaveBeenLastCalledWith(
+    `The old key ${old.keyId} was deleted meanwhile.`,
+    expect.objectContaining({ keyId: old.keyId, expiresAt: null }),
+  )
+})
+
+it.each(['', '{"environment": {'])('a local service whose file is half written does not run: %j', async (half) => {
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-half-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'demo.json'), half)
+  await expect(useLocalService(directory)).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
+})

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { attachmentNamed } from '../../../lib/documents/content-disposition.ts'
+import { anyText } from '../../support/api/any-text.ts'
+
+const named = (header: string) => {
+  const [, fallback, extended] =
+    /^attachment; filename="([^"\\]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(header) ?? []
+  return { fallback, name: decodeURIComponent(extended ?? '?') }
+}
+
+describe('attachmentNamed', () => {
+  it.each([
+    ['report.csv', 'report.csv', 'report.csv'],
+    ['a/b/report.csv', 'report.csv', 'report.csv'],
+    ['отчёт.txt', '_____.txt', 'отчёт.txt'],
+    ['結果.txt', '__.txt', '結果.txt'],
+    ['📄.txt', '_.txt', '📄.txt'],
+    ['say "hi".txt', 'say _hi_.txt', 'say "hi".txt'],
+    ['100%.txt', '100_.txt', '100%.txt'],
+    ["it's (1)*.txt", "it's (1)*.txt", "it's (1)*.txt"],
+    ['a;b=c, d.txt', 'a;b=c, d.txt', 'a;b=c, d.txt'],
+    ['back\\slash', 'back_slash', 'back\\slash'],
+  ])('names %s', (path, fallback, name) => {
+    expect(named(attachmentNamed(path))).toEqual({ fallback, name })
+  })
+
+  it.each([
+    ['turns the rest around', 'inv\u202efdp.exe', 'inv_fdp.exe'],
+    ['isolates', '\u2067a\u2069.txt', '_a_.txt'],
+    ['marks a direction', 'a\u061cb\u200e\u200f.txt', 'a_b__.txt'],
+    ['has no width', 'a\u200bb\ufeff.txt', 'a_b_.txt'],
+    ['breaks a line', 'a\u2028b.txt', 'a_b.txt'],
+    ['is a tag', 'a\u{e0041}.txt', 'a_.txt'],
+  ])('replaces what %s', (_, path, name) => {
+    expect(named(attachmentNamed(path)).name).toBe(name)
+  })
+
+  it('keeps the extension of a name that is too long, and whole characters', () => {
+    const { name } = named(attachmentNamed(`${'📄'.repeat(300)}.csv`))
+    expect(name).toMatch(/^(📄)+\.csv$/u)
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+    expect(Buffer.byteLength(name)).toBeGreaterThan(250)
+  })
+
+  it.each([
+    ['is as long as it may be', `${'x'.repeat(251)}.csv`, `${'x'.repeat(251)}.csv`],
+    ['is as long as it may be, not all of it UTF-16', `\ud800${'x'.repeat(252)}`, `\ufffd${'x'.repeat(252)}`],
+    ['is a byte too long', `${'x'.repeat(252)}.csv`, `${'x'.repeat(251)}.csv`],
+    ['has no extension', 'x'.repeat(300), 'x'.repeat(255)],
+    ['has a dot, and no extension at its end', `a.csv ${'x'.repeat(300)}`, `a.csv ${'x'.repeat(249)}`],
+    ['has an extension that is too long to be one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
+    ['is too long by its last character', `${'x'.repeat(254)}é`, 'x'.repeat(254)],
+  ])('keeps 255 bytes of a name that %s', (_, given, kept) => {
+    expect(named(attachmentNamed(given)).name).toBe(kept)
+  })
+
+  it('encodes in upper case, as RFC 3986 §2.1 wants it', () => {
+    expect(attachmentNamed('a*(b)')).toContain('%2A%28b%29')
+  })
+
+  it('is one header value of visible ASCII, whatever the path is', () => {
+    fc.assert(
+      fc.property(anyText({ maxLength: 400 }), (path) => {
+        const header = attachmentNamed(path)
+        expect(header).toMatch(/^[\x20-\x7e]+$/)
+        expect(named(header).fallback, header).toBeDefined()
+        // In a URL, its percent signs are encoded once more.
+        expect(encodeURIComponent(header).length).toBeLessThan(2000)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('lets no line break out of a path', () => {
+    expect(attachmentNamed('a\r\nx-evil: 1')).toBe(
+      `attachment; filename="a__x-evil: 1"; filename*=UTF-8''a%0D%0Ax-evil%3A%201`,
+    )
+  })
+})

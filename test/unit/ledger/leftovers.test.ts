@@ -1,0 +1,161 @@
+import { describe, expect, it, vi } from 'vitest'
+import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
+import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, ONE_DOCUMENT, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { newRelease } from '../../support/stores/ledger-values.ts'
+import { dueAt, resolve } from '../../support/unit/resolving.ts'
+
+const { signal } = new AbortController()
+/** Makes the next list of reservations consist of one that cannot be read. */
+const listsOnly = ({ reservations }: Ports, unreadable: UnreadableItemError) =>
+  vi.spyOn(reservations, 'list').mockImplementationOnce(async function* (_workspaceId, _signal, onUnreadable) {
+    onUnreadable?.(unreadable)
+    yield* []
+  })
+
+describe('resolveWorkspace, of several leftovers', () => {
+  it('counts and logs what each was and what became of it', async () => {
+    const ports = createPorts()
+    const taking = await ports.run(['take'])
+    const recorded = await ports.run(['take', 'reserve', 'unmark', 'copy', 'record'])
+    const marked = await ports.run(['take', 'reserve', 'copy', 'record'])
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 1, failed: 0 })
+    const resolved = ports.logged.filter(({ message }) => message === 'leftover resolved')
+    const told = resolved.map(({ what, attempt_id, resolution }) => [what, attempt_id, resolution])
+    const expected = [
+      ['taking', taking.attemptId, 'released'],
+      ['taking', marked.attemptId, 'settled'],
+      ['reservation', recorded.attemptId, 'settled'],
+      ['reservation', marked.attemptId, 'settled'],
+    ]
+    expect(told.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('removes a reservation whose release is over, although another release is under way', async () => {
+    const ports = createPorts()
+    const closed = await ports.run(['take', 'reserve', 'unmark'])
+    const undo = newRelease(closed, 'undo', { leaseExpiresAtMs: closed.leaseExpiresAtMs })
+    await ports.ledger.mark(undo, signal)
+    await ports.reservations.handOver(undo, signal)
+    await ports.ledger.release(undo, signal)
+    const other = await ports.run(['take', 'reserve', 'unmark'], ports.begin({ leaseExpiresAtMs: 2e12 }))
+    await ports.ledger.mark(newRelease(other, 'undo', { leaseExpiresAtMs: 2e12 }), signal)
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 1, released: 0 })
+    expect([...ports.reservations.items.values()].map(({ attemptId }) => attemptId)).toEqual([other.attemptId])
+  })
+
+  it('counts what failed as one of the most it resolves', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    await ports.run(['take', 'reserve', 'unmark'])
+    ports.pass()
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
+    const report = await resolve(ports, { maxResolutions: 1 })
+    expect(report).toMatchObject({ settled: 0, released: 0, failed: 1, isComplete: false })
+  })
+
+  it('logs why one was not resolved, and which reservation could not be read', async () => {
+    const ports = createPorts()
+    const { attemptId } = await ports.run(['take'])
+    ports.pass()
+    const [down, unreadable] = [new Error('down'), new UnreadableItemError('no attempt_id')]
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(down)
+    listsOnly(ports, unreadable)
+    await resolve(ports)
+    const common = { level: 'error', workspace_id: WORKSPACE }
+    const left = { ...common, message: 'leftover not resolved, left to a later run', what: 'taking', error: down }
+    expect(ports.logged).toContainEqual({ ...left, attempt_id: attemptId })
+    expect(ports.logged).toContainEqual({ ...common, message: 'unreadable reservation skipped', error: unreadable })
+  })
+})
+
+describe('resolveWorkspace, of nothing that is over', () => {
+  it('reads once, claims nothing, and sets no time where none was due', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    const read = vi.spyOn(ports.ledger, 'read')
+    const reschedule = vi.spyOn(ports.ledger, 'reschedule')
+    expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, isComplete: true })
+    expect([read.mock.calls.length, reschedule.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('looks again where an unreadable reservation is all there is', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    ports.pass()
+    listsOnly(ports, new UnreadableItemError('no attempt_id'))
+    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
+    expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
+  })
+
+  it('looks again soon after a failure, not only when what still runs is over', async () => {
+    const ports = createPorts()
+    await ports.run(['take'])
+    await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 10 * LEASE_MS }))
+    ports.pass()
+    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
+    expect(await resolve(ports)).toMatchObject({ failed: 1 })
+    expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
+  })
+})
+
+describe('what the resolver begins', () => {
+  it('has a lease until the run is over', async () => {
+    const ports = createPorts()
+    await ports.run(['take', 'reserve', 'unmark'])
+    ports.pass()
+    const mark = vi.spyOn(ports.ledger, 'mark')
+    const leaseUntilMs = ports.clock.nowMs + 45_000
+    expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ released: 1 })
+    expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
+  })
+})
+
+describe('fixed: the ledger, restored alone from a backup', () => {
+  it.each(['without', 'with'])(
+    'costs no document its object, whose promotion %s a key was under way then',
+    async (key) => {
+      const ports = createPorts()
+      const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
+      const documentId = documentIdOfKey(WORKSPACE, 'key')
+      const one = ports.begin(key === 'with' ? { documentId } : {})
+      await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
+      const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
+      await ports.run(steps.slice(steps.indexOf('reserve')), one)
+      Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
+      await ports.resolveAll()
+      expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
+      expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
+      expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
+    },
+  )
+})
+
+describe('resolveWorkspace, of a taking', () => {
+  it('of a live attempt with a key, which goes on beside it: the document keeps its object and its bytes', async () => {
+    const ports = createPorts()
+    const one = await ports.run(['claim', 'take', 'copy'])
+    ports.pass()
+    let isAlive = true
+    const goOn = async () => {
+      if (isAlive) await ports.run(['reserve', 'record', 'unmark', 'settle'], one)
+      isAlive = false
+    }
+    const [{ fence }, { note }] = [ports.documents, ports.reservations]
+    ports.deps.documents.fence = (...args) => goOn().then(() => fence(...args))
+    ports.deps.reservations.note = (...args) => goOn().then(() => note(...args))
+    await resolve(ports)
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it('of a dead attempt with a key: its claim stays until its late copy is noted', async () => {
+    const ports = createPorts()
+    await ports.run(['claim', 'take', 'copy'])
+    ports.pass()
+    ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
+    expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
+    expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
+  })
+})

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { FunctionError, type FunctionHost, startFunctionHost } from '../../../infra/local/gateway/function-host.ts'
+
+/** It reads its environment as the functions do: while it is loaded. */
+const SOURCE = `
+const { NAME } = process.env
+export async function handler(event, context) {
+  console.log('printed by', NAME)
+  if (event.throws) throw new Error('thrown')
+  if (event.hangs) await new Promise(() => {})
+  return { NAME, event, leftMs: context.getRemainingTimeInMillis(), functionName: context.functionName }
+}`
+
+let root: string
+let host: FunctionHost
+let printed = ''
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'promotion-host-'))
+  await mkdir(join(root, 'dist'))
+  for (const name of ['one', 'two']) await writeFile(join(root, `dist/${name}.mjs`), SOURCE)
+  const functions = ['one', 'two'].map((name) => ({
+    name: `deployed-${name}`,
+    handler: `dist/${name}.handler`,
+    timeoutMs: 2000,
+    environment: { NAME: name },
+    schedules: [],
+  }))
+  const log = (text: string) => {
+    printed += text
+  }
+  host = await startFunctionHost({ root, functions, environment: { NAME: 'any' }, log })
+})
+afterAll(async () => {
+  await host.stop()
+  await rm(root, { recursive: true, force: true })
+})
+
+describe('the host of the functions', () => {
+  it('invokes each with its own environment, its name and its time', async () => {
+    const answers = await Promise.all(['one', 'two'].map((name) => host.invoke(`deployed-${name}`, { name })))
+    expect(answers).toEqual(
+      ['one', 'two'].map((name) => ({
+        NAME: name,
+        event: { name },
+        leftMs: expect.closeTo(2000, -3),
+        functionName: `deployed-${name}`,
+      })),
+    )
+    await vi.waitFor(() => expect(printed).toContain('printed by two'))
+  })
+
+  it('tells what a function throws, and that its time is over', async () => {
+    const [thrown, overdue, unknown] = await Promise.allSettled([
+      host.invoke('deployed-one', { throws: true }),
+      host.invoke('deployed-one', { hangs: true }),
+      host.invoke('deployed-three', {}),
+    ])
+    const failed = (message: string) => ({ reason: expect.objectContaining({ message, name: 'FunctionError' }) })
+    expect(thrown).toMatchObject(failed('Error: thrown'))
+    expect(overdue).toMatchObject(failed('Error: Task timed out after 2 seconds'))
+    expect(unknown).toMatchObject(failed('There is no function deployed-three.'))
+  })
+
+  it('cuts off what is under way when it is restarted, and says that it is no answer of the function', async () => {
+    const cutOff = expect(host.invoke('deployed-one', { hangs: true })).rejects.not.toBeInstanceOf(FunctionError)
+    await host.restart()
+    await cutOff
+    expect(await host.invoke('deployed-one', {})).toMatchObject({ NAME: 'one' })
+  })
+})

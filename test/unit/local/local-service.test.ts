@@ -1,0 +1,152 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Route } from '../../../infra/deploy/service-definition.ts'
+import { matchRoute } from '../../../infra/local/gateway/routes.ts'
+import { printable } from '../../../infra/local/printable.ts'
+import { createServiceLog, describeResolverRun } from '../../../infra/local/service-log.ts'
+import { readStartOptions } from '../../../infra/local/start-options.ts'
+import { type DirectoryLock, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'promotion-local-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+describe('the lock of a data directory', () => {
+  it('is held by one at a time; the others are told by whom', async () => {
+    const place = join(directory, 'with space')
+    await mkdir(place, { mode: 0o755 })
+    const lock = (await lockDirectory(place)) as DirectoryLock
+    expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
+    expect(await lockDirectory(place)).toEqual({ pid: 0 })
+    await lock.announce({ pid: 7, base_url: 'http://x' })
+    expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
+    await writeFile(join(place, 'running.json'), '{"pid": 7,')
+    expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
+    await writeFile(join(place, 'demo.json'), '{}')
+    await lock.empty()
+    expect(await readdir(place)).toEqual(['lock'])
+    await lock.release()
+    const next = await lockDirectory(place)
+    expect(next).toHaveProperty('release')
+    await (next as DirectoryLock).release()
+  })
+})
+
+describe('matchRoute', () => {
+  const route = (method: string, resource: string): Route => ({
+    method,
+    resource,
+    functionName: `${method} ${resource}`,
+  })
+  const routes = [
+    route('POST', '/v1/a/{id}/b'),
+    route('GET', '/v1/a/{id}'),
+    route('DELETE', '/v1/a/{id}'),
+    route('GET', '/v1/a/fixed'),
+    route('GET', '/v1/a'),
+  ]
+
+  it.each([
+    ['POST', '/v1/a/x%2Fy/b', 'POST /v1/a/{id}/b', { id: 'x%2Fy' }],
+    ['GET', '/v1/a/fixed', 'GET /v1/a/fixed', {}],
+    ['GET', '/v1/a/other', 'GET /v1/a/{id}', { id: 'other' }],
+  ])('finds %s %s', (method, path, functionName, pathParameters) => {
+    expect(matchRoute(routes, method, path)).toMatchObject({
+      outcome: 'found',
+      route: { functionName },
+      pathParameters,
+    })
+  })
+
+  it.each([
+    ['PUT', '/v1/a/x', ['DELETE', 'GET']],
+    ['OPTIONS', '/v1/a/x/b', ['POST']],
+    // A fixed segment hides the parameter, whatever its methods.
+    ['DELETE', '/v1/a/fixed', ['GET']],
+  ])('knows the methods of the path of %s %s', (method, path, allowed) => {
+    expect(matchRoute(routes, method, path)).toEqual({ outcome: 'wrong_method', allowed })
+  })
+
+  it.each(['/v1/a/', '/v1//a', '/V1/a', '/a', '/v1/v1/a', '/v1/a//b', '', '*', '/v1/%61'])('knows no %j', (path) => {
+    expect(matchRoute(routes, 'GET', path)).toEqual({ outcome: 'unknown_path' })
+  })
+})
+
+describe('the log of the service', () => {
+  it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
+    const printed: string[] = []
+    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line), onDiskError() {} })
+    const looked = (settled: number) =>
+      `${JSON.stringify({ message: 'reservations looked through', settled, released: 1 - settled, failed: 0 })}\n`
+    log.fromFunctions('Starting Offline\n')
+    // A line may come in pieces.
+    log.fromFunctions(looked(1).slice(0, 20))
+    log.fromFunctions(looked(1).slice(20))
+    log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
+    log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
+    expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
+      'resolver: of promotions that were interrupted, 1 finished and 0 undone',
+      'POST  /v1/\\u{202e}x  200  12 ms',
+      'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
+    ])
+    expect(printed[0]).toMatch(/^\d\d:\d\d:\d\d {2}/)
+    await sleep(50)
+    const kept = await readFile(log.file, 'utf8')
+    expect(kept).toContain('Starting Offline\n')
+    expect(kept).toContain('"reservations looked through"')
+  })
+
+  it('says nothing of a resolver that did nothing', () => {
+    const line = { message: 'reservations looked through', workspaces: 3, settled: 0, released: 0, failed: 0 }
+    expect(describeResolverRun(JSON.stringify(line))).toBeUndefined()
+    expect(describeResolverRun(JSON.stringify({ ...line, failed: 2 }))).toContain('2 left to the next run')
+  })
+})
+
+describe('readStartOptions', () => {
+  const read = (args: string[], env = {}) => readStartOptions(args, { root: '/r', env })
+
+  it('has defaults, and PORT as an alternative to --port, which takes precedence', () => {
+    expect(read([])).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local', watch: false })
+    expect(read(['--fresh'], { PORT: '4000' })).toMatchObject({ port: 4000, fresh: true })
+    expect(read(['--port', '5000'], { PORT: '4000' })).toMatchObject({ port: 5000 })
+    expect(read(['--inspect'])).toMatchObject({ inspect: 9229 })
+  })
+
+  const impossible = 'must be a number from 1 to 65535'
+  it.each<[string, string[], Record<string, string>, string]>([
+    ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --fresh'],
+    ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --fresh'],
+    ['an impossible port', ['--port', 'http'], {}, impossible],
+    ...['0', '65536', 'http', ''].map(
+      (PORT) => [`PORT=${PORT}`, [], { PORT }, impossible] as [string, [], object, string],
+    ),
+    [
+      'what npm took for itself',
+      [],
+      { npm_config_fresh: 'true' },
+      'npm took --fresh for itself: write npm start -- --fresh',
+    ],
+  ])('refuses %s', (_, args, env, said) => {
+    expect(() => read(args, env)).toThrow(said)
+  })
+})
+
+describe('printable', () => {
+  it.each([
+    ['a\u001b[31mb', 'ab'],
+    ['a\u0007\rb', 'a\ufffd\ufffdb'],
+    ['invoice\u202efdp.exe', 'invoice\\u{202e}fdp.exe'],
+    ['a\u200bb\u2066c\u2069\ufeff\u00ad', 'a\\u{200b}b\\u{2066}c\\u{2069}\\u{feff}\\u{ad}'],
+    ['a\u{e0041}\u2028', 'a\\u{e0041}\\u{2028}'],
+    ['отчёты/結果 📄 é', 'отчёты/結果 📄 é'],
+    ['two\nlines', 'two\nlines'],
+  ])('shows %j as %j', (text, shown) => {
+    expect(printable(text)).toBe(shown)
+  })
+})

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../../lib/errors.ts'
+import { takeBytes } from '../../../lib/promotion/take-bytes.ts'
+import { createPorts, WORKSPACE } from '../../support/ports.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+function setUp() {
+  const world = { random: 0.999 }
+  const ports = createPorts({ maxTakings: 2, random: () => world.random })
+  const tries = vi.spyOn(ports.ledger, 'take')
+  const notes = vi.spyOn(ports.deps.admission, 'note')
+  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), ports.request(), ports.deps)
+  /** Makes the workspace look as if so many had been accepted and refused lately. */
+  const heat = (accepted: number, refused: number) => {
+    for (let i = 0; i < accepted + refused; i++) ports.deps.admission.note(WORKSPACE, i < accepted)
+    notes.mockClear()
+  }
+  return { world, ports, tries, notes, take, heat, patience: () => tries.mock.calls.map(([, , ms]) => ms) }
+}
+
+describe('takeBytes', () => {
+  it('takes them where there is room, with patience, and tells the usage', async () => {
+    const { take, notes, patience } = setUp()
+    expect(await take()).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 100 }, countedFrom: 1 })
+    expect(patience()).toEqual([6000])
+    expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
+  })
+
+  it('refuses what the quota has no room for, with its figures', async () => {
+    const { ports, take, notes } = setUp()
+    await ports.addDocument(ports.begin({ sizeBytes: 950 }))
+    expect(await take()).toMatchObject({
+      reason: 'storage_quota_exceeded',
+      metadata: { quota_bytes: 1000, used_bytes: 950, file_bytes: 100 },
+    })
+    // The ledger was not too busy to say so.
+    expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
+  })
+
+  it('refuses what a crowded ledger did not take: 429', async () => {
+    const { ports, take, notes } = setUp()
+    for (let i = 0; i < 2; i++) await ports.run(['take'])
+    expect(await take()).toMatchObject({ reason: 'too_many_promotions', status: 429 })
+    expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+    expect(ports.state()).toMatchObject({ used: 200, markers: 2 })
+  })
+
+  it('tries once while the workspace is hot', async () => {
+    const { take, heat, patience } = setUp()
+    heat(10, 90)
+    await take()
+    expect(patience()).toEqual([0])
+  })
+
+  it('refuses without asking the ledger when too many were refused lately: the more there were, the longer Retry-After', async () => {
+    const { world, take, tries, heat, notes } = setUp()
+    world.random = 0
+    const seconds: (number | undefined)[] = []
+    for (const refused of [1, 5, 1000]) {
+      heat(0, refused)
+      const error = await take()
+      expect(error).toMatchObject({ reason: 'too_many_promotions' })
+      seconds.push((error as ServiceError).retryAfterSeconds)
+      // A refusal is one of the load that is asked for.
+      expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+    }
+    expect(tries).not.toHaveBeenCalled()
+    expect(seconds[0]).toBeLessThan(seconds[1] ?? 0)
+    expect(seconds[1]).toBeLessThan(seconds[2] ?? 0)
+    expect(seconds[2]).toBe(10)
+  })
+
+  it('passes on that nobody knows whether they are taken', async () => {
+    const { take, tries, notes } = setUp()
+    const lost = new ServiceError('service_unavailable', { isUnanswered: true })
+    tries.mockRejectedValueOnce(lost)
+    await expect(take()).rejects.toBe(lost)
+    expect(notes).not.toHaveBeenCalled()
+  })
+})
