@@ -148,7 +148,9 @@ describe('promotion-admin', () => {
   it('is what npx runs in the checkout, and has a version', async () => {
     const { stdout } = await run(process.execPath, [bin, '--version'])
     expect(stdout).toBe(`${manifest.version}\n`)
-    const npx = await run('npx', ['--no', '--', 'promotion-admin', '--version'], { cwd: ROOT })
+    // npx keeps links to the commands of a checkout: this machine's may be of an older one.
+    const env = { ...process.env, npm_config_cache: join(directory, 'npm-cache') }
+    const npx = await run('npx', ['--no', '--', 'promotion-admin', '--version'], { cwd: ROOT, env })
     expect(npx.stdout).toBe(`${manifest.version}\n`)
   })
 
