@@ -16,6 +16,8 @@ const FAST = [
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
+/** Shallow in npm test, whole in npm run test:machine. */
+const WHOLE_IN_MACHINE = ['test/protocol/faults/fault-matrix.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const TEMPLATE = ['test/template/**/*.test.ts', 'test/machine/start.test.ts']
@@ -61,6 +63,7 @@ export default defineConfig({
           name: 'stores',
           include: STORES,
           exclude: FAST,
+          provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // The SDK is loaded once: that saves a quarter of their work. These leave nothing behind in a module, either.
@@ -84,8 +87,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts'],
+          include: ['test/machine/**/*.test.ts', ...WHOLE_IN_MACHINE],
           exclude: TEMPLATE,
+          provide: { depth: 'whole' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
         },

@@ -7,7 +7,7 @@ import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../../support/pr
 const SHORT_MS = 8000
 const HOUR_MS = 3_600_000
 
-const prepared = usePreparedProcesses(8)
+const prepared = usePreparedProcesses(16)
 
 describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
   const { success } = OPERATIONS[name]
@@ -26,7 +26,7 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       .map(([kind, fault]) => ({ broken, kind, fault })),
   )
 
-  it.each(faults)('bears $broken: $kind', ({ broken, fault }) =>
+  it.each(faults)('bears $broken: $kind', ({ broken, kind, fault }) =>
     prepared(async (ready) => {
       const { process, workspace } = ready
       let [isMet, isSpent] = [false, false]
@@ -36,8 +36,8 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
         isSpent = fault.kind !== 'hang' && fault.kind !== 'answer'
         return fault
       })
-      const hangs = fault.kind === 'hang' || fault.kind === 'late'
-      const calling = call(ready, name, hangs ? SHORT_MS : undefined).catch((error) => {
+      const isEndedByDeadline = ['hangs', 'arrives late', 'throttled'].includes(kind)
+      const calling = call(ready, name, isEndedByDeadline ? SHORT_MS : undefined).catch((error) => {
         if (!process.isDead()) throw error
       })
       const answer = await Promise.race([calling, process.died()])

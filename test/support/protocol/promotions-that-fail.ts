@@ -29,7 +29,7 @@ export async function healedState(service: TestProcess, workspace: TestWorkspace
 /** Promotions in processes of a test file, each with one kind of call that goes wrong. */
 export function usePromotionsThatFail() {
   // With the product's own time limits: they are what ends some of these rows.
-  const processes = useTestProcesses({ atOnce: 8, hasOwnTimeouts: true })
+  const processes = useTestProcesses({ atOnce: 16, hasOwnTimeouts: true })
   const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
     processes.one((service) => {
       service.restart()
