@@ -1,19 +1,17 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import type { S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
-import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
-import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/handlers.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
 import type { Log } from '../../../lib/logging.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
@@ -76,18 +74,15 @@ export async function prepareSdk({ keysTable }: Config, requestHandler: InProces
 
 /** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
+  // Nothing here reaches a bucket.
+  const stores = createWorkspaceStores({ config, dynamoDb: client, s3: {} as S3Client, now })
   return createPromoteContainerFileHandler({
+    ...config,
+    ...stores,
+    objects,
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
-    quota: createQuotaLedger({ ...config, client, tableName: config.workspacesTable }),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
-    documents: createDocumentRecords({ client, tableName: config.documentsTable, now }),
-    objects,
     admission: createAdmission({ now }),
-    objectKeys: createObjectKeys(config.keyTemplates),
-    maxFileBytes: config.maxFileBytes,
-    leaseMs: config.leaseMs,
-    now,
     log: SILENT,
     metrics: { publish() {} },
   })

@@ -1,27 +1,18 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
-import { toUpdate } from '../../../lib/aws/dynamodb/document-item.ts'
-import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { readConfig } from '../../../lib/config.ts'
-import {
-  type ContainerId,
-  type DocumentId,
-  documentIdOfAttempt,
-  type FilePath,
-  newAttemptId,
-} from '../../../lib/ids.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 import { startLimitedDynamoDb } from '../../support/dynamodb/start-limited-dynamodb.ts'
-import { prepareTables, USUAL_WORKSPACE as WORKSPACE } from '../contention/service.ts'
+import { prepareTables } from '../contention/service.ts'
+import { documentItem, namesOf, workspaceIdOf, workspaceItem } from '../scale/population.ts'
 import { serve } from '../worker.ts'
 
-export interface Metered {
+interface Metered {
   calls: number
   readUnits: number
   writeUnits: number
 }
 
-const SIZE_BYTES = 8763
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
 const config = readConfig(process.env)
 let spent: Consumption[] = []
@@ -34,31 +25,15 @@ const { endpoint, dynamoDb } = await startLimitedDynamoDb({
 const methods = {
   /** Makes the tables of the template, and a workspace with as many documents. */
   async start({ definition, documents }: { definition: Pick<ServiceDefinition, 'tables'>; documents: number }) {
-    const [token = ''] = await prepareTables(dynamoDb, definition, config, WORKSPACE)
-    const documentIds: DocumentId[] = []
-    for (let number = 0; number < documents; number++) {
-      const attemptId = newAttemptId()
-      const documentId = documentIdOfAttempt(attemptId)
-      const { keys, values } = toUpdate({
-        workspaceId: WORKSPACE,
-        documentId,
-        attemptId,
-        objectKey: `documents/${WORKSPACE}/${documentId}/${attemptId}`,
-        filename: `output/report-${number}.csv` as FilePath,
-        mimeType: 'text/csv',
-        sizeBytes: SIZE_BYTES,
-        createdAt: new Date(Date.now() - documents + number),
-        containerId: 'sess_1' as ContainerId,
-        createdBy: 'key_0190a1b2',
-        countedFrom: 1,
-      })
-      const attributes = Object.entries(values).map(([name, value]) => [name.slice(1), value])
-      const Item = marshall({ ...keys, ...Object.fromEntries(attributes) })
-      await dynamoDb.execute('PutItem', { TableName: config.documentsTable, Item })
-      documentIds.push(documentId)
+    const [token = ''] = await prepareTables(dynamoDb, definition, config, workspaceIdOf(0))
+    const tables = [
+      { TableName: config.workspacesTable, items: [workspaceItem(0, { workspaces: 1, documentsEach: documents })] },
+      { TableName: config.documentsTable, items: numbers(documents).map((number) => documentItem(0, number)) },
+    ]
+    for (const { TableName, items } of tables) {
+      for (const Item of items) await dynamoDb.execute('PutItem', { TableName, Item })
     }
-    const Item = marshall(newWorkspaceItem(WORKSPACE, 2 ** 40, documents * SIZE_BYTES))
-    await dynamoDb.execute('PutItem', { TableName: config.workspacesTable, Item })
+    const documentIds = numbers(documents).map((number) => namesOf(0, number).documentId)
     return { endpoint, token, documentIds }
   },
   reset() {
