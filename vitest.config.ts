@@ -18,7 +18,10 @@ const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histori
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
-const TEMPLATE = ['test/template/**/*.test.ts', 'test/machine/start.test.ts']
+const ONE_START = 'test/machine/start.test.ts'
+const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
+/** Forty seconds, of what few changes touch: npm run test:machine. */
+const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 
 const inOneProcess = {
@@ -72,7 +75,7 @@ export default defineConfig({
         test: {
           name: 'template',
           include: TEMPLATE,
-          exclude: [AFTER_ALL_OTHERS],
+          exclude: [AFTER_ALL_OTHERS, ...LONG],
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // As above: most of their work would be to load the SDK and the policies' rules again for each file.
@@ -84,8 +87,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts'],
-          exclude: TEMPLATE,
+          include: ['test/machine/**/*.test.ts', ...LONG],
+          exclude: [ONE_START],
           sequence: { groupOrder: 0 },
           ...onStandIns,
         },

@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
 
-if (!HAS_BROWSER)
-  console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
-
 describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   const { service, home, open } = usePage()
   const s3 = () => new URL(service().demo.s3_endpoint).host

@@ -3,36 +3,36 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
-import { ROOT, startService, type TestService } from './services.ts'
+import { ROOT, useService } from './services.ts'
+
+/** A browser for all tests of a file. @param more arguments of its command line */
+export function useBrowser(...more: string[]): () => Browser {
+  let chromium: TestBrowser
+  beforeAll(async () => {
+    chromium = await startBrowser(...more)
+  })
+  afterAll(() => chromium?.stop())
+  return () => chromium.browser
+}
 
 /** A browser, and the page of a service of the file's own. */
 export function usePage() {
-  let service: TestService
-  let chromium: TestBrowser
-  let home: string
-
-  beforeAll(async () => {
-    service = await startService()
-    home = new URL('/', service.demo.base_url).href
-    chromium = await startBrowser()
-  })
-  afterAll(async () => {
-    await chromium?.stop()
-    await service?.stop()
-  })
+  const service = useService()
+  const browser = useBrowser()
+  const home = () => new URL('/', service().demo.base_url).href
 
   return {
-    service: () => service,
+    service,
     /** Where the page is. */
-    home: () => home,
+    home,
 
     /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
-    async open(url = home, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
-      const page = await chromium.browser.newPage(options)
+    async open(url = home(), options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
+      const page = await browser().newPage(options)
       const wrong: string[] = []
       page.on('console', (message) => {
         if (message.type() === 'error') wrong.push(message.text())
