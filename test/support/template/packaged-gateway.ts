@@ -1,7 +1,7 @@
 import type { Packaged, Resource } from './packages.ts'
 
 /** The path of a resource of the REST API. */
-export function pathOf(resourceId: string, service: Packaged): string {
+export function pathOf(resourceId: string, service: Pick<Packaged, 'resource'>): string {
   const { ParentId, PathPart } = service.resource(resourceId).Properties
   return `${ParentId.Ref ? pathOf(ParentId.Ref, service) : ''}/${PathPart}`
 }
