@@ -1,23 +1,17 @@
-import { createServer, type Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { close, listen } from '../../infra/local/loopback.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { useService } from '../support/machine/services.ts'
-import { useBrowser } from '../support/machine/use-page.ts'
+import { somePage, useBrowser } from '../support/machine/use-page.ts'
+import { useServers } from '../support/stores/aws-endpoints.ts'
 
-let app: Server
+const serve = useServers()
 let [allowed, foreign] = ['', '']
 beforeAll(async () => {
-  app = createServer((_, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>'),
-  )
-  const port = await listen(app, 0)
+  allowed = await serve(somePage)
   // Two names of one machine are two origins.
-  allowed = `http://127.0.0.1:${port}`
-  foreign = `http://localhost:${port}`
+  foreign = allowed.replace('127.0.0.1', 'localhost')
 })
-afterAll(() => close(app))
 const service = useService(() => ({ changes: { CORS_ALLOWED_ORIGINS: `https://app.example.com,${allowed}` } }))
 
 const promotion = () =>

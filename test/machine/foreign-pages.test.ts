@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { close, LOOPBACK, listen, REFUSAL } from '../../infra/local/loopback.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { LOOPBACK, REFUSAL } from '../../infra/local/loopback.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { everythingIn } from '../support/machine/contents.ts'
 import { useService } from '../support/machine/services.ts'
-import { useBrowser } from '../support/machine/use-page.ts'
+import { somePage, useBrowser } from '../support/machine/use-page.ts'
+import { useServers } from '../support/stores/aws-endpoints.ts'
 
 interface Attempt {
   url: string
@@ -23,7 +24,7 @@ const NAMES = Object.keys(SERVERS) as Name[]
 const REBOUND = 'evil.test'
 
 const service = useService()
-const portOf = (name: Name) => Number(new URL(service().demo[SERVERS[name]]).port)
+const portOf = (name: Name) => new URL(service().demo[SERVERS[name]]).port
 
 /** What would read or change something if anybody might ask: none of it needs a preflight, but for those with headers. */
 function attempts(host: string): Record<string, Attempt> {
@@ -124,13 +125,11 @@ it('the s3 refuses what is not signed, as S3 does', async () => {
 
 describe.skipIf(!HAS_BROWSER)('in a browser', () => {
   const browser = useBrowser(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
-  let site: Server
-  let sitePort: number
+  const serve = useServers()
+  let sitePort: string
   beforeAll(async () => {
-    site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>site'))
-    sitePort = await listen(site, 0)
+    sitePort = new URL(await serve(somePage)).port
   })
-  afterAll(() => close(site))
 
   /** @returns what was answered, or could be read, of what should be refused */
   async function tryFrom(home: string, host: string): Promise<string[]> {
@@ -138,7 +137,7 @@ describe.skipIf(!HAS_BROWSER)('in a browser', () => {
     const passed: string[] = []
     // A page without leave to ask is not told the status.
     page.on('response', (answer) => {
-      const isOfSite = new URL(answer.url()).port === `${sitePort}`
+      const isOfSite = new URL(answer.url()).port === sitePort
       if (!isOfSite && answer.status() !== 403) passed.push(`${answer.request().method()} ${answer.url()}`)
     })
     await page.goto(home)
@@ -169,11 +168,11 @@ describe.skipIf(!HAS_BROWSER)('in a browser', () => {
     ])
   }
 
-  it.each<[page: string, home: string, port: () => number, asking: string]>([
+  it.each<[page: string, home: string, port: () => string, asking: string]>([
     ['of another name', 'localhost', () => sitePort, '127.0.0.1'],
     ['of another port', '127.0.0.1', () => sitePort, '127.0.0.1'],
     ['of another site', REBOUND, () => sitePort, '127.0.0.1'],
-    ...NAMES.map((name): [string, string, () => number, string] => [
+    ...NAMES.map((name): [string, string, () => string, string] => [
       `whose own name comes to lead to the ${name}`,
       REBOUND,
       () => portOf(name),

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
@@ -11,22 +8,18 @@ import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
 import { newAttempt } from '../support/stores/ledger-values.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const HOUR_MS = 3_600_000
 /** Never reached, however busy the machine. */
 const PATIENCE = { timeout: 120_000, interval: 100 }
 
-let directory: string
+const directory = useDirectory('kept')
 let service: OwnService
-
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-kept-'))
-  service = await startService({ directory, everyMs: 500 })
+  service = await startService({ directory: directory(), everyMs: 500 })
 })
-afterAll(async () => {
-  await service.stop()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => service.stop())
 
 const promote = (token: string, containerId: string, fileId = '', headers?: Record<string, string>) =>
   requestPromotion(service.demo.base_url, { token, containerId, fileId }, headers)
@@ -72,7 +65,7 @@ describe('the demonstration', () => {
 
 describe('the schedule of the resolver', () => {
   it('has what a process left behind undone: its bytes are free again', async () => {
-    const { quota } = await storesOf(directory)
+    const { quota } = await storesOf(directory())
     const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseExpiresAtMs: Date.now() - HOUR_MS })
     await quota.take(attempt, AbortSignal.timeout(60_000))
     const { remaining_bytes: before } = await workspaceItem(attempt.workspaceId, service)
@@ -103,7 +96,7 @@ describe('started again on the same data', () => {
     expect((await promoteFirst()).status).toBe(200)
     const documentsBefore = await documentsOf(demo.workspace_id, service)
     await service.stop()
-    service = await startService({ directory })
+    service = await startService({ directory: directory() })
     expect((await promoteFirst()).status).toBe(200)
     const documents = await documentsOf(demo.workspace_id, service)
     expect(documents).toHaveLength(documentsBefore.length + 1)

@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { ROOT } from '../support/machine/services.ts'
 import { START, useNpmStart } from '../support/machine/use-npm-start.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const { start } = useNpmStart()
+const place = useDirectory('read-only')
 
 /** @returns what it printed, one line */
 async function refused(env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -43,13 +44,11 @@ describe('npm start', () => {
   })
 
   it('says in one line that its directory is read only', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'promotion-read-only-'))
-    await chmod(place, 0o555)
+    await chmod(place(), 0o555)
     // To root nothing is read only.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-    const child = spawn(process.execPath, [START, '--directory', join(place, 'data')], { ...nobody, cwd: '/' })
+    const child = spawn(process.execPath, [START, '--directory', join(place(), 'data')], { ...nobody, cwd: '/' })
     expect(await text(child.stderr)).toMatch(/^This must be writable, but is not .*\n$/)
-    await rm(place, { recursive: true })
   })
 
   it('says so when the port is taken', async () => {

@@ -1,26 +1,24 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { filesOf } from '../../infra/bundle/budget.ts'
 import { buildForDeployment, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-let outDir: string
+const outDir = useDirectory('lean')
 let metafile: Metafile
 /** What a cold start reads. */
 let outputs: string[]
 let inputs: string
 
 beforeAll(async () => {
-  outDir = await mkdtemp(join(tmpdir(), 'promotion-lean-'))
-  metafile = await buildForDeployment({ root: ROOT, outDir })
+  metafile = await buildForDeployment({ root: ROOT, outDir: outDir() })
   outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
   inputs = outputs.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {})).join('\n')
 })
-afterAll(() => rm(outDir, { recursive: true, force: true }))
 
 /** For each text, whether it stands in what a cold start reads; not the bundle itself, which would fill the report. */
 async function isInOutputs(...texts: string[]): Promise<boolean[]> {

@@ -1,27 +1,25 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type * as Variables from '../../infra/deploy/variables.ts'
 import { copyProject, serverless } from '../support/template/packages.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const NOWHERE = { AWS_REGION: '', AWS_DEFAULT_REGION: '', AWS_CONFIG_FILE: '/nowhere', AWS_PROFILE: '' }
 /** A project with settings of its own, and what its serverless.yml asks for. */
-let project: string
+const project = useDirectory('settings')
 let variables: typeof Variables
 let printed: string
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'promotion-settings-'))
-  await copyProject(project, ['infra', 'lib'])
-  await mkdir(join(project, 'settings'))
-  const write = (file: string, text: string) => writeFile(join(project, file), text)
+  await copyProject(project(), ['infra', 'lib'])
+  await mkdir(join(project(), 'settings'))
+  const write = (file: string, text: string) => writeFile(join(project(), file), text)
   await write('settings/prod.yml', 'region: eu-west-1\nalarmEmail: ops@example.com\nleaseMs: 90000\n')
   await write('settings/listed.yml', '- leaseMs: 90000\n')
   await write('aws-config', '[default]\nregion = eu-north-1\n[profile team]\nregion=eu-south-1\n')
-  variables = await import(join(project, 'infra/deploy/variables.ts'))
+  variables = await import(join(project(), 'infra/deploy/variables.ts'))
 })
-afterAll(() => rm(project, { recursive: true, force: true }))
 
 beforeEach(() => {
   printed = ''
@@ -64,7 +62,7 @@ interface WrittenFunction {
 describe('settings/<stage>.yml', () => {
   it('comes before the defaults and the values of the stage, and after --param', async () => {
     const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'leaseMs=80000']
-    const { provider, custom } = JSON.parse((await serverless(args, project, NOWHERE)).stdout)
+    const { provider, custom } = JSON.parse((await serverless(args, project(), NOWHERE)).stdout)
     expect(provider.region).toBe('eu-west-1')
     const expected = { alarmEmail: 'ops@example.com', leaseMs: '80000', deletionProtection: 'true' }
     expect(custom.settings).toMatchObject(expected)
@@ -85,7 +83,7 @@ describe('the region', () => {
     ['the default profile', { AWS_CONFIG_FILE: 'aws-config' }, 'eu-north-1'],
     ['the profile', { AWS_CONFIG_FILE: 'aws-config', AWS_PROFILE: 'team' }, 'eu-south-1'],
   ])('is taken from %s', async (_, env, expected) => {
-    const file = env.AWS_CONFIG_FILE ? { AWS_CONFIG_FILE: join(project, env.AWS_CONFIG_FILE) } : {}
+    const file = env.AWS_CONFIG_FILE ? { AWS_CONFIG_FILE: join(project(), env.AWS_CONFIG_FILE) } : {}
     for (const [name, value] of Object.entries({ ...env, ...file })) vi.stubEnv(name, value)
     expect(await regionOf({ stage: 'dev' }, 'deploy')).toBe(expected)
   })
@@ -94,7 +92,7 @@ describe('the region', () => {
     vi.stubEnv('AWS_REGION', 'ap-south-1')
     expect(await regionOf({ stage: 'dev', region: 'eu-west-3' }, 'deploy')).toBe('eu-west-3')
     vi.stubEnv('AWS_REGION', '')
-    vi.stubEnv('AWS_CONFIG_FILE', join(project, 'aws-config'))
+    vi.stubEnv('AWS_CONFIG_FILE', join(project(), 'aws-config'))
     expect(await regionOf({ stage: 'dev', 'aws-profile': 'team' }, 'deploy')).toBe('eu-south-1')
   })
 
@@ -123,11 +121,11 @@ describe('what cannot be meant', () => {
 
 describe('what npm start and the tests read without the framework', () => {
   it('is what the framework makes of serverless.yml', async () => {
-    const { readServiceDefinition } = await import(join(project, 'infra/deploy/service-definition.ts'))
+    const { readServiceDefinition } = await import(join(project(), 'infra/deploy/service-definition.ts'))
     const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-    await writeFile(join(project, 'settings/local.yml'), 'leaseMs: 70000\n')
-    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project, {
+    await writeFile(join(project(), 'settings/local.yml'), 'leaseMs: 70000\n')
+    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
       ...NOWHERE,
       ...env,
     })

@@ -1,9 +1,8 @@
 import { existsSync, globSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { API_FUNCTIONS, FUNCTIONS, keyOf, logicalIdOf } from '../../infra/deploy/functions.ts'
 import { CHECK_SHARDS } from '../../lib/aws/dynamodb/workspace-item.ts'
 import { readConfig } from '../../lib/config.ts'
@@ -12,6 +11,7 @@ import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, packagedService } from '../support/template/packages.ts'
 import { unzipFunction } from '../support/template/unzipped-function.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NAMES = FUNCTIONS.map(({ name }) => name)
@@ -19,8 +19,7 @@ const NAMES = FUNCTIONS.map(({ name }) => name)
 const MAX_ARTIFACT_BYTES = 200 * 1024
 
 const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
-const directory = await mkdtemp(join(tmpdir(), 'promotion-task-'))
-afterAll(() => rm(directory, { recursive: true, force: true }))
+const directory = useDirectory('task')
 
 const lambda = (name: string, service = dev) => service.resource(`${logicalIdOf(name)}LambdaFunction`).Properties
 /** The function's environment, its references replaced by names. */
@@ -48,11 +47,11 @@ describe('the packaged artifact', () => {
   })
 
   it('runs on its own, with the environment of the template, and answers as documented', async () => {
-    await unzipFunction(await dev.artifact(keyOf('promote-container-file')), directory)
+    await unzipFunction(await dev.artifact(keyOf('promote-container-file')), directory())
     const environment = { ...environmentOf('promote-container-file'), AWS_REGION: 'us-east-1' }
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     const [module, exported] = lambda('promote-container-file').Handler.split('.')
-    const { [exported]: handler } = await import(join(directory, `${module}.mjs`))
+    const { [exported]: handler } = await import(join(directory(), `${module}.mjs`))
     const answer = await handler(restEvent({ containerId: 'sess_1', fileId: 'cfile_YQ' }), lambdaContext())
     const response = { status: answer.statusCode, headers: answer.headers, body: JSON.parse(answer.body) }
     expectDocumented(response)

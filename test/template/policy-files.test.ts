@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { type Packaged, packagedService } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
@@ -29,11 +29,7 @@ describe('docs/policies', () => {
     )
   })
 
-  let directory: string
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-policies-'))
-  })
-  afterAll(() => rm(directory, { recursive: true, force: true }))
+  const directory = useDirectory('policies')
 
   it('are made as docs/deploy.md says', async () => {
     const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')
@@ -41,14 +37,14 @@ describe('docs/policies', () => {
     // Stands for the AWS CLI: keeps each document under the policy's name.
     const aws =
       '#!/bin/sh\n[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1\ncp "$(echo "$6" | cut -c8-)" "$MADE/$4"\n'
-    await writeFile(join(directory, 'aws'), aws)
-    await chmod(join(directory, 'aws'), 0o755)
-    const env = { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}`, MADE: directory }
+    await writeFile(join(directory(), 'aws'), aws)
+    await chmod(join(directory(), 'aws'), 0o755)
+    const env = { ...process.env, PATH: `${directory()}${delimiter}${process.env.PATH}`, MADE: directory() }
     await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
-    const made = (await readdir(directory)).filter((name) => name !== 'aws')
+    const made = (await readdir(directory())).filter((name) => name !== 'aws')
     expect(made.toSorted()).toEqual(MANAGED.map((name) => `container-file-promotion-${name}`).toSorted())
     for (const name of made) {
-      const text = await readFile(join(directory, name), 'utf8')
+      const text = await readFile(join(directory(), name), 'utf8')
       expect(JSON.parse(text).Version).toBe('2012-10-17')
       const left = Object.keys(PLACEHOLDERS).filter((word) => new RegExp(`\\b${word}\\b`).test(text))
       expect(left, name).toEqual([])

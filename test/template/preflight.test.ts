@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { examineAccount } from '../../infra/deploy/preflight.ts'
-import { LOOPBACK, listen } from '../../infra/local/loopback.ts'
+import { CALLER, useServers } from '../support/stores/aws-endpoints.ts'
 
 const STACK = 'container-file-promotion-prod'
 const DEPLOYMENT = {
@@ -34,10 +33,9 @@ let account: {
   reserved?: number
   ofStack?: Record<string, string>
 }
-let server: Server
-
+const serve = useServers()
 beforeAll(async () => {
-  server = createServer(async (asked, answered) => {
+  const endpoint = await serve(async (asked, answered) => {
     const isDynamoDb = asked.headers['x-amz-target'] !== undefined
     const say = (status: number, body: object | string, type = 'application/json') =>
       answered.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -58,17 +56,12 @@ beforeAll(async () => {
     const table = account.tables.find((each) => 'TableName' in each && each.TableName === TableName)
     return table ? say(200, { Table: table }) : say(400, { __type: 'ResourceNotFoundException', message: 'none' })
   })
-  vi.stubEnv('AWS_ENDPOINT_URL', `http://${LOOPBACK}:${await listen(server, 0)}`)
+  vi.stubEnv('AWS_ENDPOINT_URL', endpoint)
   // Which would come before it.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', undefined)
-  vi.stubEnv('AWS_REGION', 'eu-west-1')
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+  for (const [name, value] of Object.entries(CALLER)) vi.stubEnv(name, value)
 })
-afterAll(() => {
-  vi.unstubAllEnvs()
-  server.close()
-})
+afterAll(() => vi.unstubAllEnvs())
 beforeEach(() => {
   account = { role: 'arn:aws:iam::111122223333:role/logs', tables: [KEPT] }
 })

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { defaultParameters } from '../../infra/deploy/variables.ts'
 import { copyProject, EXISTING, serverless, THRESHOLDS } from '../support/template/packages.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
@@ -136,12 +135,12 @@ describe('the parameters', () => {
 })
 
 describe('serverless package', () => {
+  const project = useDirectory('project')
+
   it('names all problems together, and packages nothing', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'promotion-project-'))
-    await copyProject(directory, ['infra', 'lib'])
+    await copyProject(project(), ['infra', 'lib'])
     const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
-    const { code, stderr, stdout } = await serverless(['package', ...faulty], directory).catch((error) => error)
-    await rm(directory, { recursive: true, force: true })
+    const { code, stderr, stdout } = await serverless(['package', ...faulty], project()).catch((error) => error)
     expect(code).toBe(1)
     const text = `${stdout}${stderr}`
     for (const name of ['throttleBurst', 'alarmEmail', '--param leasMs']) expect(text).toContain(`- ${name}`)
