@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
 import { ROOT, useService } from './services.ts'
@@ -33,6 +33,7 @@ export function usePage() {
     /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
     async open(url = home(), options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
       const page = await browser().newPage(options)
+      onTestFinished(() => page.close())
       const wrong: string[] = []
       page.on('console', (message) => {
         if (message.type() === 'error') wrong.push(message.text())
