@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
-import { textOf } from '../support/template/intrinsics.ts'
+import { arnOf, templateStatements } from '../support/template/iam-template.ts'
 import { type Packaged, packagedService } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -55,38 +55,16 @@ describe('docs/policies', () => {
 describe('docs/policies/boundary.json', () => {
   const BOUNDARY = statementsOfPolicies(['boundary'])
 
+  const place = { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT }
+  const context = { 'kms:ViaService': 's3.us-east-1.amazonaws.com' }
+
   /** What the roles of the stack are allowed, each action on one of its resources. */
   function accessesOf(service: Packaged): Access[] {
-    const documents = [
-      ...service.ofType('AWS::IAM::Role').flatMap(({ Properties }) => Properties.Policies ?? []),
-      ...service.ofType('AWS::IAM::RolePolicy').map(({ Properties }) => Properties),
-    ]
-    const statements = documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    return statements.flatMap(({ Action, Resource }) =>
-      [Action].flat().flatMap((action: string) =>
-        [Resource].flat().map((resource) => ({
-          action,
-          resource: arnOf(resource, service),
-          context: { 'kms:ViaService': 's3.us-east-1.amazonaws.com' },
-        })),
-      ),
-    )
-  }
-
-  const STACK = 'container-file-promotion-dev'
-  function arnOf(value: unknown, service: Packaged): string {
-    const text = textOf(value, { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT })
-    const named = text.replace(/<(\w+?)(\.Arn)?>/g, (_, id: string) => {
-      const { Type, Properties } = service.resource(id)
-      const arn = (kind: string, name: string) => `arn:aws:${kind}:us-east-1:${ACCOUNT}:${name}`
-      if (Type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${Properties.TableName}`)
-      if (Type === 'AWS::Lambda::Function') return arn('lambda', `function:${Properties.FunctionName}`)
-      if (Type === 'AWS::Logs::LogGroup') return arn('logs', `log-group:${Properties.LogGroupName}:*`)
-      if (Type === 'AWS::StepFunctions::StateMachine')
-        return arn('states', `stateMachine:${Properties.StateMachineName}`)
-      return `${STACK}-${id.toLowerCase()}-x`
+    const statements = service.idsOfType('AWS::IAM::Role').flatMap((role) => templateStatements(service, role))
+    return statements.flatMap(({ Action, Resource }) => {
+      const resources = [Resource].flat().map((each) => arnOf(each, service, place).replaceAll('*', 'x'))
+      return [Action].flat().flatMap((action) => resources.map((resource) => ({ action, resource, context })))
     })
-    return named.replaceAll('*', 'x')
   }
 
   it('covers what every role of the stack may do', () => {
