@@ -2,8 +2,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
 import { readConfig } from '../../lib/config.ts'
-import { formatFileId } from '../../lib/ids.ts'
-import { documentsOf, workspaceItem } from '../support/machine/contents.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
@@ -12,6 +11,7 @@ import { useDirectory } from '../support/use-directory.ts'
 
 const HOUR_MS = 3_600_000
 /** Never reached, however busy the machine. */
+const signal = AbortSignal.timeout(600_000)
 const PATIENCE = { timeout: 120_000, interval: 100 }
 
 const directory = useDirectory('kept')
@@ -27,6 +27,7 @@ const promote = (token: string, containerId: string, fileId = '', headers?: Reco
 describe('the demonstration', () => {
   it('promotes every file, with its bytes and its type, and refuses the one that is too large', async () => {
     const { demo } = service
+    const stores = await storesOf(directory())
     const sources = demoFiles(readConfig({ ...process.env, ...inject('definition').environment }))
     expect(demo.files.map(({ path }) => path)).toEqual(sources.map(({ path }) => path))
     for (const [index, file] of demo.files.entries()) {
@@ -38,8 +39,8 @@ describe('the demonstration', () => {
       const { path: filename, size_bytes } = file
       expect(response, filename).toMatchObject({ status: 200, body: { filename, size_bytes } })
       const { id, mime_type } = response.body as { id: string; mime_type: string }
-      const record = (await documentsOf(demo.workspace_id, service)).find(({ document_id }) => document_id === id)
-      const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.object_key })
+      const record = await stores.documents.find(demo.workspace_id as WorkspaceId, id as DocumentId, signal)
+      const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.objectKey })
       const { ContentType, Body } = await service.s3.send(get)
       expect(ContentType).toBe(mime_type)
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? [])
@@ -65,14 +66,12 @@ describe('the demonstration', () => {
 
 describe('the schedule of the resolver', () => {
   it('has what a process left behind undone: its bytes are free again', async () => {
-    const { quota } = await storesOf(directory())
+    const { quota, workspaces } = await storesOf(directory())
     const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseExpiresAtMs: Date.now() - HOUR_MS })
-    await quota.take(attempt, AbortSignal.timeout(60_000))
-    const { remaining_bytes: before } = await workspaceItem(attempt.workspaceId, service)
-    await vi.waitFor(async () => {
-      const { remaining_bytes, takings } = await workspaceItem(attempt.workspaceId, service)
-      expect([remaining_bytes, takings]).toEqual([before + attempt.sizeBytes, {}])
-    }, PATIENCE)
+    await quota.take(attempt, signal)
+    const read = () => workspaces.read(attempt.workspaceId, signal)
+    expect(await read()).toMatchObject({ usedBytes: attempt.sizeBytes })
+    await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, takings: [] }), PATIENCE)
   })
 })
 
@@ -94,12 +93,16 @@ describe('started again on the same data', () => {
     const { demo } = service
     const promoteFirst = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
     expect((await promoteFirst()).status).toBe(200)
-    const documentsBefore = await documentsOf(demo.workspace_id, service)
+    const documents = async () => {
+      const { documents } = await storesOf(directory())
+      return Array.fromAsync(documents.list(demo.workspace_id as WorkspaceId, signal))
+    }
+    const before = await documents()
     await service.stop()
     service = await startService({ directory: directory() })
     expect((await promoteFirst()).status).toBe(200)
-    const documents = await documentsOf(demo.workspace_id, service)
-    expect(documents).toHaveLength(documentsBefore.length + 1)
-    expect(documents).toEqual(expect.arrayContaining(documentsBefore))
+    const after = await documents()
+    expect(after).toHaveLength(before.length + 1)
+    expect(after).toEqual(expect.arrayContaining(before))
   })
 })

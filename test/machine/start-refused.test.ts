@@ -20,12 +20,6 @@ async function refused(env: Record<string, string>, ...args: string[]): Promise<
 }
 
 describe('npm start', () => {
-  it('names the known options for an unknown one, in one line: exit code 1', async () => {
-    expect(await refused({}, '--prot', '1')).toContain(
-      "unknown option '--prot' (Did you mean --port?). The options are",
-    )
-  })
-
   it('says what is needed when npm runs on a Node.js that is too old', async () => {
     const output = await refused({ npm_config_user_agent: 'npm/9.5.0 node/v18.20.8 linux x64' })
     expect(output).toBe('This needs Node.js 22 or newer, and this is Node.js 18: https://nodejs.org\n')

@@ -49,13 +49,6 @@ describe('names that CloudFormation makes', () => {
       'thisisareallylongservice-serverlessdeploymentbuck-',
     ],
     [
-      'chineseboostanalyticsstack',
-      'rainlyticslogsbucket8df4aaaaaa',
-      63,
-      12,
-      'chineseboostanalyticsstac-rainlyticslogsbucket8df4-',
-    ],
-    [
       'ChineseboostAnalyticsStack',
       'RainlyticsSummariesJobFunctionRole',
       64,
