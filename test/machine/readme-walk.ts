@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -15,7 +14,6 @@ import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
  * run walk) it installs all packages anew. The programs of docs/clients.md are run by clients-page.test.ts.
  */
 export interface Step {
-  page: string
   block: FencedBlock
   /** undefined: it was run, and did what the page says. */
   notRun: string | undefined
@@ -23,7 +21,7 @@ export interface Step {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGES = ['README.md']
+const PAGE = 'README.md'
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
@@ -46,15 +44,13 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
     await promisify(execFile)('git', ['clone', '--quiet', ROOT, checkout])
     if (isInstalled) await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
     const steps: Step[] = []
-    for (const page of PAGES.filter((each) => existsSync(join(checkout, each)))) {
-      let printed = ''
-      for (const block of fencedBlocks(await readFile(join(checkout, page), 'utf8'))) {
-        const where = `${page}:${block.line}`
-        const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
-        if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
-        else if (notRun === undefined) printed = await run(where, block, walk)
-        steps.push({ page, block, notRun, output: notRun === undefined ? printed : '' })
-      }
+    let printed = ''
+    for (const block of fencedBlocks(await readFile(join(checkout, PAGE), 'utf8'))) {
+      const where = `${PAGE}:${block.line}`
+      const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
+      if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
+      else if (notRun === undefined) printed = await run(where, block, walk)
+      steps.push({ block, notRun, output: notRun === undefined ? printed : '' })
     }
     return steps
   } finally {
@@ -140,17 +136,12 @@ function expectSameForm(where: string, said: string, printed: string): void {
 }
 
 function formOf(value: unknown): string {
-  const masked = JSON.stringify(
-    value,
-    (key, each) => (/^(id|created_at|request_id)$/.test(key) ? typeof each : each),
-    2,
-  )
-  return masked
+  return JSON.stringify(value, (key, each) => (/^(id|created_at|request_id)$/.test(key) ? typeof each : each), 2)
 }
 
 if (process.argv[1] === import.meta.filename) {
   const steps = await walkThroughReadme({ isInstalled: process.argv.includes('--installed') })
-  for (const { page, block, notRun } of steps) {
-    console.log(`${page}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
+  for (const { block, notRun } of steps) {
+    console.log(`${PAGE}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
   }
 }

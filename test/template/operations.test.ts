@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as cloudformation from '@aws-sdk/client-cloudformation'
@@ -10,6 +10,7 @@ import * as sns from '@aws-sdk/client-sns'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, runAdmin } from '../support/machine/admin.ts'
+import { standIn } from '../support/machine/program.ts'
 import { API_FUNCTIONS } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
@@ -87,14 +88,9 @@ describe('the commands of the documentation', () => {
       .map(([, text = '']) => text)
       .filter((text) => text.includes('list-versions-by-function'))
     const log = join(directory(), `calls-${deletions}`)
-    const aws = join(directory(), 'aws')
     // What the CLI prints as text: tabs between the values, an empty line for none.
-    await writeFile(
-      aws,
-      `#!/bin/sh\necho "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac\n`,
-    )
-    await chmod(aws, 0o755)
-    const env = { PATH: `${directory()}:${process.env.PATH}` }
+    const aws = `echo "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac`
+    const env = await standIn(directory(), { aws })
     await promisify(execFile)('bash', ['-eu', '-c', block], { env })
     const calls = (await readFile(log, 'utf8')).trim().split('\n')
     const pruned = calls.filter((call) => call.includes('list-versions-by-function'))

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
+import { standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
 import { arnOf, templateStatements } from '../support/template/iam-template.ts'
@@ -35,11 +36,9 @@ describe('docs/policies', () => {
     const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')
     const block = fencedBlocks(page).find(({ text }) => text.includes('aws iam create-policy'))
     // Stands for the AWS CLI: keeps each document under the policy's name.
-    const aws =
-      '#!/bin/sh\n[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1\ncp "$(echo "$6" | cut -c8-)" "$MADE/$4"\n'
-    await writeFile(join(directory(), 'aws'), aws)
-    await chmod(join(directory(), 'aws'), 0o755)
-    const env = { ...process.env, PATH: `${directory()}${delimiter}${process.env.PATH}`, MADE: directory() }
+    const expected = '[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1'
+    const aws = `${expected}\ncp "$(echo "$6" | cut -c8-)" '${directory()}'/"$4"`
+    const env = await standIn(directory(), { aws })
     await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
     const made = (await readdir(directory())).filter((name) => name !== 'aws')
     expect(made.toSorted()).toEqual(MANAGED.map((name) => `container-file-promotion-${name}`).toSorted())

@@ -1,0 +1,12 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+/** Stands for programs of these names: scripts of sh, in a directory. @returns an environment that finds them first */
+export async function standIn(directory: string, scripts: Record<string, string>): Promise<NodeJS.ProcessEnv> {
+  await mkdir(directory, { recursive: true })
+  for (const [name, script] of Object.entries(scripts)) {
+    await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`)
+    await chmod(join(directory, name), 0o755)
+  }
+  return { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}` }
+}
