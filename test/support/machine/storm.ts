@@ -10,7 +10,7 @@ import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-
 import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
-import { type OwnService, startService } from './services.ts'
+import { type OwnService, useService } from './services.ts'
 
 /** Of the embedded S3; the DynamoDB with limits takes any. */
 const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
@@ -23,25 +23,22 @@ const signal = AbortSignal.timeout(HOUR_MS)
 export function useStormyService(): () => OwnService {
   let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
   let throttled = 0
-  let service: OwnService
-
   beforeAll(async () => {
     const limits = limitsOfEnvironment()
     const onCall = ({ outcome }: Consumption) => {
       if (outcome === 'throttled') throttled++
     }
     if (limits) limited = await startLimitedDynamoDb({ ...limits, onCall })
-    const environment = limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {}
-    service = await startService({ environment })
   })
   afterAll(async () => {
-    await service?.stop()
     if (limited === undefined) return
     await limited.stop()
     console.log(`storms: DynamoDB throttled ${throttled} calls`)
     expect(throttled).toBeGreaterThan(0)
   })
-  return () => service
+  return useService(() => ({
+    environment: limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {},
+  }))
 }
 
 /** A workspace with one file and several keys, so that no rate limit stands in the way. */
