@@ -11,10 +11,7 @@ describe('a method that a path does not have', () => {
   it('is answered by the gateway with 404, Allow and a reason of its own, on every path that has operations', () => {
     const paths = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
     for (const path of paths) {
-      const methods = dev
-        .ofType('AWS::ApiGateway::Method')
-        .map(({ Properties }) => Properties)
-        .filter(({ ResourceId }) => ResourceId.Ref === path)
+      const methods = dev.propertiesOf('AWS::ApiGateway::Method').filter(({ ResourceId }) => ResourceId.Ref === path)
       const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
       const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
       expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })

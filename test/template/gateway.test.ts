@@ -153,7 +153,7 @@ describe('the custom domain', () => {
   })
 
   it('has records for IPv4 and IPv6 in the hosted zone', () => {
-    const records = existing.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
+    const records = existing.propertiesOf('AWS::Route53::RecordSet')
     expect(records).toMatchObject(
       ['A', 'AAAA'].map((Type) => ({ Type, Name: EXISTING.customDomainName, HostedZoneId: EXISTING.hostedZoneId })),
     )

@@ -80,7 +80,7 @@ describe('roles', () => {
   })
 
   it('and the topics, take alarms of this account only', () => {
-    const policies = dev.ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => Properties)
+    const policies = dev.propertiesOf('AWS::SNS::TopicPolicy')
     expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
     for (const { PolicyDocument } of policies) {
       expect(PolicyDocument.Statement).toMatchObject([

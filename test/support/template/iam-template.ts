@@ -15,10 +15,7 @@ const PLACE = { 'AWS::Partition': 'aws', 'AWS::Region': 'region', 'AWS::AccountI
 
 /** Of a role's own policies and of those that are attached to it. */
 export function templateStatements(service: Packaged, role: string): TemplateStatement[] {
-  const attached = service
-    .ofType('AWS::IAM::RolePolicy')
-    .map(({ Properties }) => Properties)
-    .filter(({ RoleName }) => RoleName.Ref === role)
+  const attached = service.propertiesOf('AWS::IAM::RolePolicy').filter(({ RoleName }) => RoleName.Ref === role)
   const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = [
     ...(service.resource(role).Properties.Policies ?? []),
     ...attached,

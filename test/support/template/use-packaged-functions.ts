@@ -25,7 +25,7 @@ export function usePackagedFunctions() {
     service = await packagedService('standIns')
     standIns = await startStandIns({
       environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
-      tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
+      tables: service.propertiesOf('AWS::DynamoDB::Table'),
     })
     world = createWorkspaces(standIns)
     promotion = await start('promoteContainerFile')
