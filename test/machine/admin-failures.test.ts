@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
-import {
-  CALLER,
-  denyEverything,
-  environmentOn,
-  environmentOnStandIns,
-  NOBODY,
-  useServers,
-} from '../support/stores/aws-endpoints.ts'
+import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
 
 const serve = useServers()
@@ -63,7 +56,7 @@ describe('npm run admin --: the service is not as the command needs it', () => {
     [['keys', 'delete', 'key_none'], 'key_not_found'],
     [['workspaces', 'delete', 'ws_none'], 'workspace_not_found'],
   ])('%j: exit code 1, and one JSON object on the error output', async (args, reason) => {
-    const env = environmentOnStandIns(standIns())
+    const env = environmentOn(standIns().dynamoDbEndpoint, standIns().s3Endpoint)
     const { code, stdout, stderr } = await runAdmin([...args, '--json'], env)
     expect([code, stdout]).toEqual([1, ''])
     expect(JSON.parse(stderr)).toEqual({ error: { reason, message: expect.any(String) } })

@@ -40,12 +40,9 @@ beforeAll(async () => {
 /** Python and its libraries are not on every machine: nothing else of the project needs them. */
 async function isInstalled({ language, code }: (typeof RUNNABLE)[number]): Promise<boolean> {
   if (language === 'js') return true
-  const probe =
-    language === 'sh' ? ['sh', ['-c', 'curl --version']] : ['python3', ['-c', /^from .*$/m.exec(code)?.[0] ?? '']]
-  return run(probe[0] as string, probe[1] as string[]).then(
-    () => true,
-    () => false,
-  )
+  const imports = /^from .*$/m.exec(code)?.[0] ?? ''
+  const probing = language === 'sh' ? run('curl', ['--version']) : run('python3', ['-c', imports])
+  return probing.then(Boolean, () => false)
 }
 
 describe('docs/clients.md', () => {

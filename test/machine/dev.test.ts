@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { printedBy } from '../support/machine/program.ts'
 import { freePort } from '../support/machine/use-npm-start.ts'
 import { copyProject } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -14,11 +15,11 @@ vi.setConfig({ testTimeout: 3 * STEP_TIMEOUT_MS, hookTimeout: 2 * STEP_TIMEOUT_M
 
 const directory = useDirectory('dev')
 let child: ChildProcess
-let output = ''
+let output: () => string
 let inspectPort: number
 
 const printed = (text: string) =>
-  vi.waitFor(() => expect(output).toContain(text), { timeout: STEP_TIMEOUT_MS, interval: 50 })
+  vi.waitFor(() => expect(output()).toContain(text), { timeout: STEP_TIMEOUT_MS, interval: 50 })
 
 beforeAll(async () => {
   await copyProject(directory(), ['infra', 'lib', 'functions', 'docs'])
@@ -27,11 +28,7 @@ beforeAll(async () => {
   const [, ...script] = scripts.dev.split(' ')
   const ports = [String(inspectPort), '--port', String(await freePort())]
   child = spawn(process.execPath, [...script, ...ports], { cwd: directory() })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
+  output = printedBy(child)
   await printed('/promote\n')
 })
 afterAll(() => child.exitCode ?? child.kill('SIGKILL'))

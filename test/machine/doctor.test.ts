@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
-import {
-  CALLER,
-  denyEverything,
-  environmentOn,
-  environmentOnStandIns,
-  NOBODY,
-  useServers,
-} from '../support/stores/aws-endpoints.ts'
+import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
 
 const serve = useServers()
@@ -23,7 +16,7 @@ describe('npm run admin -- doctor', () => {
   }
 
   it('finds no fault in the stand-ins, and says what they cannot tell: exit code 0', async () => {
-    const env = environmentOnStandIns(standIns())
+    const env = environmentOn(standIns().dynamoDbEndpoint, standIns().s3Endpoint)
     const { code, stderr, verdicts } = await doctor(env)
     expect([code, stderr]).toEqual([0, ''])
     expect(new Set(Object.values(verdicts).map(({ verdict }) => verdict))).toEqual(new Set(['ok', 'not_checked']))

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
+import { printedBy } from '../support/machine/program.ts'
 
 /**
  * Goes through README.md as a new user would: in a fresh clone, with a fresh home whose name has a space. Every fenced
@@ -114,19 +115,13 @@ async function startService(where: string, command: string, walk: Walk): Promise
   const { checkout, env, services } = walk
   const child = spawn('sh', ['-ec', command], { cwd: checkout, env, detached: true })
   services.push(child)
-  let output = ''
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`${where}: npm start ended with ${code}:\n${output}`)))
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        if (output.includes('/promote\n')) resolve()
-      })
-    }
-  })
+  const ready = Promise.withResolvers<void>()
+  const output = printedBy(child, (text) => text.includes('/promote\n') && ready.resolve())
+  child.once('exit', (code) => ready.reject(new Error(`${where}: npm start ended with ${code}:\n${output()}`)))
+  await ready.promise
   const demo = JSON.parse(await readFile(join(checkout, '.local/demo.json'), 'utf8'))
   walk.env = { ...env, API_KEY: demo.standard_key, BASE_URL: demo.base_url }
-  return output
+  return output()
 }
 
 /** The same fields with values of the same types, and the same values where they are no ids or times. */

@@ -75,19 +75,6 @@ describe('the schedule of the resolver', () => {
   })
 })
 
-describe('the functions of the service', () => {
-  it('lose what is under way when their process is killed, and serve the next request from a new one', async () => {
-    const { demo, functions } = service
-    const ask = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
-    const underWay = ask()
-    await functions.stop()
-    expect([503, 200]).toContain((await underWay).status)
-    expect((await ask()).status).toBe(503)
-    await functions.restart()
-    expect((await ask()).status).toBe(200)
-  })
-})
-
 describe('started again on the same data', () => {
   it('keeps keys and documents', async () => {
     const { demo } = service

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { printedBy } from '../support/machine/program.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -39,16 +40,11 @@ describe.runIf(canBeTroubled)('npm start in trouble', () => {
     const env = { ...process.env, place: place() }
     const child = spawn('unshare', ['--kill-child', ...UNSHARE, `${LOOPBACK_UP}\n${script}`], { env, cwd: tmpdir() })
     children = [...children, child]
-    let printed = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        printed += text
-      })
-    }
-    const ended = once(child, 'close').then(([code]) => ({ code: code as number, lines: linesOf(printed) }))
+    const printed = printedBy(child)
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number, lines: linesOf(printed()) }))
     const printsLine = (line: RegExp) =>
-      vi.waitFor(() => expect(printed).toMatch(line), { timeout: 200_000, interval: 200 })
-    return { child, ended, printsLine, printed: () => printed }
+      vi.waitFor(() => expect(printed()).toMatch(line), { timeout: 200_000, interval: 200 })
+    return { child, ended, printsLine, printed }
   }
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && line !== 'Building and starting …')
   const disk = (size: string) => `mount -t tmpfs -o size=${size} tmpfs "$place/disk"`

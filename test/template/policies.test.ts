@@ -28,12 +28,8 @@ const recorded = await readRecordings()
 async function readRecordings(): Promise<RecordedAccess[]> {
   const files = await readdir(inject('recordings'))
   const texts = await Promise.all(files.map((file) => readFile(join(inject('recordings'), file), 'utf8')))
-  return texts.flatMap((text) =>
-    text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line))),
-  )
+  const lines = texts.flatMap((text) => text.split('\n').filter(Boolean))
+  return lines.map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line)))
 }
 
 /** Both buckets are the account's own. */

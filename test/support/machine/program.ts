@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
@@ -9,4 +10,19 @@ export async function standIn(directory: string, scripts: Record<string, string>
     await chmod(join(directory, name), 0o755)
   }
   return { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}` }
+}
+
+/** What a process has printed so far, on both outputs. @param onText is called with all of it when there is more */
+export function printedBy(
+  { stdout, stderr }: ChildProcess,
+  onText: (text: string) => unknown = () => {},
+): () => string {
+  let printed = ''
+  for (const stream of [stdout, stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+      onText(printed)
+    })
+  }
+  return () => printed
 }

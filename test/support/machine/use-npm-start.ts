@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { close, listen } from '../../../infra/local/loopback.ts'
 import { useDirectory } from '../use-directory.ts'
+import { printedBy } from './program.ts'
 
 /** What npm start runs. */
 export const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
@@ -28,17 +29,10 @@ export function useNpmStart() {
       const child = spawn(process.execPath, own, { env: { ...inherited, ...env } })
       children.push(child)
       const exited = once(child, 'exit').then(([code]) => code as number | null)
-      let output = ''
-      const ready = new Promise<'ready'>((resolve) => {
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.setEncoding('utf8').on('data', (text: string) => {
-            output += text
-            if (output.includes('/promote\n')) resolve('ready')
-          })
-        }
-      })
-      const outcome = await Promise.race([ready, exited])
-      return { child, exited, outcome, output, printedLater: () => output }
+      const ready = Promise.withResolvers<'ready'>()
+      const printed = printedBy(child, (text) => text.includes('/promote\n') && ready.resolve('ready'))
+      const outcome = await Promise.race([ready.promise, exited])
+      return { child, exited, outcome, output: printed(), printedLater: printed }
     },
 
     async readDemo() {
