@@ -17,8 +17,7 @@ import {
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
 import { unusedRights } from '../support/template/iam-policies.ts'
 
-const MINUTES_MS = 60_000
-vi.setConfig({ testTimeout: 8 * MINUTES_MS, hookTimeout: 5 * MINUTES_MS })
+vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
 
 // One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
 describe.runIf(isMotoInstalled())('a stage in an account, from its first deployment to its return', () => {
@@ -66,8 +65,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('makes no second role for gateway logs, nor takes the first away', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     await expectDeployed()
-    const ids = (await resourcesOf(STACK)).map(({ logicalId }) => logicalId)
-    expect(ids).not.toContain('GatewayLogRole')
+    expect((await resourcesOf(STACK)).map(({ logicalId }) => logicalId)).not.toContain('GatewayLogRole')
   })
 
   it('is administered, and serves by the zips that were uploaded', async () => {
