@@ -33,10 +33,8 @@ export function evaluate(
   let now = 0
   const inEach = (value: () => number): number[] => {
     const before = now
-    const values = Array.from({ length }, (_, period) => {
-      now = period
-      return value()
-    })
+    const values: number[] = []
+    for (now = 0; now < length; now++) values.push(value())
     now = before
     return values
   }
@@ -56,10 +54,11 @@ export function evaluate(
       ofAll([a, b], () => Number((operator.endsWith('=') && a === b) || (operator.startsWith('<') ? a < b : a > b))),
     REPEAT: undefined,
     FILL(series: () => number, filler: number | undefined) {
+      const here = series()
+      if (isThere(here) || (filler !== undefined && emptyFill === 'filled')) return isThere(here) ? here : filler
       const values = inEach(series)
-      if (filler === undefined) return values.slice(0, now + 1).findLast(isThere) ?? Number.NaN
-      const isLeft = isThere(values[now]) || (emptyFill === 'empty' && !values.some(isThere))
-      return isLeft ? values[now] : filler
+      if (filler === undefined) return values.slice(0, now).findLast(isThere) ?? Number.NaN
+      return values.some(isThere) ? filler : here
     },
     IF: (is: number, yes: number, no: number) => ofAll([is, yes, no], () => (is ? yes : no)),
     METRICS: (part = '') => Object.keys(metrics).flatMap((id) => (id.includes(part) ? [value(id)] : [])),
