@@ -75,13 +75,7 @@ describe('npm run admin --: AWS does not play along', () => {
     ['no table', withoutTable, 'workspaces list', 'not_deployed', /is the service deployed/],
     ['no region', () => ({ ...lonely(), AWS_REGION: undefined }), 'workspaces list', 'no_region', /--region/],
     ['no credentials', () => ({ ...lonely(), AWS_ACCESS_KEY_ID: '' }), 'keys list', 'no_credentials', /AWS_PROFILE/],
-    [
-      'no deployment named',
-      () => CALLER,
-      'workspaces list',
-      'bad_configuration',
-      /--local or --stage .* KEYS_TABLE is/,
-    ],
+    ['no deployment named', () => CALLER, 'workspaces list', 'bad_configuration', /--local or --stage .* KEYS_TABLE/],
     ['an unknown stage', elsewhere, '--stage none keys list', 'not_deployed', /stage "none" is not deployed/],
   ] as const)('%s: exit code 2, in words', async (_, env, args, reason, words) => {
     const { code, stderr } = await runAdmin([...args.split(' '), '--json'], env())

@@ -39,36 +39,22 @@ const accessesOf = (stage: string, randomLength: number): Access[] => {
 }
 
 describe('names that CloudFormation makes', () => {
+  // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
+  const LONG = 'thisisareallylongservicenametotestthebucket'
+  const CHINESE = 'ChineseboostAnalyticsStack'
+  const ROLE_ID = 'RainlyticsSummariesJobFunctionRole'
+  const LOGS_ID = 'RainlyticsSummariesJobLogs1C6CB09C'
   it.each([
-    // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
-    [
-      'thisisareallylongservicenametotestthebucket',
-      'serverlessdeploymentbucket',
-      63,
-      13,
-      'thisisareallylongservice-serverlessdeploymentbuck-',
-    ],
-    [
-      'ChineseboostAnalyticsStack',
-      'RainlyticsSummariesJobFunctionRole',
-      64,
-      12,
-      'ChineseboostAnalyticsStac-RainlyticsSummariesJobFun-',
-    ],
-    [
-      'ChineseboostAnalyticsStack',
-      'RainlyticsSummariesJobLogs1C6CB09C',
-      512,
-      12,
-      'ChineseboostAnalyticsStack-RainlyticsSummariesJobLogs1C6CB09C-',
-    ],
-    // cspell:enable
+    [LONG, 'serverlessdeploymentbucket', 63, 13, 'thisisareallylongservice-serverlessdeploymentbuck-'],
+    [CHINESE, ROLE_ID, 64, 12, 'ChineseboostAnalyticsStac-RainlyticsSummariesJobFun-'],
+    [CHINESE, LOGS_ID, 512, 12, `${CHINESE}-${LOGS_ID}-`],
   ])(
     'of %s and %s are cut to %i characters, as those that were seen',
     (stackName, logicalId, maxLength, random, name) => {
       expect(physicalNamePrefix(stackName, logicalId, maxLength, random)).toBe(name)
     },
   )
+  // cspell:enable
 
   it.each(STAGES)('have their length, and differ, in the stage %s', (stage) => {
     const place = { ...PLACE, stackName: `container-file-promotion-${stage}` }

@@ -12,6 +12,10 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const { provider, ...rest } = parse(read('serverless.yml'))
 const { default: defaults = {}, prod = {} } = defaultParameters()
 
+const WITHOUT_WORKSPACE = 'boxes/{container_id}/{path}'
+const IN_ONE_BUCKET = { sandboxBucket: 'one', documentsBucket: 'one' }
+const GLOBAL_ACL = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0'
+
 /** A deployment with these parameters, as the framework hands them to the plugin. */
 const deployment = (
   changes: Record<string, string> = {},
@@ -52,17 +56,10 @@ describe('the parameters', () => {
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
     ['sandboxBucket is "My_Bucket", allowed: name of a bucket', { sandboxBucket: 'My_Bucket' }],
     ['documentsBucket is "192.168.5.4", allowed: name of a bucket', { documentsBucket: '192.168.5.4' }],
-    [
-      'sandboxKeyTemplate "boxes/{container_id}/{path}", documentKeyTemplate',
-      { sandboxKeyTemplate: 'boxes/{container_id}/{path}' },
-    ],
+    [`sandboxKeyTemplate "${WITHOUT_WORKSPACE}", documentKeyTemplate`, { sandboxKeyTemplate: WITHOUT_WORKSPACE }],
     [
       'in one bucket, the sandbox and the document template must differ',
-      {
-        sandboxBucket: 'one',
-        documentsBucket: 'one',
-        sandboxKeyTemplate: 'documents/{workspace_id}/{container_id}/{path}',
-      },
+      { ...IN_ONE_BUCKET, sandboxKeyTemplate: 'documents/{workspace_id}/{container_id}/{path}' },
     ],
     [
       'what comes before the first placeholder must end in "/"',
@@ -87,10 +84,7 @@ describe('the parameters', () => {
     ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
     ['hostedZoneId is "example.com", allowed: id of', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
     ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
-    [
-      'webAclArn is "arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0", allowed: ARN of a regional',
-      { webAclArn: 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0' },
-    ],
+    [`webAclArn is "${GLOBAL_ACL}", allowed: ARN of a regional`, { webAclArn: GLOBAL_ACL }],
     ['nobody gets the alarms: give alarmEmail or alarmTopicArn', prod],
     [
       'nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn',
