@@ -20,7 +20,10 @@ const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 const WHOLE_IN_MACHINE = ['test/protocol/faults/fault-matrix.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
-const TEMPLATE = ['test/template/**/*.test.ts', 'test/machine/start.test.ts']
+const ONE_START = 'test/machine/start.test.ts'
+const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
+/** Forty seconds, of what few changes touch: npm run test:machine. */
+const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 
 const inOneProcess = {
@@ -75,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'template',
           include: TEMPLATE,
-          exclude: [AFTER_ALL_OTHERS],
+          exclude: [AFTER_ALL_OTHERS, ...LONG],
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // As above: most of their work would be to load the SDK and the policies' rules again for each file.
@@ -87,8 +90,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts', ...WHOLE_IN_MACHINE],
-          exclude: TEMPLATE,
+          include: ['test/machine/**/*.test.ts', ...LONG, ...WHOLE_IN_MACHINE],
+          exclude: [ONE_START],
           provide: { depth: 'whole' },
           sequence: { groupOrder: 0 },
           ...onStandIns,

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const { admin, service, promote, workspaceWithDocument } = useAdministration()
 
@@ -48,18 +48,14 @@ describe('npm run admin -- documents', () => {
 
 describe('npm run admin -- documents get', () => {
   const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))
-  let directory: string
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-fetched-'))
-  })
-  afterAll(() => rm(directory, { recursive: true, force: true }))
+  const directory = useDirectory('fetched')
 
   it('writes the content, whole or not at all, to a file, but never over another, or to the standard output', async () => {
     const workspace = await workspaceWithDocument('ws_get')
     await service().putFile(workspace, 'dir/итог 📄.bin', BYTES)
     const { id } = (await promote(workspace, 'dir/итог 📄.bin')).body as { id: string }
     const get = (output: string) => admin('documents', 'get', 'ws_get', id, '--output', output)
-    const file = join(directory, 'fetched.bin')
+    const file = join(directory(), 'fetched.bin')
     expect(await get(file)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining(`${file}: `) })
     expect((await readFile(file)).equals(BYTES)).toBe(true)
     await writeFile(file, 'mine')
@@ -71,7 +67,7 @@ describe('npm run admin -- documents get', () => {
 
   it('says what is missing: the document, or its content', async () => {
     const { workspaceId, documentId } = await workspaceWithDocument('ws_lost')
-    const file = join(directory, 'lost.txt')
+    const file = join(directory(), 'lost.txt')
     const get = (id: string) => admin('documents', 'get', 'ws_lost', id, '--output', file)
     expect(await get('file_unknown')).toMatchObject({ code: 1, stderr: expect.stringContaining('has no document') })
     const signal = AbortSignal.timeout(60_000)

@@ -7,6 +7,11 @@ import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
 const { admin, adminDenied, service, promote, workspaceWithDocument } = useAdministration()
 
+const plantKey = (key: Record<string, unknown>) => {
+  const Item = marshall({ kind: 'standard', status: 'enabled', ...key })
+  return service().dynamoDb.send(new PutItemCommand({ TableName: service().config.keysTable, Item }))
+}
+
 describe('npm run admin -- keys', () => {
   it('prints a token once; it works at once, and is neither stored nor listed', async () => {
     const create = 'keys create --workspace ws_keys --permission files:promote --expires 90d --yes'
@@ -97,14 +102,7 @@ describe('npm run admin -- keys', () => {
 
   it('touches neither of two keys with the same id', async () => {
     for (const token_hash of ['one', 'two']) {
-      const key = {
-        token_hash,
-        key_id: 'key_twin',
-        workspace_id: `ws_${token_hash}`,
-        kind: 'standard',
-        status: 'enabled',
-      }
-      await service().dynamoDb.send(new PutItemCommand({ TableName: service().config.keysTable, Item: marshall(key) }))
+      await plantKey({ token_hash, key_id: 'key_twin', workspace_id: `ws_${token_hash}` })
     }
     const refused = await admin('keys', 'disable', 'key_twin', '--yes')
     expect(refused).toMatchObject({
@@ -135,6 +133,18 @@ describe('npm run admin -- keys change', () => {
     const changed = await admin('keys', 'change', `${key?.key_id}`, '--permission', 'files:delete')
     expect(changed).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('with files:delete') })
     expect(await statuses()).toEqual([403, 403, 404])
+  })
+
+  it('ends what an audit says of a permission that does not exist', async () => {
+    const key = { token_hash: 'odd', key_id: 'key_odd', workspace_id: 'ws_odd', permissions: ['files:raed'] }
+    await plantKey(key)
+    const found = await admin('audit', '--workspace', 'ws_odd', '--json')
+    expect([found.code, jsonLines(found)[0]]).toMatchObject([
+      1,
+      { kind: 'unknown_permission', key_id: 'key_odd', permissions: ['files:raed'] },
+    ])
+    await admin('keys', 'change', 'key_odd', '--permission', 'files:read')
+    expect((await admin('audit', '--workspace', 'ws_odd')).code).toBe(0)
   })
 
   it('gives no others to a management key, which may do everything anyway', async () => {

@@ -2,22 +2,22 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
-import { startService, type TestService } from '../support/machine/services.ts'
+import { promote } from '../support/machine/requests.ts'
+import { useService } from '../support/machine/services.ts'
 
-let directory: string
-let service: TestService
-const admin = (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args])
+const service = useService()
+const local = () => ['--local', '--directory', service().directory]
+const admin = (...args: string[]) => runAdmin([...local(), ...args])
 
-beforeAll(async () => {
-  service = await startService()
-  directory = service.directory
-})
-afterAll(async () => {
-  await service.stop()
-})
+/** @returns the id of the document */
+async function promoteFileIn(folder: string): Promise<string> {
+  const { container_id: containerId, files, standard_key: token, base_url } = service().demo
+  const fileId = files.find(({ path }) => path.startsWith(folder))?.file_id ?? ''
+  return ((await promote(base_url, { token, containerId, fileId })).body as { id: string }).id
+}
 
 /** What differs from run to run, and the width of columns that follows from it. */
 function masked(text: string): string {
@@ -35,13 +35,7 @@ const shown = ({ code, stdout, stderr }: AdminResult) => masked(`out:\n${stdout}
 
 describe('what people see', () => {
   it('is as it was', async () => {
-    const { container_id, files, standard_key, base_url } = service.demo
-    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
-    const promoted = await fetch(
-      `${base_url}/containers/${container_id}/files/${files.find(({ path }) => path.startsWith('отчёты'))?.file_id}/promote`,
-      init,
-    )
-    const { id } = (await promoted.json()) as { id: string }
+    const id = await promoteFileIn('отчёты')
     const seen: string[] = []
     const see = async (line: string) => {
       const result = await admin(...line.split(' '))
@@ -108,10 +102,7 @@ describe('what programs see', () => {
       documented.delete(command)
       return { lines }
     }
-    const { container_id, files, standard_key, base_url } = service.demo
-    const init = { method: 'POST', headers: { authorization: `Bearer ${standard_key}` } }
-    const promoted = await fetch(`${base_url}/containers/${container_id}/files/${files[0]?.file_id}/promote`, init)
-    const { id } = (await promoted.json()) as { id: string }
+    const id = await promoteFileIn('output')
     await expectFields('workspaces create', 'ws_json')
     await expectFields('workspaces show', 'ws_json', '--count')
     await expectFields('workspaces list')
@@ -129,7 +120,7 @@ describe('what programs see', () => {
     await expectFields('keys delete', keyId, '--yes')
     await expectFields('documents list', 'ws_demo')
     await expectFields('documents show', 'ws_demo', id)
-    await expectFields('documents get', 'ws_demo', id, '--output', join(directory, 'got'))
+    await expectFields('documents get', 'ws_demo', id, '--output', join(service().directory, 'got'))
     await expectFields('documents delete', 'ws_demo', id, '--yes')
     await expectFields('workspaces delete', 'ws_json', '--empty', '--yes')
     await expectFields('audit')
@@ -157,14 +148,12 @@ describe('promotion-admin', () => {
   it('remembers the stage by the environment; an option goes before it', async () => {
     const remembered = await runAdmin(['keys', 'list'], { PROMOTION_STAGE: 'n/a' })
     expect(remembered).toMatchObject({ code: 2, stderr: '"n/a" is not the name of a stage (--help tells how)\n' })
-    const local = await runAdmin(['--local', '--directory', directory, 'workspaces', 'list'], {
-      PROMOTION_STAGE: 'prod',
-    })
-    expect(local.code, local.stderr).toBe(0)
+    const overruled = await runAdmin([...local(), 'workspaces', 'list'], { PROMOTION_STAGE: 'prod' })
+    expect(overruled.code, overruled.stderr).toBe(0)
   })
 
   it('has colours when it is told to, and none when it is not a terminal', async () => {
-    const args = ['--local', '--directory', directory, 'doctor']
+    const args = [...local(), 'doctor']
     expect((await runAdmin(args)).stdout).not.toContain('\u001b')
     expect((await runAdmin(args, { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mok\u001b[39m')
   })

@@ -1,36 +1,29 @@
 import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { auditAll } from '../../infra/cli/commands/audit-all.ts'
 import { connect, type Stores, useLocalService } from '../../infra/cli/connect.ts'
 import type { Session } from '../../infra/cli/session.ts'
 import { type Finding, findingId } from '../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { startStores, type TestService } from '../support/machine/services.ts'
+import { useStores } from '../support/machine/services.ts'
 import { newAttempt } from '../support/stores/ledger-values.ts'
 
 const WORKSPACES = 12
 const SHARDS = 3
-let directory: string
-let service: TestService
-let stores: Stores
-
+const service = useStores()
+const directory = () => service().directory
 beforeAll(async () => {
-  service = await startStores()
-  directory = service.directory
-  stores = connect(await useLocalService(directory))
+  const stores = connect(await useLocalService(directory()))
   for (let n = 0; n < WORKSPACES; n++) {
     const { workspaceId, objectKey } = newAttempt({ workspaceId: `ws_loose_${n}` as WorkspaceId })
     await stores.workspaces.create(workspaceId, 1000, AbortSignal.timeout(60_000))
     await stores.s3.send(new PutObjectCommand({ Bucket: stores.config.documentsBucket, Key: objectKey, Body: 'loose' }))
   }
 }, 120_000)
-afterAll(async () => {
-  await service.stop()
-})
 
-const inShards = async () => connect({ ...(await useLocalService(directory)), AUDIT_SHARDS: String(SHARDS) })
+const inShards = async () => connect({ ...(await useLocalService(directory())), AUDIT_SHARDS: String(SHARDS) })
 
 /** As the command does it. @param most after so many findings, Ctrl-C is pressed */
 async function audit(continues: boolean, most = Number.POSITIVE_INFINITY, openStores = inShards) {
@@ -42,7 +35,7 @@ async function audit(continues: boolean, most = Number.POSITIVE_INFINITY, openSt
     output: { note: (text: string) => notes.push(text), progress: (text: string) => shown.push(text) },
     signal: stopped.signal,
     stores: openStores,
-    target: { local: true, directory },
+    target: { local: true, directory: directory() },
   } as unknown as Session
   const onFinding = (finding: Finding) => {
     if (found.push(findingId(finding)) === most) stopped.abort(new Error('Stopped by SIGINT.'))
@@ -52,7 +45,7 @@ async function audit(continues: boolean, most = Number.POSITIVE_INFINITY, openSt
   return { report, found, shown, notes }
 }
 
-const checkpoint = () => join(directory, 'audit-local.json')
+const checkpoint = () => join(directory(), 'audit-local.json')
 
 describe('an audit by the command', () => {
   it('goes on where Ctrl-C stopped it, until all is found; nothing is looked at again but what it was at', async () => {
@@ -79,7 +72,7 @@ describe('an audit by the command', () => {
 
   it('fails at once where the stores refuse, and can be continued', async () => {
     expect((await audit(false, 1)).report).toBeInstanceOf(Error)
-    const broken = async () => connect({ ...(await useLocalService(directory)), DOCUMENTS_TABLE: 'not-there' })
+    const broken = async () => connect({ ...(await useLocalService(directory())), DOCUMENTS_TABLE: 'not-there' })
     const { report, notes } = await audit(true, undefined, broken)
     expect([report, notes]).toEqual([
       expect.objectContaining({ name: 'ResourceNotFoundException' }),

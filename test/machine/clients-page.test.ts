@@ -6,10 +6,9 @@ import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startService, type TestService } from '../support/machine/services.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ROOT, useService } from '../support/machine/services.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
 const BLOCKS = readBlocks()
 const RUNNABLE = BLOCKS.filter(({ language }) => language !== '')
@@ -31,24 +30,19 @@ function readBlocks(): { title: string; language: string; code: string }[] {
   return blocks
 }
 
-let service: TestService
+const service = useService()
 let directory: string
 beforeAll(async () => {
-  service = await startService()
-  directory = await mkdtemp(join(service.directory, 'clients-'))
+  directory = await mkdtemp(join(service().directory, 'clients-'))
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
 })
-afterAll(() => service.stop())
 
 /** Python and its libraries are not on every machine: nothing else of the project needs them. */
 async function isInstalled({ language, code }: (typeof RUNNABLE)[number]): Promise<boolean> {
   if (language === 'js') return true
-  const probe =
-    language === 'sh' ? ['sh', ['-c', 'curl --version']] : ['python3', ['-c', /^from .*$/m.exec(code)?.[0] ?? '']]
-  return run(probe[0] as string, probe[1] as string[]).then(
-    () => true,
-    () => false,
-  )
+  const imports = /^from .*$/m.exec(code)?.[0] ?? ''
+  const probing = language === 'sh' ? run('curl', ['--version']) : run('python3', ['-c', imports])
+  return probing.then(Boolean, () => false)
 }
 
 describe('docs/clients.md', () => {
@@ -70,9 +64,9 @@ describe('docs/clients.md', () => {
       )
       return
     }
-    const workspaceId = service.newWorkspaceId()
-    const [apiKey, baseUrl] = [await service.newKey(workspaceId), service.demo.base_url]
-    await service.putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
+    const workspaceId = service().newWorkspaceId()
+    const [apiKey, baseUrl] = [await service().newKey(workspaceId), service().demo.base_url]
+    await service().putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
     const [command, file] = COMMANDS[block.language] as [string, string]
     await writeFile(join(directory, file), block.code)
     const env = { BASE_URL: baseUrl, API_KEY: apiKey, CONTAINER_ID: 'sess_clients' }

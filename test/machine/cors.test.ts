@@ -1,31 +1,21 @@
-import { createServer, type Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { close, listen } from '../../infra/local/loopback.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
-import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/machine/browser.ts'
-import { startService, type TestService } from '../support/machine/services.ts'
+import { HAS_BROWSER } from '../support/machine/browser.ts'
+import { useService } from '../support/machine/services.ts'
+import { somePage, useBrowser } from '../support/machine/use-page.ts'
+import { useServers } from '../support/stores/aws-endpoints.ts'
 
-let service: TestService
-let app: Server
+const serve = useServers()
 let [allowed, foreign] = ['', '']
-
 beforeAll(async () => {
-  app = createServer((_, response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>'),
-  )
-  const port = await listen(app, 0)
+  allowed = await serve(somePage)
   // Two names of one machine are two origins.
-  allowed = `http://127.0.0.1:${port}`
-  foreign = `http://localhost:${port}`
-  service = await startService({ changes: { CORS_ALLOWED_ORIGINS: `https://app.example.com,${allowed}` } })
+  foreign = allowed.replace('127.0.0.1', 'localhost')
 })
-afterAll(async () => {
-  await service?.stop()
-  await close(app)
-})
+const service = useService(() => ({ changes: { CORS_ALLOWED_ORIGINS: `https://app.example.com,${allowed}` } }))
 
 const promotion = () =>
-  `${service.demo.base_url}/containers/${service.demo.container_id}/files/${service.demo.files[0]?.file_id}/promote`
+  `${service().demo.base_url}/containers/${service().demo.container_id}/files/${service().demo.files[0]?.file_id}/promote`
 const corsHeadersOf = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('access-control')))
 
@@ -63,33 +53,21 @@ describe('CORS at the local gateway', () => {
 })
 
 describe.skipIf(!HAS_BROWSER)('CORS in a browser', () => {
-  let chromium: TestBrowser
-  beforeAll(async () => {
-    chromium = await startBrowser()
-  })
-  afterAll(() => chromium?.stop())
+  const browser = useBrowser()
 
   const promoteFrom = async (origin: string) => {
-    const page = await chromium.browser.newPage()
+    const page = await browser().newPage()
     await page.goto(origin)
-    const headers = { authorization: `Bearer ${service.demo.standard_key}`, 'idempotency-key': 'from-a-page' }
-    const outcome = await page.evaluate(
+    const headers = { authorization: `Bearer ${service().demo.standard_key}`, 'idempotency-key': 'from-a-page' }
+    const answered = page.evaluate(
       async ([url, headers]) => {
-        try {
-          const answer = await fetch(url, { method: 'POST', headers })
-          return {
-            status: answer.status,
-            used: answer.headers.get('storage-used-bytes'),
-            id: ((await answer.json()) as { id: string }).id,
-          }
-        } catch (error) {
-          return `${error}`
-        }
+        const answer = await fetch(url, { method: 'POST', headers })
+        const { id } = (await answer.json()) as { id: string }
+        return { status: answer.status, used: answer.headers.get('storage-used-bytes'), id }
       },
       [promotion(), headers] as const,
     )
-    await page.close()
-    return outcome
+    return answered.finally(() => page.close())
   }
 
   it('lets a page of a named origin promote and read how full the workspace is', async () => {
@@ -97,6 +75,6 @@ describe.skipIf(!HAS_BROWSER)('CORS in a browser', () => {
   })
 
   it('lets no other page in', async () => {
-    expect(await promoteFrom(foreign)).toBe('TypeError: Failed to fetch')
+    await expect(promoteFrom(foreign)).rejects.toThrow('TypeError: Failed to fetch')
   })
 })

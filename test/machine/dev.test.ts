@@ -1,49 +1,42 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { printedBy } from '../support/machine/program.ts'
 import { freePort } from '../support/machine/use-npm-start.ts'
 import { copyProject } from '../support/template/packages.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const SOURCE = 'lib/http/query.ts'
 /** A few seconds; far more on a machine that is busy. */
 const STEP_TIMEOUT_MS = 90_000
 vi.setConfig({ testTimeout: 3 * STEP_TIMEOUT_MS, hookTimeout: 2 * STEP_TIMEOUT_MS })
 
-let root: string
+const directory = useDirectory('dev')
 let child: ChildProcess
-let output = ''
+let output: () => string
 let inspectPort: number
 
 const printed = (text: string) =>
-  vi.waitFor(() => expect(output).toContain(text), { timeout: STEP_TIMEOUT_MS, interval: 50 })
+  vi.waitFor(() => expect(output()).toContain(text), { timeout: STEP_TIMEOUT_MS, interval: 50 })
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'promotion-dev-'))
-  await copyProject(root, ['infra', 'lib', 'functions', 'docs'])
+  await copyProject(directory(), ['infra', 'lib', 'functions', 'docs'])
   inspectPort = await freePort()
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const { scripts } = JSON.parse(await readFile(join(directory(), 'package.json'), 'utf8'))
   const [, ...script] = scripts.dev.split(' ')
   const ports = [String(inspectPort), '--port', String(await freePort())]
-  child = spawn(process.execPath, [...script, ...ports], { cwd: root })
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
+  child = spawn(process.execPath, [...script, ...ports], { cwd: directory() })
+  output = printedBy(child)
   await printed('/promote\n')
 })
-afterAll(async () => {
-  if (child.exitCode === null) child.kill('SIGKILL')
-  await rm(root, { recursive: true, force: true })
-})
+afterAll(() => child.exitCode ?? child.kill('SIGKILL'))
 
 describe('npm run dev', () => {
   it('serves what is saved, and goes on serving what there was while it cannot be built', async () => {
-    const source = await readFile(join(root, SOURCE), 'utf8')
-    const demo = JSON.parse(await readFile(join(root, '.local/demo.json'), 'utf8'))
+    const source = await readFile(join(directory(), SOURCE), 'utf8')
+    const demo = JSON.parse(await readFile(join(directory(), '.local/demo.json'), 'utf8'))
     const listFiles = async () => {
       const headers = { authorization: `Bearer ${demo.standard_key}` }
       const response = await fetch(`${demo.base_url}/files?limit=x`, { headers })
@@ -53,11 +46,11 @@ describe('npm run dev', () => {
     const changed = source.replace('limit must be', 'limit has to be')
     expect(changed).not.toBe(source)
 
-    await writeFile(join(root, SOURCE), `${source}\nthis is no TypeScript`)
+    await writeFile(join(directory(), SOURCE), `${source}\nthis is no TypeScript`)
     await printed('not restarted: ')
     expect(await listFiles()).toBe(detail)
 
-    await writeFile(join(root, SOURCE), changed)
+    await writeFile(join(directory(), SOURCE), changed)
     await printed('restarted after a change')
     expect(await listFiles()).toBe(detail.replace('must be', 'has to be'))
   })
@@ -65,7 +58,7 @@ describe('npm run dev', () => {
   it('lets a debugger attach, which sees the source', async () => {
     const targets = await fetch(`http://127.0.0.1:${inspectPort}/json`)
     expect(await targets.json()).toEqual([expect.objectContaining({ type: 'node' })])
-    const bundle = await readFile(join(root, 'dist/read-documents.mjs'), 'utf8')
+    const bundle = await readFile(join(directory(), 'dist/read-documents.mjs'), 'utf8')
     const [, map = ''] = /\/\/# sourceMappingURL=data:application\/json;base64,(.+)/.exec(bundle) ?? []
     expect(JSON.parse(Buffer.from(map, 'base64').toString()).sources).toContain(`../${SOURCE}`)
   })

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
-import {
-  CALLER,
-  denyEverything,
-  environmentOn,
-  environmentOnStandIns,
-  NOBODY,
-  useServers,
-} from '../support/stores/aws-endpoints.ts'
-import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
+import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
+import { useStandIns } from '../support/stores/stand-ins.ts'
 
 const serve = useServers()
-let standIns: StandIns
-beforeAll(async () => {
-  standIns = await startStandIns()
-})
-afterAll(() => standIns.stop())
+const standIns = useStandIns()
 
 describe('npm run admin -- doctor', () => {
   const doctor = async (env: Record<string, string>) => {
@@ -27,7 +16,7 @@ describe('npm run admin -- doctor', () => {
   }
 
   it('finds no fault in the stand-ins, and says what they cannot tell: exit code 0', async () => {
-    const env = environmentOnStandIns(standIns)
+    const env = environmentOn(standIns().dynamoDbEndpoint, standIns().s3Endpoint)
     const { code, stderr, verdicts } = await doctor(env)
     expect([code, stderr]).toEqual([0, ''])
     expect(new Set(Object.values(verdicts).map(({ verdict }) => verdict))).toEqual(new Set(['ok', 'not_checked']))
@@ -35,7 +24,7 @@ describe('npm run admin -- doctor', () => {
       'configuration',
       'credentials',
       'clock',
-      `table ${standIns.config.keysTable}`,
+      `table ${standIns().config.keysTable}`,
       'permissions on objects',
     ]) {
       expect(verdicts[check]).toMatchObject({ verdict: 'ok' })
@@ -51,17 +40,17 @@ describe('npm run admin -- doctor', () => {
     expect(verdicts.clock).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^360\d s ahead of/) })
     expect(verdicts['permissions on keys']?.detail).toContain('dynamodb:PutItem, dynamodb:Scan, dynamodb:UpdateItem')
     expect(verdicts['permissions on objects']?.detail).toContain('s3:AbortMultipartUpload')
-    expect(verdicts[`table ${standIns.config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
+    expect(verdicts[`table ${standIns().config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
   })
 
   it('goes on when the configuration, a table or a server is missing', async () => {
-    const { endpoint, ...tables } = { endpoint: standIns.dynamoDbEndpoint, DOCUMENTS_TABLE: 'none' }
+    const { endpoint, ...tables } = { endpoint: standIns().dynamoDbEndpoint, DOCUMENTS_TABLE: 'none' }
     const [unset, mixed] = await Promise.all([
       doctor({ ...CALLER, AWS_ENDPOINT_URL_DYNAMODB: endpoint }),
       doctor({
         ...environmentOn(endpoint),
         ...tables,
-        KEYS_TABLE: standIns.config.workspacesTable,
+        KEYS_TABLE: standIns().config.workspacesTable,
         AWS_ENDPOINT_URL_S3: NOBODY,
       }),
     ])
@@ -69,8 +58,8 @@ describe('npm run admin -- doctor', () => {
     expect(unset.verdicts.configuration?.detail).toContain('KEYS_TABLE is not set; WORKSPACES_TABLE is not set')
     expect(unset.verdicts.clock).toMatchObject({ verdict: 'ok' })
     expect(mixed.verdicts['table none']).toMatchObject({ verdict: 'problem' })
-    expect(mixed.verdicts[`table ${standIns.config.workspacesTable}`]).toBeDefined()
-    expect(mixed.verdicts[`bucket ${standIns.config.documentsBucket}`]?.detail).toContain('No answer from')
+    expect(mixed.verdicts[`table ${standIns().config.workspacesTable}`]).toBeDefined()
+    expect(mixed.verdicts[`bucket ${standIns().config.documentsBucket}`]?.detail).toContain('No answer from')
     expect(mixed.verdicts['permissions on workspaces']).toMatchObject({ verdict: 'ok' })
   })
 })

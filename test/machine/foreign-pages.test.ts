@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { ScanCommand } from '@aws-sdk/client-dynamodb'
-import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { close, LOOPBACK, listen, REFUSAL } from '../../infra/local/loopback.ts'
-import { HAS_BROWSER, startBrowser, type TestBrowser } from '../support/machine/browser.ts'
-import { startService, type TestService } from '../support/machine/services.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { LOOPBACK, REFUSAL } from '../../infra/local/loopback.ts'
+import { HAS_BROWSER } from '../support/machine/browser.ts'
+import { everythingIn } from '../support/machine/contents.ts'
+import { useService } from '../support/machine/services.ts'
+import { somePage, useBrowser } from '../support/machine/use-page.ts'
+import { useServers } from '../support/stores/aws-endpoints.ts'
 
 interface Attempt {
   url: string
@@ -16,24 +17,19 @@ interface Attempt {
   body?: string
 }
 
-const NAMES = ['gateway', 's3', 'dynamodb'] as const
+const SERVERS = { gateway: 'base_url', s3: 's3_endpoint', dynamodb: 'dynamodb_endpoint' } as const
+type Name = keyof typeof SERVERS
+const NAMES = Object.keys(SERVERS) as Name[]
 /** A name that a foreign site could have its own name server answer with our address. */
 const REBOUND = 'evil.test'
 
-let service: TestService
-let ports: Record<(typeof NAMES)[number], number>
-beforeAll(async () => {
-  service = await startService()
-  const { base_url, s3_endpoint, dynamodb_endpoint } = service.demo
-  const [gateway, s3, dynamodb] = [base_url, s3_endpoint, dynamodb_endpoint].map((url) => Number(new URL(url).port))
-  ports = { gateway: Number(gateway), s3: Number(s3), dynamodb: Number(dynamodb) }
-})
-afterAll(() => service?.stop())
+const service = useService()
+const portOf = (name: Name) => new URL(service().demo[SERVERS[name]]).port
 
 /** What would read or change something if anybody might ask: none of it needs a preflight, but for those with headers. */
-function attempts(host: string) {
-  const { demo } = service
-  const at = (name: (typeof NAMES)[number], path: string) => `http://${host}:${ports[name]}${path}`
+function attempts(host: string): Record<string, Attempt> {
+  const { demo } = service()
+  const at = (name: Name, path: string) => `http://${host}:${portOf(name)}${path}`
   const [file] = demo.files
   const object = `/${demo.sandbox_bucket}/sandboxes/${demo.workspace_id}/${demo.container_id}/${file?.path}`
   const dynamoDb = (operation: string, input: object): Attempt => ({
@@ -65,36 +61,26 @@ function attempts(host: string) {
 
 /** As a page would send it, who knows the well-known credentials of the stand-ins: they do not check it. */
 function madeUpSignature(): string {
-  const now = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
-  return new URLSearchParams({
-    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
-    'X-Amz-Credential': `local/${now.slice(0, 8)}/us-east-1/s3/aws4_request`,
-    'X-Amz-Date': now,
-    'X-Amz-Expires': '900',
-    'X-Amz-SignedHeaders': 'host',
-    'X-Amz-Signature': '0',
-  }).toString()
+  const now = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  const signed = `Credential=local/${now.slice(0, 8)}/us-east-1/s3/aws4_request&X-Amz-Date=${now}&X-Amz-Expires=900`
+  return `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-${signed}&X-Amz-SignedHeaders=host&X-Amz-Signature=0`
 }
 
-/** All that is kept, but for the rate limits, which every look at the API changes. */
-async function everything() {
-  const { keys_table, workspaces_table, documents_table, sandbox_bucket, documents_bucket } = service.demo
-  const scan = async (TableName: string) => (await service.dynamoDb.send(new ScanCommand({ TableName }))).Items
-  const list = async (Bucket: string) =>
-    (await service.s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key, ETag }) => [Key, ETag])
-  const tables = [keys_table, workspaces_table, documents_table].map(scan)
-  return Promise.all([...tables, ...[sandbox_bucket, documents_bucket].map(list)])
+async function expectNothingChangedBy(work: () => Promise<unknown>): Promise<void> {
+  const before = await everythingIn(service())
+  await work()
+  expect(await everythingIn(service())).toEqual(before)
 }
 
 /** fetch would not let the test say Host and Sec-Fetch-… */
-async function get(name: (typeof NAMES)[number], headers: Record<string, string>) {
-  const asked = request({ host: LOOPBACK, port: ports[name], path: '/', headers: { host: 'localhost', ...headers } })
+async function get(name: Name, headers: Record<string, string>) {
+  const asked = request({ host: LOOPBACK, port: portOf(name), path: '/', headers: { host: 'localhost', ...headers } })
   const [answer] = (await once(asked.end(), 'response')) as [IncomingMessage]
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
 }
 
 describe.each(NAMES)('the %s, on the wire', (name) => {
-  it.each([
+  it.each<[what: string, headers: Record<string, string>]>([
     ['another Host', { host: REBOUND }],
     ['another Host with a port', { host: `${REBOUND}:3000` }],
     ['a Host that begins as ours', { host: `localhost.${REBOUND}` }],
@@ -104,7 +90,7 @@ describe.each(NAMES)('the %s, on the wire', (name) => {
     ['a script of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }],
     ['a frame of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'iframe' }],
   ])('refuses %s: 403', async (_, headers) => {
-    const answer = await get(name, headers as Record<string, string>)
+    const answer = await get(name, headers)
     expect(answer).toMatchObject({ status: 403, body: expect.stringContaining(REFUSAL) })
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
   })
@@ -117,65 +103,49 @@ describe.each(NAMES)('the %s, on the wire', (name) => {
   })
 })
 
-describe('the s3', () => {
-  it('refuses what is not signed, as S3 does', async () => {
-    const { 'a list of objects': list, 'an object': object } = attempts('127.0.0.1')
-    const form = new FormData()
-    form.set('key', 'new')
-    form.set('file', new Blob(['x']))
-    const bucket = `${service.demo.s3_endpoint}/${service.demo.sandbox_bucket}`
-    const before = await everything()
-    for (const [url, init] of [
-      [list?.url, {}],
-      [object?.url, {}],
-      [`${object?.url}?X-Amz-Signature=0`, {}],
-      [`${bucket}/new`, { method: 'PUT', body: 'x' }],
-      [bucket, { method: 'POST', body: form }],
-    ] as [string, RequestInit][]) {
+it('the s3 refuses what is not signed, as S3 does', async () => {
+  const { 'a list of objects': list, 'an object': object } = attempts('127.0.0.1')
+  const form = new FormData()
+  form.set('key', 'new')
+  form.set('file', new Blob(['x']))
+  const bucket = `${service().demo.s3_endpoint}/${service().demo.sandbox_bucket}`
+  const unsigned: [string | undefined, RequestInit?][] = [
+    [list?.url],
+    [`${object?.url}?X-Amz-Signature=0`],
+    [`${bucket}/new`, { method: 'PUT', body: 'x' }],
+    [bucket, { method: 'POST', body: form }],
+  ]
+  await expectNothingChangedBy(async () => {
+    for (const [url = '', init] of unsigned) {
       const response = await fetch(url, init)
       expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('AccessDenied')])
     }
-    expect(await everything()).toEqual(before)
   })
 })
 
-if (!HAS_BROWSER)
-  console.warn('FOREIGN PAGES ARE NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
-
 describe.skipIf(!HAS_BROWSER)('in a browser', () => {
-  let chromium: TestBrowser
-  let site: Server
-  let sitePort: number
+  const browser = useBrowser(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
+  const serve = useServers()
+  let sitePort: string
   beforeAll(async () => {
-    chromium = await startBrowser(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
-    site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>site'))
-    sitePort = await listen(site, 0)
-  })
-  afterAll(async () => {
-    await chromium?.stop()
-    await close(site)
+    sitePort = new URL(await serve(somePage)).port
   })
 
   /** @returns what was answered, or could be read, of what should be refused */
   async function tryFrom(home: string, host: string): Promise<string[]> {
-    const page = await chromium.browser.newPage()
+    const page = await browser().newPage()
     const passed: string[] = []
     // A page without leave to ask is not told the status.
     page.on('response', (answer) => {
-      const isOfSite = new URL(answer.url()).port === `${sitePort}`
+      const isOfSite = new URL(answer.url()).port === sitePort
       if (!isOfSite && answer.status() !== 403) passed.push(`${answer.request().method()} ${answer.url()}`)
     })
     await page.goto(home)
     for (const [name, attempt] of Object.entries(attempts(host))) {
       for (const mode of ['cors', 'no-cors'] as const) {
-        const read = await page.evaluate(
-          ({ url, ...init }) =>
-            fetch(url, init).then(
-              (answer) => answer.text(),
-              () => '',
-            ),
-          { ...attempt, mode },
-        )
+        const ask = { ...attempt, mode }
+        const asked = page.evaluate(({ url, ...init }) => fetch(url, init).then((answer) => answer.text()), ask)
+        const read = await asked.catch(() => '')
         if (read !== '' && !read.includes(REFUSAL)) passed.push(`${name}, ${mode}: ${read}`)
       }
       await submit(page, attempt)
@@ -198,31 +168,31 @@ describe.skipIf(!HAS_BROWSER)('in a browser', () => {
     ])
   }
 
-  it.each([
-    ['of another name', () => `http://localhost:${sitePort}/`],
-    ['of another port', () => `http://127.0.0.1:${sitePort}/`],
-    ['of another site', () => `http://${REBOUND}:${sitePort}/`],
-  ])('a page %s reads nothing and changes nothing', async (_, home) => {
-    const before = await everything()
-    expect(await tryFrom(home(), '127.0.0.1')).toEqual([])
-    expect(await everything()).toEqual(before)
-  })
-
-  it.each(NAMES)('a page whose own name comes to lead to the %s is refused', async (name) => {
-    const before = await everything()
-    const home = `http://${REBOUND}:${ports[name]}`
-    expect(await tryFrom(home, REBOUND)).toEqual([])
-    expect(await everything()).toEqual(before)
+  it.each<[page: string, home: string, port: () => string, asking: string]>([
+    ['of another name', 'localhost', () => sitePort, '127.0.0.1'],
+    ['of another port', '127.0.0.1', () => sitePort, '127.0.0.1'],
+    ['of another site', REBOUND, () => sitePort, '127.0.0.1'],
+    ...NAMES.map((name): [string, string, () => string, string] => [
+      `whose own name comes to lead to the ${name}`,
+      REBOUND,
+      () => portOf(name),
+      REBOUND,
+    ]),
+  ])('a page %s reads nothing and changes nothing', async (_, home, port, asking) => {
+    await expectNothingChangedBy(async () => expect(await tryFrom(`http://${home}:${port()}`, asking)).toEqual([]))
   })
 
   it('and all of it would have worked: the same requests, not from a page', async () => {
-    const before = await everything()
+    const before = await everythingIn(service())
     for (const [name, { url, ...init }] of Object.entries(attempts('127.0.0.1'))) {
       const { status } = await fetch(url, init)
       const isUnsigned = ['a list of objects', 'an object'].includes(name)
       expect([name, status]).toEqual([name, isUnsigned ? 403 : 200])
     }
-    const after = await everything()
-    for (const [index, part] of after.entries()) expect(part).not.toEqual(before[index])
+    const after = await everythingIn(service())
+    const changed = Object.keys(after).filter((place) => `${after[place]}` !== `${before[place]}`)
+    const { sandbox_bucket, documents_bucket } = service().demo
+    const tables = ['KEYS_TABLE', 'WORKSPACES_TABLE', 'DOCUMENTS_TABLE']
+    expect(changed.toSorted()).toEqual([...tables, sandbox_bucket, documents_bucket].toSorted())
   })
 })

@@ -112,17 +112,4 @@ describe('a path that is nearly right', () => {
     expect(JSON.stringify(first)).toContain('It has: DELETE /v1/files/{document_id}, GET /v1/containers/')
     for (const other of others) expect(other).toEqual(first)
   })
-
-  it('with the wrong method: Allow names the right ones, and the reason is another', async () => {
-    for (const [path, allow] of [
-      ['/containers/a/files/b/promote', 'POST'],
-      ['/files/file_x', 'DELETE, GET'],
-    ] as const) {
-      const response = await fetch(`${origin()}/v1${path}`, { method: 'PATCH' })
-      expect([response.status, response.headers.get('allow')]).toEqual([404, allow])
-      const { error } = (await response.json()) as { error: { metadata: { reason: string; detail: string } } }
-      expect(error.metadata.reason).toBe('method_not_allowed')
-      expect(error.metadata.detail).toContain('the Allow header lists the allowed ones')
-    }
-  })
 })

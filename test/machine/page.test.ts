@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
 
-if (!HAS_BROWSER)
-  console.warn('THE PAGE IS NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
-
 describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   const { service, home, open } = usePage()
   const s3 = () => new URL(service().demo.s3_endpoint).host
@@ -24,7 +21,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(await outcome.textContent()).toContain('8.56 KiB of 10 GiB of the workspace are used.')
     expect(await outcome.getByRole('meter').getAttribute('value')).toBe('8763')
     expect(wrong).toEqual([])
-    await page.close()
   })
 
   it('downloads a document as the API has it done: by its redirect to S3, which is not told the key', async () => {
@@ -47,7 +43,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     for (const [url, key] of asked.slice(1)) expect([new URL(url).host, key]).toEqual([s3(), undefined])
     expect(wrong.filter((line) => line !== `${s3()} was asked`)).toEqual([])
     expect(page.url()).toBe(home())
-    await page.close()
   })
 
   it('says in words why a download does not come about', async () => {
@@ -66,7 +61,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await fetch(`${service().demo.base_url}/files/${id}`, { method: 'DELETE', headers })
     await download.click()
     await said(/^404: /)
-    await page.close()
   })
 
   it('redirects a visitor who uses another name of this machine to the one at which the API answers', async () => {
@@ -76,7 +70,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
     await page.getByRole('meter').waitFor()
     expect(wrong.filter((line) => line !== `${new URL(home()).host} was asked`)).toEqual([])
-    await page.close()
   })
 
   it('says in words why the full workspace refuses: 403', async () => {
@@ -87,7 +80,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(await page.locator('#outcome.refused').getByRole('meter').getAttribute('max')).toBe('1048576')
     // A browser calls every answer of 400 and above an error of its console.
     expect(wrong.filter((line) => !line.includes('status of 403'))).toEqual([])
-    await page.close()
   })
 
   it('sends a request from the reference, with the key and the ids filled in', async () => {
@@ -98,7 +90,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
     await page.getByRole('heading', { name: 'output/report.csv is a document now' }).waitFor()
     expect(wrong).toEqual([])
-    await page.close()
   })
 
   it('needs no mouse', async () => {
@@ -114,7 +105,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'output/summary.txt is a document now' }).waitFor()
     expect(await focused()).toBe('Promote output/summary.txt')
-    await page.close()
   })
 
   it('is dark for those who prefer it, and can be switched', async () => {
@@ -124,7 +114,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Light' }).click()
     expect(await ground()).toBe('rgb(255, 255, 255)')
     expect(wrong).toEqual([])
-    await page.close()
   })
 
   it('fits on a narrow screen', async () => {
@@ -135,7 +124,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.locator('.opblock-summary-control').first().click()
     await page.getByRole('button', { name: 'Execute' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
-    await page.close()
   })
 
   it.each([
@@ -145,13 +133,11 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const { page } = await open(home(), {}, (page) => page.route(glob, (route) => route.abort()))
     await page.getByRole('alert').filter({ hasText: said }).waitFor()
     expect(await page.getByRole('alert').textContent()).toContain('The same description is in openapi.yaml.')
-    await page.close()
   })
 
   it('says in words that it needs JavaScript', async () => {
     const { page } = await open(home(), { javaScriptEnabled: false })
     await page.getByText('This page needs JavaScript.').waitFor()
-    await page.close()
   })
 
   describe('npm run docs', () => {
@@ -163,7 +149,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       expect(await page.locator('.servers select').inputValue()).toBe('https://api.example.com/v1')
       expect(await page.locator('#demo').isHidden()).toBe(true)
       expect(wrong.filter((line) => !line.includes('demo.json') && !line.includes('status of 404'))).toEqual([])
-      await page.close()
     })
   })
 })

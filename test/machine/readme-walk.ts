@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
+import { printedBy } from '../support/machine/program.ts'
 
 /**
  * Goes through README.md as a new user would: in a fresh clone, with a fresh home whose name has a space. Every fenced
@@ -15,7 +15,6 @@ import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
  * run walk) it installs all packages anew. The programs of docs/clients.md are run by clients-page.test.ts.
  */
 export interface Step {
-  page: string
   block: FencedBlock
   /** undefined: it was run, and did what the page says. */
   notRun: string | undefined
@@ -23,7 +22,7 @@ export interface Step {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGES = ['README.md']
+const PAGE = 'README.md'
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
@@ -46,15 +45,13 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
     await promisify(execFile)('git', ['clone', '--quiet', ROOT, checkout])
     if (isInstalled) await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
     const steps: Step[] = []
-    for (const page of PAGES.filter((each) => existsSync(join(checkout, each)))) {
-      let printed = ''
-      for (const block of fencedBlocks(await readFile(join(checkout, page), 'utf8'))) {
-        const where = `${page}:${block.line}`
-        const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
-        if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
-        else if (notRun === undefined) printed = await run(where, block, walk)
-        steps.push({ page, block, notRun, output: notRun === undefined ? printed : '' })
-      }
+    let printed = ''
+    for (const block of fencedBlocks(await readFile(join(checkout, PAGE), 'utf8'))) {
+      const where = `${PAGE}:${block.line}`
+      const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
+      if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
+      else if (notRun === undefined) printed = await run(where, block, walk)
+      steps.push({ block, notRun, output: notRun === undefined ? printed : '' })
     }
     return steps
   } finally {
@@ -118,19 +115,13 @@ async function startService(where: string, command: string, walk: Walk): Promise
   const { checkout, env, services } = walk
   const child = spawn('sh', ['-ec', command], { cwd: checkout, env, detached: true })
   services.push(child)
-  let output = ''
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`${where}: npm start ended with ${code}:\n${output}`)))
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-        if (output.includes('/promote\n')) resolve()
-      })
-    }
-  })
+  const ready = Promise.withResolvers<void>()
+  const output = printedBy(child, (text) => text.includes('/promote\n') && ready.resolve())
+  child.once('exit', (code) => ready.reject(new Error(`${where}: npm start ended with ${code}:\n${output()}`)))
+  await ready.promise
   const demo = JSON.parse(await readFile(join(checkout, '.local/demo.json'), 'utf8'))
   walk.env = { ...env, API_KEY: demo.standard_key, BASE_URL: demo.base_url }
-  return output
+  return output()
 }
 
 /** The same fields with values of the same types, and the same values where they are no ids or times. */
@@ -140,17 +131,12 @@ function expectSameForm(where: string, said: string, printed: string): void {
 }
 
 function formOf(value: unknown): string {
-  const masked = JSON.stringify(
-    value,
-    (key, each) => (/^(id|created_at|request_id)$/.test(key) ? typeof each : each),
-    2,
-  )
-  return masked
+  return JSON.stringify(value, (key, each) => (/^(id|created_at|request_id)$/.test(key) ? typeof each : each), 2)
 }
 
 if (process.argv[1] === import.meta.filename) {
   const steps = await walkThroughReadme({ isInstalled: process.argv.includes('--installed') })
-  for (const { page, block, notRun } of steps) {
-    console.log(`${page}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
+  for (const { block, notRun } of steps) {
+    console.log(`${PAGE}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch'
@@ -10,6 +10,7 @@ import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { ROOT } from '../support/machine/admin.ts'
 import { STACK, type Stage, startStage } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
+import { standIn } from '../support/machine/program.ts'
 
 const MINUTES_MS = 60_000
 const FUNCTION = `${STACK}-promote-container-file`
@@ -54,14 +55,10 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     )
 
   it('is not brought back by repeating the former deployment: its gradual shift heeds the alarm', async () => {
-    const [timestamp = ''] = [...(await stage.framework('deploy', 'list')).output.matchAll(/Timestamp: (\d+)/g)].map(
-      ([, time]) => time,
-    )
-    const rolledBack = await stage.framework('rollback', '--timestamp', timestamp)
-    expect([rolledBack.hasSucceeded, rolledBack.output]).toEqual([false, expect.stringContaining('alarms are on')])
+    const stopped = { hasSucceeded: false, output: expect.stringContaining('alarms are on') }
+    expect(await stage.rollBack()).toEqual(stopped)
     await git('checkout', '--quiet', 'good')
-    const deployed = await stage.deploy()
-    expect([deployed.hasSucceeded, deployed.output]).toEqual([false, expect.stringContaining('alarms are on')])
+    expect(await stage.deploy()).toEqual(stopped)
     await git('checkout', '--quiet', 'bad')
     expect(await liveCode()).toBe(bad)
   })
@@ -108,14 +105,13 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
       (text, [word, value]) => text.replaceAll(word, value),
       block?.text ?? '',
     )
-    const bin = join(stage.project, '../bin')
-    const log = join(bin, 'calls')
-    await mkdir(bin, { recursive: true })
+    const log = join(stage.project, '../calls')
     await writeFile(log, '')
-    await writeFile(join(bin, 'npm'), `#!/bin/sh\necho "$*" >> '${log}'\n`)
-    await writeFile(join(bin, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${SERVERLESS_CLI}' "$@"\n`)
-    for (const name of ['npm', 'npx']) await chmod(join(bin, name), 0o755)
-    const env = { ...process.env, AWS_REGION: '', PROMOTION_BUILD: 'skip', PATH: `${bin}:${process.env.PATH}` }
+    const found = await standIn(join(stage.project, '../bin'), {
+      npm: `echo "$*" >> '${log}'`,
+      npx: `shift; exec '${process.execPath}' '${SERVERLESS_CLI}' "$@"`,
+    })
+    const env = { ...found, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     await run('bash', ['-eu', '-c', script], { cwd: stage.project, env }).catch(({ stdout, stderr }) => {
       throw new Error(`${stdout}${stderr}`)
     })

@@ -1,32 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
 import { readConfig } from '../../lib/config.ts'
-import { formatFileId } from '../../lib/ids.ts'
-import { documentsOf, workspaceItem } from '../support/machine/contents.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
 import { newAttempt } from '../support/stores/ledger-values.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const HOUR_MS = 3_600_000
 /** Never reached, however busy the machine. */
+const signal = AbortSignal.timeout(600_000)
 const PATIENCE = { timeout: 120_000, interval: 100 }
 
-let directory: string
+const directory = useDirectory('kept')
 let service: OwnService
-
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-kept-'))
-  service = await startService({ directory, everyMs: 500 })
+  service = await startService({ directory: directory(), everyMs: 500 })
 })
-afterAll(async () => {
-  await service.stop()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => service.stop())
 
 const promote = (token: string, containerId: string, fileId = '', headers?: Record<string, string>) =>
   requestPromotion(service.demo.base_url, { token, containerId, fileId }, headers)
@@ -34,6 +27,7 @@ const promote = (token: string, containerId: string, fileId = '', headers?: Reco
 describe('the demonstration', () => {
   it('promotes every file, with its bytes and its type, and refuses the one that is too large', async () => {
     const { demo } = service
+    const stores = await storesOf(directory())
     const sources = demoFiles(readConfig({ ...process.env, ...inject('definition').environment }))
     expect(demo.files.map(({ path }) => path)).toEqual(sources.map(({ path }) => path))
     for (const [index, file] of demo.files.entries()) {
@@ -45,8 +39,8 @@ describe('the demonstration', () => {
       const { path: filename, size_bytes } = file
       expect(response, filename).toMatchObject({ status: 200, body: { filename, size_bytes } })
       const { id, mime_type } = response.body as { id: string; mime_type: string }
-      const record = (await documentsOf(demo.workspace_id, service)).find(({ document_id }) => document_id === id)
-      const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.object_key })
+      const record = await stores.documents.find(demo.workspace_id as WorkspaceId, id as DocumentId, signal)
+      const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.objectKey })
       const { ContentType, Body } = await service.s3.send(get)
       expect(ContentType).toBe(mime_type)
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? [])
@@ -72,27 +66,12 @@ describe('the demonstration', () => {
 
 describe('the schedule of the resolver', () => {
   it('has what a process left behind undone: its bytes are free again', async () => {
-    const { quota } = await storesOf(directory)
+    const { quota, workspaces } = await storesOf(directory())
     const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseExpiresAtMs: Date.now() - HOUR_MS })
-    await quota.take(attempt, AbortSignal.timeout(60_000))
-    const { remaining_bytes: before } = await workspaceItem(attempt.workspaceId, service)
-    await vi.waitFor(async () => {
-      const { remaining_bytes, takings } = await workspaceItem(attempt.workspaceId, service)
-      expect([remaining_bytes, takings]).toEqual([before + attempt.sizeBytes, {}])
-    }, PATIENCE)
-  })
-})
-
-describe('the functions of the service', () => {
-  it('lose what is under way when their process is killed, and serve the next request from a new one', async () => {
-    const { demo, functions } = service
-    const ask = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
-    const underWay = ask()
-    await functions.stop()
-    expect([503, 200]).toContain((await underWay).status)
-    expect((await ask()).status).toBe(503)
-    await functions.restart()
-    expect((await ask()).status).toBe(200)
+    await quota.take(attempt, signal)
+    const read = () => workspaces.read(attempt.workspaceId, signal)
+    expect(await read()).toMatchObject({ usedBytes: attempt.sizeBytes })
+    await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, takings: [] }), PATIENCE)
   })
 })
 
@@ -101,12 +80,16 @@ describe('started again on the same data', () => {
     const { demo } = service
     const promoteFirst = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
     expect((await promoteFirst()).status).toBe(200)
-    const documentsBefore = await documentsOf(demo.workspace_id, service)
+    const documents = async () => {
+      const { documents } = await storesOf(directory())
+      return Array.fromAsync(documents.list(demo.workspace_id as WorkspaceId, signal))
+    }
+    const before = await documents()
     await service.stop()
-    service = await startService({ directory })
+    service = await startService({ directory: directory() })
     expect((await promoteFirst()).status).toBe(200)
-    const documents = await documentsOf(demo.workspace_id, service)
-    expect(documents).toHaveLength(documentsBefore.length + 1)
-    expect(documents).toEqual(expect.arrayContaining(documentsBefore))
+    const after = await documents()
+    expect(after).toHaveLength(before.length + 1)
+    expect(after).toEqual(expect.arrayContaining(before))
   })
 })

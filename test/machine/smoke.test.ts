@@ -1,50 +1,47 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Store, storeAt } from '../support/aws/store.ts'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
-import { startService, type TestService } from '../support/machine/services.ts'
-import { type Fate, hinder, remainsOf } from '../support/machine/trial.ts'
+import { everythingIn } from '../support/machine/contents.ts'
+import { useService } from '../support/machine/services.ts'
+import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
 
-let service: TestService
+const service = useService()
+const proxies: FaultProxy[] = []
 let earlier: string[]
-const servers: Server[] = []
-
 beforeAll(async () => {
-  service = await startService()
-  earlier = await remainsOf('ws_smoke_', service)
+  earlier = await ofTrials()
 })
-afterAll(async () => {
-  for (const server of servers) server.close()
-  await service.stop()
-})
+afterAll(() => Promise.all(proxies.map((proxy) => proxy.stop())))
 
-const line = (...args: string[]) => ['--local', '--directory', service.directory, 'smoke', ...args]
+const line = (...args: string[]) => ['--local', '--directory', service().directory, 'smoke', ...args]
 const smoke = (...args: string[]) => runAdmin(line('--json', ...args))
+const ofTrials = async () =>
+  Object.values(await everythingIn(service()))
+    .flat()
+    .filter((text) => text.includes('ws_smoke_'))
+const remains = async () => (await ofTrials()).filter((text) => !earlier.includes(text))
 
 /** By the name of the check. */
 function verdicts(result: AdminResult) {
   return Object.fromEntries(jsonLines(result).map(({ check, verdict, detail }) => [`${check}`, { verdict, detail }]))
 }
 
-const RUINED: Fate = { status: 500, contentType: 'application/json', body: '{}' }
-const remains = async () => (await remainsOf('ws_smoke_', service)).filter((text) => !earlier.includes(text))
-
-/** The API behind something that is in the way of some requests. */
-async function through(fateOf: (path: string, method: string) => Fate | Promise<Fate>): Promise<string> {
-  const { origin, server } = await hinder(service.demo.base_url, fateOf)
-  servers.push(server)
-  return `${origin}/v1`
+/** Something in the way of some requests to a server. */
+async function through(upstream: Store | string, fault: FaultProxy['fault'] = () => undefined): Promise<FaultProxy> {
+  const proxy = Object.assign(await startFaultProxy(upstream), { fault })
+  proxies.push(proxy)
+  return proxy
 }
+const throughApi = (fault?: FaultProxy['fault']) => through(service().demo.base_url, fault)
+const baseUrl = ({ endpoint }: FaultProxy) => ['--base-url', `${endpoint}/v1`]
 
 /** smoke, with something in the way of some requests to S3. */
-async function smokeBehind(fateOf: (path: string, method: string) => Fate): Promise<AdminResult> {
-  const { origin, server } = await hinder(service.demo.s3_endpoint, fateOf)
-  servers.push(server)
-  const behind = join(service.directory, 'behind')
+async function smokeBehind({ endpoint }: FaultProxy): Promise<AdminResult> {
+  const behind = join(service().directory, 'behind')
   await mkdir(behind, { recursive: true })
-  await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service.demo, s3_endpoint: origin }))
+  await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service().demo, s3_endpoint: endpoint }))
   return runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
 }
 
@@ -75,20 +72,23 @@ describe('npm run admin -- smoke', () => {
   })
 
   it('names what fails, goes on with the rest, and clears up: exit code 1', async () => {
-    const baseUrl = await through((path) => (path.includes('/no/such/route') ? RUINED : 'pass'))
-    const result = await smoke('--base-url', baseUrl)
+    const isRuined = (path: string) => path.includes('/no/such/route')
+    const api = await throughApi(({ path }) =>
+      isRuined(path) ? { kind: 'answer', status: 500, body: '{}' } : undefined,
+    )
+    const result = await smoke(...baseUrl(api))
     expect(result.code).toBe(1)
     const { 'an unknown route': route, 'a full quota': quota, ...others } = verdicts(result)
-    expect(route).toEqual({ verdict: 'problem', detail: 'answered 500, not 404 route_not_found.' })
+    expect(route).toEqual({ verdict: 'problem', detail: 'answered 500, not 404 route_not_found. {}' })
     expect(quota?.verdict).toBe('ok')
     expect(others['everything is gone']?.verdict).toBe('ok')
     expect(await remains()).toEqual([])
   })
 
   it('clears up when nobody answers at all', async () => {
-    const nobody = await through(() => 'pass')
-    await new Promise((resolve) => servers.pop()?.close(resolve))
-    const result = await smoke('--base-url', nobody)
+    const nobody = await throughApi()
+    await proxies.pop()?.stop()
+    const result = await smoke(...baseUrl(nobody))
     expect(result.code).toBe(1)
     const { 'promote a small file': promotion, 'everything is gone': gone } = verdicts(result)
     expect(promotion).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^No answer from 127/) })
@@ -98,20 +98,24 @@ describe('npm run admin -- smoke', () => {
 
   it('clears up after Ctrl-C in the middle: exit code 2', async () => {
     const inTheMiddle = Promise.withResolvers<void>()
-    const baseUrl = await through(async (path) => {
-      if (!path.includes('promote')) return 'pass'
-      inTheMiddle.resolve()
-      return sleep(500, 'pass' as const)
+    const api = await throughApi(({ path }) => {
+      if (path.includes('promote')) inTheMiddle.resolve()
+      return undefined
     })
-    const result = await runAdminProcess(line('--json', '--base-url', baseUrl), {}, inTheMiddle.promise)
+    const result = await runAdminProcess(line('--json', ...baseUrl(api)), {}, inTheMiddle.promise)
     expect(result.code).toBe(2)
     expect(verdicts(result)['everything is gone']).toMatchObject({ verdict: 'ok' })
     expect(await remains()).toEqual([])
   })
 
   it('finds that an S3-compatible server ignores the conditions of copies, and leaves nothing behind', async () => {
-    const without = ['x-amz-copy-source-if-match', 'x-amz-mp-object-size']
-    const result = await smokeBehind(() => ({ without }))
+    const s3 = storeAt(service().demo.s3_endpoint)
+    const ignorant: Store = ({ headers, ...request }) => {
+      const { 'x-amz-copy-source-if-match': _, 'x-amz-mp-object-size': __, ...others } = headers
+      return s3({ ...request, headers: others })
+    }
+    const result = await smokeBehind(await through(ignorant))
+    s3.close()
     const { 'conditions of copies': conditions, 'audit of the workspace': audit } = verdicts(result)
     expect({ code: result.code, verdict: conditions?.verdict, audit }).toMatchObject({
       code: 1,
@@ -125,16 +129,13 @@ describe('npm run admin -- smoke', () => {
   })
 
   it('names what it could not remove, also when it fails half way: exit code 1', async () => {
-    const denied: Fate = {
-      status: 403,
-      contentType: 'application/xml',
-      body: '<Error><Code>AccessDenied</Code><Message>not you</Message></Error>',
-    }
+    const body = '<Error><Code>AccessDenied</Code><Message>not you</Message></Error>'
     // The second file cannot be put, so nothing is checked; the first cannot be deleted.
-    const result = await smokeBehind((path, method) => {
+    const s3 = await through(service().demo.s3_endpoint, ({ path, method }) => {
       const isRefused = method === 'DELETE' ? /small\.txt/.test(path) : method === 'PUT' && /bung/.test(path)
-      return isRefused ? denied : 'pass'
+      return isRefused ? { kind: 'answer', status: 403, body } : undefined
     })
+    const result = await smokeBehind(s3)
     expect(result.code).toBe(1)
     const { 'workspace, key and files': settling, 'everything is gone': gone, ...others } = verdicts(result)
     expect([settling?.verdict, others]).toEqual(['problem', {}])

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { printedBy } from '../support/machine/program.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -26,32 +28,23 @@ if (!canBeTroubled) {
 }
 
 describe.runIf(canBeTroubled)('npm start in trouble', () => {
-  let place: string
+  const place = useDirectory('in trouble')
   let children: ChildProcess[] = []
-  beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), 'promotion trouble '))
-    await mkdir(join(place, 'disk'))
-  })
+  beforeAll(() => mkdir(join(place(), 'disk')))
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
   })
-  afterAll(() => rm(place, { recursive: true, force: true }))
 
   /** @param script for sh, as root of its own small machine; $place is a directory whose name has spaces */
   function run(script: string) {
-    const env = { ...process.env, place }
+    const env = { ...process.env, place: place() }
     const child = spawn('unshare', ['--kill-child', ...UNSHARE, `${LOOPBACK_UP}\n${script}`], { env, cwd: tmpdir() })
     children = [...children, child]
-    let printed = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        printed += text
-      })
-    }
-    const ended = once(child, 'close').then(([code]) => ({ code: code as number, lines: linesOf(printed) }))
+    const printed = printedBy(child)
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number, lines: linesOf(printed()) }))
     const printsLine = (line: RegExp) =>
-      vi.waitFor(() => expect(printed).toMatch(line), { timeout: 200_000, interval: 200 })
-    return { child, ended, printsLine, printed: () => printed }
+      vi.waitFor(() => expect(printed()).toMatch(line), { timeout: 200_000, interval: 200 })
+    return { child, ended, printsLine, printed }
   }
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && line !== 'Building and starting …')
   const disk = (size: string) => `mount -t tmpfs -o size=${size} tmpfs "$place/disk"`
@@ -101,14 +94,14 @@ describe.runIf(canBeTroubled)('npm start in trouble', () => {
   })
 
   it('needs no IPv6, and minds no spaces in a path', async () => {
-    await writeFile(join(place, 'no-ipv6'), '')
+    await writeFile(join(place(), 'no-ipv6'), '')
     const { printsLine } = run(`
       echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6
       cat /proc/net/if_inet6 > "$place/no-ipv6"
       ${START} --directory "$place/a home/data"`)
     await printsLine(/\/promote\n/)
-    expect(await readFile(join(place, 'no-ipv6'), 'utf8'), 'there is no address of IPv6').toBe('')
-    const demo = JSON.parse(await readFile(join(place, 'a home/data/demo.json'), 'utf8'))
+    expect(await readFile(join(place(), 'no-ipv6'), 'utf8'), 'there is no address of IPv6').toBe('')
+    const demo = JSON.parse(await readFile(join(place(), 'a home/data/demo.json'), 'utf8'))
     expect(demo.base_url).toBe('http://127.0.0.1:3000/v1')
   })
 })

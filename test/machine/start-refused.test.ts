@@ -1,15 +1,16 @@
 import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { ROOT } from '../support/machine/services.ts'
 import { START, useNpmStart } from '../support/machine/use-npm-start.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const { start } = useNpmStart()
+const place = useDirectory('read-only')
 
 /** @returns what it printed, one line */
 async function refused(env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -19,12 +20,6 @@ async function refused(env: Record<string, string>, ...args: string[]): Promise<
 }
 
 describe('npm start', () => {
-  it('names the known options for an unknown one, in one line: exit code 1', async () => {
-    expect(await refused({}, '--prot', '1')).toContain(
-      "unknown option '--prot' (Did you mean --port?). The options are",
-    )
-  })
-
   it('says what is needed when npm runs on a Node.js that is too old', async () => {
     const output = await refused({ npm_config_user_agent: 'npm/9.5.0 node/v18.20.8 linux x64' })
     expect(output).toBe('This needs Node.js 22 or newer, and this is Node.js 18: https://nodejs.org\n')
@@ -43,13 +38,11 @@ describe('npm start', () => {
   })
 
   it('says in one line that its directory is read only', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'promotion-read-only-'))
-    await chmod(place, 0o555)
+    await chmod(place(), 0o555)
     // To root nothing is read only.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-    const child = spawn(process.execPath, [START, '--directory', join(place, 'data')], { ...nobody, cwd: '/' })
+    const child = spawn(process.execPath, [START, '--directory', join(place(), 'data')], { ...nobody, cwd: '/' })
     expect(await text(child.stderr)).toMatch(/^This must be writable, but is not .*\n$/)
-    await rm(place, { recursive: true })
   })
 
   it('says so when the port is taken', async () => {

@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startStores } from '../support/machine/services.ts'
 import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
-import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
+import { CREDENTIALS, useStandIns } from '../support/stores/stand-ins.ts'
 
 const { start, readDemo, directory } = useNpmStart()
 
@@ -72,29 +72,25 @@ describe('npm start', () => {
 })
 
 describe("npm start with a server of the user's own", () => {
-  let own: StandIns
-  beforeAll(async () => {
-    own = await startStandIns()
-  })
-  afterAll(() => own.stop())
+  const own = useStandIns()
 
   it('uses that server instead of the embedded one', async () => {
     const service = await startStores({
-      AWS_ENDPOINT_URL_S3: own.s3Endpoint,
-      AWS_ENDPOINT_URL_DYNAMODB: own.dynamoDbEndpoint,
+      AWS_ENDPOINT_URL_S3: own().s3Endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: own().dynamoDbEndpoint,
       AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
       AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     })
-    const { Contents = [] } = await own.s3.send(new ListObjectsV2Command({ Bucket: own.config.sandboxBucket }))
+    const { Contents = [] } = await own().s3.send(new ListObjectsV2Command({ Bucket: own().config.sandboxBucket }))
     expect(Contents.length).toBeGreaterThan(5)
     const Key = marshall({ workspace_id: 'ws_full' })
-    const { Item } = await own.dynamoDb.send(new GetItemCommand({ TableName: own.config.workspacesTable, Key }))
+    const { Item } = await own().dynamoDb.send(new GetItemCommand({ TableName: own().config.workspacesTable, Key }))
     expect(Item).toBeDefined()
     await service.stop()
   })
 
   it('asks for credentials when the environment has none', async () => {
-    const environment = { AWS_ENDPOINT_URL_S3: own.s3Endpoint, AWS_ACCESS_KEY_ID: '' }
+    const environment = { AWS_ENDPOINT_URL_S3: own().s3Endpoint, AWS_ACCESS_KEY_ID: '' }
     await expect(startStores(environment)).rejects.toThrow('set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
-import { startStores, type TestService } from '../support/machine/services.ts'
+import { useStores } from '../support/machine/services.ts'
 import { HAS_TERMINAL, runInTerminal } from '../support/machine/terminal.ts'
 
 const ESCAPE = '\u001b['
@@ -11,18 +11,10 @@ if (!HAS_TERMINAL)
   console.warn("COLOURS AND QUESTIONS ARE NOT TESTED HERE: util-linux's script is not on this machine.")
 
 describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
-  let directory: string
-  let service: TestService
-  beforeAll(async () => {
-    service = await startStores()
-    directory = service.directory
-  })
-  afterAll(async () => {
-    await service?.stop()
-  })
+  const service = useStores()
   const atTerminal = (args: string, env: Record<string, string> = {}, typing: [string, string][] = []) =>
     runInTerminal(
-      `${process.execPath} ${join(ROOT, 'infra/cli/main.ts')} --local --directory ${directory} ${args}`,
+      `${process.execPath} ${join(ROOT, 'infra/cli/main.ts')} --local --directory ${service().directory} ${args}`,
       env,
       typing,
     )
@@ -42,7 +34,7 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   })
 
   it('asks before it disables a key, and does nothing unless the answer is yes', async () => {
-    const local = ['--local', '--directory', directory, '--json']
+    const local = ['--local', '--directory', service().directory, '--json']
     const create = ['keys', 'create', '--workspace', 'ws_full', '--permission', 'files:promote']
     const [key] = jsonLines(await runAdmin([...local, ...create]))
     const status = async () => jsonLines(await runAdmin([...local, 'keys', 'show', `${key?.key_id}`]))[0]?.status

@@ -8,8 +8,8 @@ import { packagedService, THRESHOLDS } from '../support/template/packages.ts'
 const prod = await packagedService('prod')
 const API_FUNCTION_NAMES = API_FUNCTIONS.map(({ name }) => name)
 
-const { crashes, each, FAILED_RUNS, gateway, healthy, lambda, leftovers, minutes, own } = traffic
-const { requests, RUNS, runs, THROTTLED_WRITES, USED } = traffic
+const { crashes, each, FAILED_RUNS, gateway, healthy, lambda, leftovers, minutes, own, requests, RUNS, runs } = traffic
+const { THROTTLED_WRITES, USED } = traffic
 const HOUR = 60
 const DAY = 24 * HOUR
 const ROUND = Number(THRESHOLDS.auditRoundHours) * HOUR

@@ -62,7 +62,7 @@ describe('alarms', () => {
 
   it('each reach the address that was given, those for the morning too', () => {
     const email = { Protocol: 'email', Endpoint: THRESHOLDS.alarmEmail }
-    expect(prod.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+    expect(prod.propertiesOf('AWS::SNS::Subscription')).toEqual([
       { TopicArn: { Ref: 'AlarmTopic' }, ...email },
       { TopicArn: { Ref: 'TicketTopic' }, ...email },
     ])
@@ -70,7 +70,7 @@ describe('alarms', () => {
 
   it('each tell existing topics, the address only what is for it', () => {
     expect(existing.idsOfType('AWS::SNS::Topic')).toEqual([])
-    expect(existing.ofType('AWS::SNS::Subscription').map(({ Properties }) => Properties)).toEqual([
+    expect(existing.propertiesOf('AWS::SNS::Subscription')).toEqual([
       { TopicArn: EXISTING.ticketTopicArn, Protocol: 'email', Endpoint: EXISTING.ticketEmail },
     ])
     const told = existing.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)

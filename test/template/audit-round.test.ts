@@ -17,6 +17,7 @@ interface State {
 
 const dev = await packagedService('dev')
 
+const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:111122223333:function:audit'
 const placeholder = (name: string) => `\${${name}}`
 const machine = () => dev.resource('AuditRound').Properties
 const statesOf = ({ States }: { States: Record<string, State> }): [string, State][] =>
@@ -27,16 +28,9 @@ const statesOf = ({ States }: { States: Record<string, State> }): [string, State
 
 /** As Step Functions gets it. */
 function substituted(): object {
-  const names: [string, unknown][] = Object.entries(machine().DefinitionSubstitutions)
-  const ids = { 'AWS::Partition': 'aws' }
-  const values = names.map(([name, value]) => [placeholder(name), textOf(value, ids)] as const)
-  const text = values.reduce(
-    (definition, [placeholder, value]) =>
-      definition.replaceAll(
-        placeholder,
-        value.replace(/^<.*>$|^<.*Arn.*/, 'arn:aws:lambda:us-east-1:111122223333:function:audit'),
-      ),
-    JSON.stringify(machine().Definition),
+  const values: Record<string, unknown> = machine().DefinitionSubstitutions
+  const text = JSON.stringify(machine().Definition).replace(/\$\{(\w+)\}/g, (placeholder, name: string) =>
+    name in values ? textOf(values[name], { 'AWS::Partition': 'aws' }).replace(/^<.*/, FUNCTION_ARN) : placeholder,
   )
   return JSON.parse(text)
 }

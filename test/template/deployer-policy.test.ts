@@ -4,7 +4,7 @@ import { accessesOfStack } from '../support/template/cloudformation-accesses.ts'
 import { nameOf } from '../support/template/cloudformation-names.ts'
 import { accessesOfFramework } from '../support/template/framework-accesses.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
-import { applies, isAllowed } from '../support/template/iam-policies.ts'
+import { isAllowed, unusedRights } from '../support/template/iam-policies.ts'
 import { packagedService, type Resource, VARIANTS, type Variant } from '../support/template/packages.ts'
 import { ACCOUNT, statementsOfPolicies } from '../support/template/policy-files.ts'
 
@@ -39,43 +39,22 @@ const accessesOf = (stage: string, randomLength: number): Access[] => {
 }
 
 describe('names that CloudFormation makes', () => {
+  // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
+  const LONG = 'thisisareallylongservicenametotestthebucket'
+  const CHINESE = 'ChineseboostAnalyticsStack'
+  const ROLE_ID = 'RainlyticsSummariesJobFunctionRole'
+  const LOGS_ID = 'RainlyticsSummariesJobLogs1C6CB09C'
   it.each([
-    // cspell:disable -- seen in accounts: serverless#2791, and KensioSoftware/yulin#1113.
-    [
-      'thisisareallylongservicenametotestthebucket',
-      'serverlessdeploymentbucket',
-      63,
-      13,
-      'thisisareallylongservice-serverlessdeploymentbuck-',
-    ],
-    [
-      'chineseboostanalyticsstack',
-      'rainlyticslogsbucket8df4aaaaaa',
-      63,
-      12,
-      'chineseboostanalyticsstac-rainlyticslogsbucket8df4-',
-    ],
-    [
-      'ChineseboostAnalyticsStack',
-      'RainlyticsSummariesJobFunctionRole',
-      64,
-      12,
-      'ChineseboostAnalyticsStac-RainlyticsSummariesJobFun-',
-    ],
-    [
-      'ChineseboostAnalyticsStack',
-      'RainlyticsSummariesJobLogs1C6CB09C',
-      512,
-      12,
-      'ChineseboostAnalyticsStack-RainlyticsSummariesJobLogs1C6CB09C-',
-    ],
-    // cspell:enable
+    [LONG, 'serverlessdeploymentbucket', 63, 13, 'thisisareallylongservice-serverlessdeploymentbuck-'],
+    [CHINESE, ROLE_ID, 64, 12, 'ChineseboostAnalyticsStac-RainlyticsSummariesJobFun-'],
+    [CHINESE, LOGS_ID, 512, 12, `${CHINESE}-${LOGS_ID}-`],
   ])(
     'of %s and %s are cut to %i characters, as those that were seen',
     (stackName, logicalId, maxLength, random, name) => {
       expect(physicalNamePrefix(stackName, logicalId, maxLength, random)).toBe(name)
     },
   )
+  // cspell:enable
 
   it.each(STAGES)('have their length, and differ, in the stage %s', (stage) => {
     const place = { ...PLACE, stackName: `container-file-promotion-${stage}` }
@@ -97,13 +76,7 @@ describe('the rights to deploy', () => {
   })
 
   it('allow no action that no resource needs', () => {
-    const accesses = accessesOf('prod', 12)
-    const unused = DEPLOYER.flatMap((statement) =>
-      statement.actions
-        .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
-        .map((action) => `${statement.Sid}: ${action}`),
-    )
-    expect(unused).toEqual([])
+    expect(unusedRights(DEPLOYER, accessesOf('prod', 12))).toEqual([])
   })
 
   it.each(['CreateRole', 'PutRolePolicy', 'PutRolePermissionsBoundary'])(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
-import { pathOf } from '../support/template/packaged-gateway.ts'
+import { headersOf, pathOf } from '../support/template/packaged-gateway.ts'
 import { type Packaged, packagedService } from '../support/template/packages.ts'
 
 const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
@@ -8,8 +8,6 @@ const [dev, existing] = await Promise.all([packagedService('dev'), packagedServi
 describe('CORS', () => {
   const methodsOf = (service: Packaged, method: string) =>
     service.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.HttpMethod === method)
-  const ofHeaders = (values: Record<string, string>) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name.split('.').at(-1), value.slice(1, -1)]))
 
   it('is not there unless origins are named', () => {
     expect(methodsOf(dev, 'OPTIONS')).toEqual([])
@@ -27,7 +25,7 @@ describe('CORS', () => {
         RequestTemplates: { 'application/json': '{"statusCode":204}' },
       })
       const [answer] = Properties.Integration.IntegrationResponses
-      const headers = ofHeaders(answer.ResponseParameters)
+      const headers = headersOf(answer.ResponseParameters)
       expect(headers.vary).toBe('Origin')
       methodsByPath[pathOf(Properties.ResourceId.Ref, existing)] = headers['access-control-allow-methods']
       expect(Object.keys(Properties.MethodResponses[0].ResponseParameters)).toEqual(
@@ -56,12 +54,12 @@ describe('CORS', () => {
     )
     expect(other.length).toBeGreaterThan(0)
     for (const headers of [...own, ...other]) {
-      expect(ofHeaders(headers)).toMatchObject({
+      expect(headersOf(headers)).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-expose-headers': EXPOSED_HEADERS,
       })
     }
-    expect(new Set(other.map((headers) => ofHeaders(headers).allow))).toEqual(
+    expect(new Set(other.map((headers) => headersOf(headers).allow))).toEqual(
       new Set(['GET, OPTIONS', 'OPTIONS, POST', 'DELETE, GET, OPTIONS', undefined]),
     )
   })

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, expectDocumented } from '../support/api/openapi.ts'
-import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
+import { headersOf, operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
 import { type Packaged, packagedService, type Resource } from '../support/template/packages.ts'
 
 const [dev, withPages] = await Promise.all([packagedService('dev'), packagedService('existing')])
@@ -11,10 +11,7 @@ describe('a method that a path does not have', () => {
   it('is answered by the gateway with 404, Allow and a reason of its own, on every path that has operations', () => {
     const paths = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
     for (const path of paths) {
-      const methods = dev
-        .ofType('AWS::ApiGateway::Method')
-        .map(({ Properties }) => Properties)
-        .filter(({ ResourceId }) => ResourceId.Ref === path)
+      const methods = dev.propertiesOf('AWS::ApiGateway::Method').filter(({ ResourceId }) => ResourceId.Ref === path)
       const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
       const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
       expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
@@ -25,12 +22,10 @@ describe('a method that a path does not have', () => {
       expect(others).toEqual([])
       const declared = other?.MethodResponses[0].ResponseParameters
       expect(Object.keys(declared)).toEqual(Object.keys(answer.ResponseParameters))
-      const headers = Object.fromEntries(
-        Object.entries<string>(answer.ResponseParameters).map(([name, value]) => [name.split('.').at(-1), value]),
-      )
-      expect(headers.allow).toBe(`'${allowed.toSorted().join(', ')}'`)
+      const headers = headersOf(answer.ResponseParameters)
+      expect(headers.allow).toBe(allowed.toSorted().join(', '))
       const body = JSON.parse(answer.ResponseTemplates['application/json'])
-      expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' } as never, body })
+      expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' }, body })
       expect(body.error.metadata.reason).toBe('method_not_allowed')
     }
   })
@@ -132,12 +127,7 @@ describe('gateway responses', () => {
     const status = isDefault ? body.error.code : Number(StatusCode)
     if (EXPECTED_STATUS[type]) expect(status).toBe(EXPECTED_STATUS[type])
     expect(body.error.code).toBe(status)
-    const headers = Object.fromEntries(
-      Object.entries(ResponseParameters as Record<string, string>).map(([name, value]) => [
-        name.replace('gatewayresponse.header.', ''),
-        value.startsWith("'") ? value.slice(1, -1) : value,
-      ]),
-    )
+    const headers = headersOf(ResponseParameters)
     expect(headers['x-request-id']).toBe('context.requestId')
     expectDocumented({ status, headers, body })
     const { reason } = body.error.metadata as { reason: keyof typeof REASONS }

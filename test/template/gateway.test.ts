@@ -61,16 +61,12 @@ describe('the stage', () => {
     }))
     expect(methods).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
     const limited = [{ HttpMethod: '*', ResourcePath: '/*' }, ...methods]
-    expect(settings(dev)).toMatchObject(
-      limited.map((each) => ({ ...each, ThrottlingRateLimit: '500', ThrottlingBurstLimit: '1000' })),
-    )
-    expect(settings(prod)).toMatchObject(
-      limited.map((each) => ({
-        ...each,
-        ThrottlingRateLimit: THRESHOLDS.throttleRatePerSecond,
-        ThrottlingBurstLimit: THRESHOLDS.throttleBurst,
-      })),
-    )
+    const expectLimits = (service: Packaged, ThrottlingRateLimit: string, ThrottlingBurstLimit: string) =>
+      expect(settings(service)).toMatchObject(
+        limited.map((each) => ({ ...each, ThrottlingRateLimit, ThrottlingBurstLimit })),
+      )
+    expectLimits(dev, '500', '1000')
+    expectLimits(prod, THRESHOLDS.throttleRatePerSecond, THRESHOLDS.throttleBurst)
   })
 
   it('writes access logs in JSON, without any header but the user agent, kept for a while', () => {
@@ -153,7 +149,7 @@ describe('the custom domain', () => {
   })
 
   it('has records for IPv4 and IPv6 in the hosted zone', () => {
-    const records = existing.ofType('AWS::Route53::RecordSet').map(({ Properties }) => Properties)
+    const records = existing.propertiesOf('AWS::Route53::RecordSet')
     expect(records).toMatchObject(
       ['A', 'AAAA'].map((Type) => ({ Type, Name: EXISTING.customDomainName, HostedZoneId: EXISTING.hostedZoneId })),
     )

@@ -1,32 +1,25 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filesOf } from '../../infra/bundle/budget.ts'
-import { buildForDeployment, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { describe, expect, it } from 'vitest'
+import { filesOf, requireBudgets } from '../../infra/bundle/budget.ts'
+import { PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-let outDir: string
-let metafile: Metafile
+/** As every suite runs it, and as it is deployed. */
+const { metafile }: { metafile: Metafile } = JSON.parse(await readFile(join(ROOT, 'dist/built.json'), 'utf8'))
 /** What a cold start reads. */
-let outputs: string[]
-let inputs: string
-
-beforeAll(async () => {
-  outDir = await mkdtemp(join(tmpdir(), 'promotion-lean-'))
-  metafile = await buildForDeployment({ root: ROOT, outDir })
-  outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
-  inputs = outputs.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {})).join('\n')
-})
-afterAll(() => rm(outDir, { recursive: true, force: true }))
+const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
+const inputs = outputs.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {})).join('\n')
 
 /** For each text, whether it stands in what a cold start reads; not the bundle itself, which would fill the report. */
 async function isInOutputs(...texts: string[]): Promise<boolean[]> {
   const code = (await Promise.all(outputs.map((file) => readFile(join(ROOT, file), 'utf8')))).join('\n')
   return texts.map((text) => code.includes(text))
 }
+
+it('each function is within its budget', () => requireBudgets(ROOT, metafile))
 
 // A newer SDK may be laid out differently, and nothing but the size would tell: docs/decisions/0013-lean-bundle.md.
 describe('a cold start reads', () => {

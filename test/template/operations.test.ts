@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as cloudformation from '@aws-sdk/client-cloudformation'
@@ -8,24 +7,24 @@ import * as dynamodb from '@aws-sdk/client-dynamodb'
 import * as lambda from '@aws-sdk/client-lambda'
 import * as s3 from '@aws-sdk/client-s3'
 import * as sns from '@aws-sdk/client-sns'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, runAdmin } from '../support/machine/admin.ts'
+import { standIn } from '../support/machine/program.ts'
 import { API_FUNCTIONS } from '../support/template/packages.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const RUN = ['deploy', 'runbook', 'restore', 'tenants-and-regions'].map((name) => `docs/${name}.md`)
 const DOCS = ['README.md', 'docs/administration.md', ...RUN]
 
 let operations: string
 let pages: string
-let directory: string
+const directory = useDirectory('operations')
 beforeAll(async () => {
   const texts = await Promise.all(DOCS.map((name) => readFile(join(ROOT, name), 'utf8')))
   operations = texts.slice(-RUN.length).join('\n')
   pages = texts.join('\n')
-  directory = await mkdtemp(join(tmpdir(), 'promotion-operations-'))
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** The commands of all blocks, with continued lines joined, and those in running text. */
 function commands(text: string): string[] {
@@ -58,7 +57,8 @@ describe('the commands of the documentation', () => {
       const help = await runAdmin([...path.split(' '), '--help'])
       const usage = expect.stringMatching(new RegExp(`^Usage: promotion-admin ${path} `))
       expect([path, help.code, help.stdout]).toEqual([path, 0, usage])
-      for (const option of options) expect([path, help.stdout]).toEqual([path, expect.stringContaining(option)])
+      for (const option of ['--stage', '--json', 'Exit code:', ...options])
+        expect([path, help.stdout]).toEqual([path, expect.stringContaining(option)])
     }
   })
 
@@ -87,15 +87,10 @@ describe('the commands of the documentation', () => {
     const [block = ''] = [...operations.matchAll(/```sh\n([\s\S]*?)```/g)]
       .map(([, text = '']) => text)
       .filter((text) => text.includes('list-versions-by-function'))
-    const log = join(directory, `calls-${deletions}`)
-    const aws = join(directory, 'aws')
+    const log = join(directory(), `calls-${deletions}`)
     // What the CLI prints as text: tabs between the values, an empty line for none.
-    await writeFile(
-      aws,
-      `#!/bin/sh\necho "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac\n`,
-    )
-    await chmod(aws, 0o755)
-    const env = { PATH: `${directory}:${process.env.PATH}` }
+    const aws = `echo "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac`
+    const env = await standIn(directory(), { aws })
     await promisify(execFile)('bash', ['-eu', '-c', block], { env })
     const calls = (await readFile(log, 'utf8')).trim().split('\n')
     const pruned = calls.filter((call) => call.includes('list-versions-by-function'))

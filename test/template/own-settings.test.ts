@@ -1,27 +1,25 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type * as Variables from '../../infra/deploy/variables.ts'
 import { copyProject, serverless } from '../support/template/packages.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 const NOWHERE = { AWS_REGION: '', AWS_DEFAULT_REGION: '', AWS_CONFIG_FILE: '/nowhere', AWS_PROFILE: '' }
 /** A project with settings of its own, and what its serverless.yml asks for. */
-let project: string
+const project = useDirectory('settings')
 let variables: typeof Variables
 let printed: string
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'promotion-settings-'))
-  await copyProject(project, ['infra', 'lib'])
-  await mkdir(join(project, 'settings'))
-  const write = (file: string, text: string) => writeFile(join(project, file), text)
+  await copyProject(project(), ['infra', 'lib'])
+  await mkdir(join(project(), 'settings'))
+  const write = (file: string, text: string) => writeFile(join(project(), file), text)
   await write('settings/prod.yml', 'region: eu-west-1\nalarmEmail: ops@example.com\nleaseMs: 90000\n')
   await write('settings/listed.yml', '- leaseMs: 90000\n')
   await write('aws-config', '[default]\nregion = eu-north-1\n[profile team]\nregion=eu-south-1\n')
-  variables = await import(join(project, 'infra/deploy/variables.ts'))
+  variables = await import(join(project(), 'infra/deploy/variables.ts'))
 })
-afterAll(() => rm(project, { recursive: true, force: true }))
 
 beforeEach(() => {
   printed = ''
@@ -45,14 +43,6 @@ const regionOf = (options: Options, command: string) => {
   return variables.region(given(options))
 }
 
-/** What a person sees. */
-async function refusal(ask: () => Promise<unknown>): Promise<string> {
-  printed = ''
-  await expect(ask()).rejects.toThrow('exit 1')
-  expect(printed.trim().split('\n').length).toBeLessThan(5)
-  return printed
-}
-
 interface WrittenFunction {
   name: string
   handler: string
@@ -64,70 +54,61 @@ interface WrittenFunction {
 describe('settings/<stage>.yml', () => {
   it('comes before the defaults and the values of the stage, and after --param', async () => {
     const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'leaseMs=80000']
-    const { provider, custom } = JSON.parse((await serverless(args, project, NOWHERE)).stdout)
+    const { provider, custom } = JSON.parse((await serverless(args, project(), NOWHERE)).stdout)
     expect(provider.region).toBe('eu-west-1')
     const expected = { alarmEmail: 'ops@example.com', leaseMs: '80000', deletionProtection: 'true' }
     expect(custom.settings).toMatchObject(expected)
     const { default: defaults, prod } = await variables.parameters(given({ stage: 'prod' }))
     expect([prod?.leaseMs, defaults?.leaseMs]).toEqual(['90000', '120000'])
   })
-
-  it('is refused in one sentence when it is none', async () => {
-    const text = await refusal(() => variables.parameters(given({ stage: 'listed' })))
-    expect(text).toContain('- settings/listed.yml is no list of parameters, one "name: value" a line')
-  })
 })
 
 describe('the region', () => {
-  it.each<[source: string, env: Record<string, string>, region: string]>([
+  it.each<[source: string, env: Record<string, string>, region: string, options?: Options]>([
     ['AWS_REGION', { AWS_REGION: 'ap-south-1', AWS_DEFAULT_REGION: 'eu-west-3' }, 'ap-south-1'],
     ['AWS_DEFAULT_REGION', { AWS_DEFAULT_REGION: 'eu-west-3' }, 'eu-west-3'],
     ['the default profile', { AWS_CONFIG_FILE: 'aws-config' }, 'eu-north-1'],
     ['the profile', { AWS_CONFIG_FILE: 'aws-config', AWS_PROFILE: 'team' }, 'eu-south-1'],
-  ])('is taken from %s', async (_, env, expected) => {
-    const file = env.AWS_CONFIG_FILE ? { AWS_CONFIG_FILE: join(project, env.AWS_CONFIG_FILE) } : {}
+    ['--region', { AWS_REGION: 'ap-south-1' }, 'eu-west-3', { region: 'eu-west-3' }],
+    ['the profile that is said', { AWS_CONFIG_FILE: 'aws-config' }, 'eu-south-1', { 'aws-profile': 'team' }],
+  ])('is taken from %s', async (_, env, expected, options) => {
+    const file = env.AWS_CONFIG_FILE ? { AWS_CONFIG_FILE: join(project(), env.AWS_CONFIG_FILE) } : {}
     for (const [name, value] of Object.entries({ ...env, ...file })) vi.stubEnv(name, value)
-    expect(await regionOf({ stage: 'dev' }, 'deploy')).toBe(expected)
+    expect(await regionOf({ stage: 'dev', ...options }, 'deploy')).toBe(expected)
   })
 
-  it('is taken from --region, and from the profile that is said there, first', async () => {
-    vi.stubEnv('AWS_REGION', 'ap-south-1')
-    expect(await regionOf({ stage: 'dev', region: 'eu-west-3' }, 'deploy')).toBe('eu-west-3')
-    vi.stubEnv('AWS_REGION', '')
-    vi.stubEnv('AWS_CONFIG_FILE', join(project, 'aws-config'))
-    expect(await regionOf({ stage: 'dev', 'aws-profile': 'team' }, 'deploy')).toBe('eu-south-1')
-  })
-
-  it('is never made up for a command that reaches AWS', async () => {
+  it('is made up for a command only that does not reach AWS', async () => {
     expect(await regionOf({ stage: 'dev' }, 'print')).toBe('us-east-1')
-    for (const command of ['deploy', 'remove']) {
-      const text = await refusal(() => regionOf({ stage: 'dev' }, command))
-      expect(text).toContain('- no region: write "region: eu-west-1" into settings/dev.yml, or say --region')
-    }
-  })
-
-  it('cannot be another one than the file has', async () => {
-    const text = await refusal(() => regionOf({ stage: 'prod', region: 'us-east-1' }, 'remove'))
-    expect(text).toContain('- --region is us-east-1, but settings/prod.yml says eu-west-1')
   })
 })
 
 describe('what cannot be meant', () => {
-  it.each<[fault: string, options: Options]>([
-    ['--param foo: write it as --param NAME=VALUE', { stage: 'dev', param: 'foo' }],
-    ['--stage is "Prod_1": allowed are 1 to 16 of a-z', { stage: 'Prod_1' }],
-  ])('is refused in a few lines: %s', async (fault, options) => {
-    expect(await refusal(() => variables.parameters(given(options)))).toContain(`- ${fault}`)
+  const parameters = (options: Options) => variables.parameters(given(options))
+  const noRegion = 'no region: write "region: eu-west-1" into settings/dev.yml, or say --region'
+  it.each<[fault: string, ask: () => Promise<unknown>]>([
+    ['settings/listed.yml is no list of parameters, one "name: value" a line', () => parameters({ stage: 'listed' })],
+    ['--param foo: write it as --param NAME=VALUE', () => parameters({ stage: 'dev', param: 'foo' })],
+    ['--stage is "Prod_1": allowed are 1 to 16 of a-z', () => parameters({ stage: 'Prod_1' })],
+    [noRegion, () => regionOf({ stage: 'dev' }, 'deploy')],
+    [noRegion, () => regionOf({ stage: 'dev' }, 'remove')],
+    [
+      '--region is us-east-1, but settings/prod.yml says eu-west-1',
+      () => regionOf({ stage: 'prod', region: 'us-east-1' }, 'remove'),
+    ],
+  ])('is refused in a few lines: %s', async (fault, ask) => {
+    await expect(ask()).rejects.toThrow('exit 1')
+    expect(printed.trim().split('\n').length).toBeLessThan(5)
+    expect(printed).toContain(`- ${fault}`)
   })
 })
 
 describe('what npm start and the tests read without the framework', () => {
   it('is what the framework makes of serverless.yml', async () => {
-    const { readServiceDefinition } = await import(join(project, 'infra/deploy/service-definition.ts'))
+    const { readServiceDefinition } = await import(join(project(), 'infra/deploy/service-definition.ts'))
     const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-    await writeFile(join(project, 'settings/local.yml'), 'leaseMs: 70000\n')
-    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project, {
+    await writeFile(join(project(), 'settings/local.yml'), 'leaseMs: 70000\n')
+    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
       ...NOWHERE,
       ...env,
     })

@@ -1,17 +1,13 @@
 import { existsSync, globSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS, FUNCTIONS, keyOf, logicalIdOf } from '../../infra/deploy/functions.ts'
 import { CHECK_SHARDS } from '../../lib/aws/dynamodb/workspace-item.ts'
 import { readConfig } from '../../lib/config.ts'
-import { expectDocumented } from '../support/api/openapi.ts'
-import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, packagedService } from '../support/template/packages.ts'
-import { unzipFunction } from '../support/template/unzipped-function.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NAMES = FUNCTIONS.map(({ name }) => name)
@@ -19,8 +15,6 @@ const NAMES = FUNCTIONS.map(({ name }) => name)
 const MAX_ARTIFACT_BYTES = 200 * 1024
 
 const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
-const directory = await mkdtemp(join(tmpdir(), 'promotion-task-'))
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const lambda = (name: string, service = dev) => service.resource(`${logicalIdOf(name)}LambdaFunction`).Properties
 /** The function's environment, its references replaced by names. */
@@ -45,19 +39,6 @@ describe('the packaged artifact', () => {
       expect(Buffer.from(bytes).equals(await readFile(join(ROOT, file))), file).toBe(true)
     }
     expect((await dev.artifact(keyOf(name))).byteLength).toBeLessThan(MAX_ARTIFACT_BYTES)
-  })
-
-  it('runs on its own, with the environment of the template, and answers as documented', async () => {
-    await unzipFunction(await dev.artifact(keyOf('promote-container-file')), directory)
-    const environment = { ...environmentOf('promote-container-file'), AWS_REGION: 'us-east-1' }
-    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
-    const [module, exported] = lambda('promote-container-file').Handler.split('.')
-    const { [exported]: handler } = await import(join(directory, `${module}.mjs`))
-    const answer = await handler(restEvent({ containerId: 'sess_1', fileId: 'cfile_YQ' }), lambdaContext())
-    const response = { status: answer.statusCode, headers: answer.headers, body: JSON.parse(answer.body) }
-    expectDocumented(response)
-    expect(response).toMatchObject({ status: 401, body: { error: { metadata: { reason: 'missing_authorization' } } } })
-    vi.unstubAllEnvs()
   })
 })
 
@@ -91,8 +72,7 @@ describe('the functions', () => {
 
   const rules = () =>
     dev
-      .ofType('AWS::Events::Rule')
-      .map(({ Properties }) => Properties)
+      .propertiesOf('AWS::Events::Rule')
       .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveReservationsLambdaFunction.Arn>')
 
   it('every shard of the index of due workspaces is looked at by the resolver, each minute and once', () => {

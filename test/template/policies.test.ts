@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { FUNCTIONS, logicalIdOf } from '../../infra/deploy/functions.ts'
 import type { RecordedAccess } from '../support/aws-call-recorder.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
-import { applies, isAllowed, type Statement } from '../support/template/iam-policies.ts'
+import { isAllowed, type Statement, unusedRights } from '../support/template/iam-policies.ts'
 import { readStatements } from '../support/template/iam-template.ts'
 import { packagedService } from '../support/template/packages.ts'
 
@@ -20,7 +20,7 @@ const SAME_AS: [RegExp, string][] = [
 const MADE_UP = /^table\/not-there$/
 
 /** What the Lambda service does in the function's name, which no call of the function shows. */
-const OF_THE_PLATFORM = /^(logs|xray):/
+const OF_THE_PLATFORM = /\b(logs|xray):/
 
 const service = await packagedService('standIns')
 const recorded = await readRecordings()
@@ -28,12 +28,8 @@ const recorded = await readRecordings()
 async function readRecordings(): Promise<RecordedAccess[]> {
   const files = await readdir(inject('recordings'))
   const texts = await Promise.all(files.map((file) => readFile(join(inject('recordings'), file), 'utf8')))
-  return texts.flatMap((text) =>
-    text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line))),
-  )
+  const lines = texts.flatMap((text) => text.split('\n').filter(Boolean))
+  return lines.map((line) => JSON.parse(SAME_AS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), line)))
 }
 
 /** Both buckets are the account's own. */
@@ -58,13 +54,7 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
 
     it('allows no action that none of them needed', () => {
       const accesses = recordedAccesses(id)
-      const unused = statementsOf(id).flatMap((statement) =>
-        statement.actions
-          .filter((action) => !OF_THE_PLATFORM.test(action))
-          .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
-          .map((action) => `${statement.Sid}: ${action}`),
-      )
-      expect(unused).toEqual([])
+      expect(unusedRights(statementsOf(id), accesses).filter((right) => !OF_THE_PLATFORM.test(right))).toEqual([])
     })
 
     it('has no wildcard in an action, and none for a whole resource but for tracing', () => {

@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
+import { standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
-import { textOf } from '../support/template/intrinsics.ts'
+import { arnOf, templateStatements } from '../support/template/iam-template.ts'
 import { type Packaged, packagedService } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
+import { useDirectory } from '../support/use-directory.ts'
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
@@ -29,26 +30,20 @@ describe('docs/policies', () => {
     )
   })
 
-  let directory: string
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-policies-'))
-  })
-  afterAll(() => rm(directory, { recursive: true, force: true }))
+  const directory = useDirectory('policies')
 
   it('are made as docs/deploy.md says', async () => {
     const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')
     const block = fencedBlocks(page).find(({ text }) => text.includes('aws iam create-policy'))
     // Stands for the AWS CLI: keeps each document under the policy's name.
-    const aws =
-      '#!/bin/sh\n[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1\ncp "$(echo "$6" | cut -c8-)" "$MADE/$4"\n'
-    await writeFile(join(directory, 'aws'), aws)
-    await chmod(join(directory, 'aws'), 0o755)
-    const env = { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}`, MADE: directory }
+    const expected = '[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1'
+    const aws = `${expected}\ncp "$(echo "$6" | cut -c8-)" '${directory()}'/"$4"`
+    const env = await standIn(directory(), { aws })
     await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
-    const made = (await readdir(directory)).filter((name) => name !== 'aws')
+    const made = (await readdir(directory())).filter((name) => name !== 'aws')
     expect(made.toSorted()).toEqual(MANAGED.map((name) => `container-file-promotion-${name}`).toSorted())
     for (const name of made) {
-      const text = await readFile(join(directory, name), 'utf8')
+      const text = await readFile(join(directory(), name), 'utf8')
       expect(JSON.parse(text).Version).toBe('2012-10-17')
       const left = Object.keys(PLACEHOLDERS).filter((word) => new RegExp(`\\b${word}\\b`).test(text))
       expect(left, name).toEqual([])
@@ -59,38 +54,16 @@ describe('docs/policies', () => {
 describe('docs/policies/boundary.json', () => {
   const BOUNDARY = statementsOfPolicies(['boundary'])
 
+  const place = { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT }
+  const context = { 'kms:ViaService': 's3.us-east-1.amazonaws.com' }
+
   /** What the roles of the stack are allowed, each action on one of its resources. */
   function accessesOf(service: Packaged): Access[] {
-    const documents = [
-      ...service.ofType('AWS::IAM::Role').flatMap(({ Properties }) => Properties.Policies ?? []),
-      ...service.ofType('AWS::IAM::RolePolicy').map(({ Properties }) => Properties),
-    ]
-    const statements = documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    return statements.flatMap(({ Action, Resource }) =>
-      [Action].flat().flatMap((action: string) =>
-        [Resource].flat().map((resource) => ({
-          action,
-          resource: arnOf(resource, service),
-          context: { 'kms:ViaService': 's3.us-east-1.amazonaws.com' },
-        })),
-      ),
-    )
-  }
-
-  const STACK = 'container-file-promotion-dev'
-  function arnOf(value: unknown, service: Packaged): string {
-    const text = textOf(value, { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT })
-    const named = text.replace(/<(\w+?)(\.Arn)?>/g, (_, id: string) => {
-      const { Type, Properties } = service.resource(id)
-      const arn = (kind: string, name: string) => `arn:aws:${kind}:us-east-1:${ACCOUNT}:${name}`
-      if (Type === 'AWS::DynamoDB::Table') return arn('dynamodb', `table/${Properties.TableName}`)
-      if (Type === 'AWS::Lambda::Function') return arn('lambda', `function:${Properties.FunctionName}`)
-      if (Type === 'AWS::Logs::LogGroup') return arn('logs', `log-group:${Properties.LogGroupName}:*`)
-      if (Type === 'AWS::StepFunctions::StateMachine')
-        return arn('states', `stateMachine:${Properties.StateMachineName}`)
-      return `${STACK}-${id.toLowerCase()}-x`
+    const statements = service.idsOfType('AWS::IAM::Role').flatMap((role) => templateStatements(service, role))
+    return statements.flatMap(({ Action, Resource }) => {
+      const resources = [Resource].flat().map((each) => arnOf(each, service, place).replaceAll('*', 'x'))
+      return [Action].flat().flatMap((action) => resources.map((resource) => ({ action, resource, context })))
     })
-    return named.replaceAll('*', 'x')
   }
 
   it('covers what every role of the stack may do', () => {

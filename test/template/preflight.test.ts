@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { examineAccount } from '../../infra/deploy/preflight.ts'
-import { LOOPBACK, listen } from '../../infra/local/loopback.ts'
+import { CALLER, useServers } from '../support/stores/aws-endpoints.ts'
 
 const STACK = 'container-file-promotion-prod'
 const DEPLOYMENT = {
@@ -27,17 +26,17 @@ const stackOf = (resources: Record<string, string>) => {
 
 /** What the account has; undefined: these credentials may not ask. */
 let account: {
-  role?: string
-  tables?: object[]
+  role: string | undefined
+  tables: object[] | undefined
   limit?: number
   unreserved?: number
   reserved?: number
   ofStack?: Record<string, string>
 }
-let server: Server
 
+const serve = useServers()
 beforeAll(async () => {
-  server = createServer(async (asked, answered) => {
+  const endpoint = await serve(async (asked, answered) => {
     const isDynamoDb = asked.headers['x-amz-target'] !== undefined
     const say = (status: number, body: object | string, type = 'application/json') =>
       answered.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -58,92 +57,59 @@ beforeAll(async () => {
     const table = account.tables.find((each) => 'TableName' in each && each.TableName === TableName)
     return table ? say(200, { Table: table }) : say(400, { __type: 'ResourceNotFoundException', message: 'none' })
   })
-  vi.stubEnv('AWS_ENDPOINT_URL', `http://${LOOPBACK}:${await listen(server, 0)}`)
+  vi.stubEnv('AWS_ENDPOINT_URL', endpoint)
   // Which would come before it.
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', undefined)
-  vi.stubEnv('AWS_REGION', 'eu-west-1')
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+  for (const [name, value] of Object.entries(CALLER)) vi.stubEnv(name, value)
 })
-afterAll(() => {
-  vi.unstubAllEnvs()
-  server.close()
-})
-beforeEach(() => {
-  account = { role: 'arn:aws:iam::111122223333:role/logs', tables: [KEPT] }
-})
-
-const examine = (settings: Record<string, string> = {}, stackName = STACK) =>
-  examineAccount({ ...DEPLOYMENT, stackName, settings: { ...DEPLOYMENT.settings, ...settings } })
-const problems = async (...of: Parameters<typeof examine>) => (await examine(...of)).problems
+afterAll(() => vi.unstubAllEnvs())
+const ROLE = 'arn:aws:iam::111122223333:role/logs'
+const examine = (has: Partial<typeof account>, settings: Record<string, string> = {}, stackName = STACK) => {
+  account = { role: ROLE, tables: [KEPT], ...has }
+  return examineAccount({ ...DEPLOYMENT, stackName, settings: { ...DEPLOYMENT.settings, ...settings } })
+}
+const TOO_FEW = { limit: 10, unreserved: 10 }
+const [OWN_ROLE, WITHOUT_OWN] = [{ createGatewayLogRole: 'true' }, { role: undefined }]
+const MADE = { tables: [KEPT, { TableName: 'prod-keys' }] }
 
 describe('before a deployment, the account', () => {
-  it('is fine with a role for gateway logs, no table of a new one’s name, and the existing ones complete', async () => {
-    expect(await examine()).toEqual({ problems: [], warnings: [] })
+  it.each<[what: string, has: Partial<typeof account>, settings: Record<string, string>, problem?: string]>([
+    ['is fine with a role for gateway logs, no table of a new one’s name, and the existing ones complete', {}, {}],
+    ['has no role for gateway logs', WITHOUT_OWN, {}, 'add --param createGatewayLogRole=true'],
+    ['has no role for gateway logs, which is made', WITHOUT_OWN, OWN_ROLE],
+    ['has one already, and another is asked for', {}, OWN_ROLE, 'leave it out'],
+    ['runs just enough functions for the reservation', { unreserved: 140 }, { reservedConcurrency: '40' }],
+    [
+      'runs too few',
+      { unreserved: 140 },
+      { reservedConcurrency: '41' },
+      "reservedConcurrency is 41, which leaves 99 of the account's 1000 concurrent executions unreserved, and Lambda keeps 100",
+    ],
+    ['has the reservation already', { unreserved: 140, reserved: 30 }, { reservedConcurrency: '70' }],
+    ['can reserve none', { ...TOO_FEW, reserved: 0 }, { reservedConcurrency: '1' }, 'leaves 9 of the account'],
+    ['has a table that would be made', MADE, {}, 'keep using it with keysTable=prod-keys, or delete it'],
+    ['has such a table, of this stack', { ...MADE, ofStack: { KeysTable: 'prod-keys' } }, {}],
+    ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
+    ['lacks the index of one', { tables: [{ TableName: 'kept' }] }, {}, 'it has no index documents-by-creation'],
+  ])('%s', async (_, has, settings, problem) => {
+    const problems = problem === undefined ? [] : [expect.stringContaining(problem)]
+    expect(await examine(has, settings)).toEqual({ problems, warnings: [] })
   })
 
-  it('has no role for gateway logs', async () => {
-    account = { tables: [KEPT] }
-    expect(await problems()).toEqual([expect.stringContaining('add --param createGatewayLogRole=true')])
-    expect(await problems({ createGatewayLogRole: 'true' })).toEqual([])
-  })
-
-  it('has one already, and another is asked for', async () => {
-    expect(await problems({ createGatewayLogRole: 'true' })).toEqual([expect.stringContaining('leave it out')])
-  })
-
-  it('has one that this stack has made, in a first deployment that failed, whatever CloudFormation has cut of its name', async () => {
+  it('has a role that this stack has made, in a first deployment that failed, whatever CloudFormation has cut of its name', async () => {
     for (const letters of [1, 11, 12, 24]) {
       const stackName = `container-file-promotion-${'s'.repeat(letters)}`
       const role = `arn:aws:iam::111122223333:role/team/${stackName.slice(0, 36)}-GatewayLogRole-AbC123dEf456`
-      account = { role, tables: [KEPT] }
-      expect(await problems({ createGatewayLogRole: 'true' }, stackName), stackName).toEqual([])
+      expect((await examine({ role }, OWN_ROLE, stackName)).problems, stackName).toEqual([])
     }
   })
 
-  it('runs too few functions at once for the reservation, counting the one that there is', async () => {
-    account = { ...account, limit: 1000, unreserved: 140 }
-    expect(await problems({ reservedConcurrency: '40' })).toEqual([])
-    expect(await problems({ reservedConcurrency: '41' })).toEqual([
-      expect.stringMatching(/^reservedConcurrency is 41, which leaves 99 of the account's 1000 .* Lambda keeps 100/),
-    ])
-    account.reserved = 30
-    expect(await problems({ reservedConcurrency: '70' })).toEqual([])
-    account = { ...account, limit: 10, unreserved: 10, reserved: 0 }
-    expect(await problems({ reservedConcurrency: '1', auditShards: '1' })).toEqual([
-      expect.stringContaining('leaves 9 of the account'),
-    ])
-  })
-
-  it('runs too few at once for the audit and the resolver: a warning, with what to set', async () => {
-    account = { ...account, limit: 10, unreserved: 10 }
-    expect(await examine()).toEqual({
-      problems: [],
-      warnings: [expect.stringMatching(/^10 functions may run at once .* or set auditShards=1$/)],
-    })
-    expect((await examine({ auditShards: '1' })).warnings).toEqual([])
-  })
-
-  it('has a table that would be made', async () => {
-    account.tables?.push({ TableName: 'prod-keys' })
-    account.ofStack = { KeysTable: 'prod-keys' }
-    expect(await problems(), 'of this stack').toEqual([])
-    delete account.ofStack
-    expect(await problems()).toEqual([expect.stringContaining('keep using it with keysTable=prod-keys, or delete it')])
-  })
-
-  it('lacks an existing table, or the index of one', async () => {
-    account.tables = []
-    expect(await problems()).toEqual(['documentsTable is "kept": there is no such table'])
-    account.tables = [{ TableName: 'kept' }]
-    expect(await problems()).toEqual([expect.stringContaining('it has no index documents-by-creation')])
-  })
-
-  it('may not be looked at: a warning, and the deployment goes on', async () => {
-    account = { role: 'arn:aws:iam::111122223333:role/logs' }
-    expect(await examine()).toEqual({
-      problems: [],
-      warnings: [expect.stringContaining('dynamodb:DescribeTable')],
-    })
+  it.each<[what: string, has: Partial<typeof account>, settings: Record<string, string>, warnings: RegExp[]]>([
+    ['runs too few', TOO_FEW, {}, [/^10 functions may run at once .* or set auditShards=1$/]],
+    ['runs enough for what is set', TOO_FEW, { auditShards: '1' }, []],
+    ['may not be looked at, and the deployment goes on', { tables: undefined }, {}, [/dynamodb:DescribeTable/]],
+  ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
+    const expected = warnings.map((warning) => expect.stringMatching(warning))
+    expect(await examine(has, settings)).toEqual({ problems: [], warnings: expected })
   })
 })

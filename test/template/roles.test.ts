@@ -1,26 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { templateStatements } from '../support/template/iam-template.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
 
-interface Statement {
-  Sid: string | undefined
-  Action: string | string[]
-  Resource: unknown
-  Condition?: { StringEquals?: Record<string, unknown> }
-}
-
 const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
-
-/** Of a role's own policies and of those that are attached to it. */
-const statementsOf = (service: Packaged, role: string): Statement[] => {
-  const attached = service
-    .ofType('AWS::IAM::RolePolicy')
-    .map(({ Properties }) => Properties)
-    .filter(({ RoleName }) => RoleName.Ref === role)
-  return [...service.resource(role).Properties.Policies, ...attached].flatMap(
-    (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
-  )
-}
 
 /** What Step Functions needs to write to a log group: Step Functions developer guide, "Logging". */
 const LOG_DELIVERY =
@@ -42,7 +25,7 @@ const ANYWHERE = ['Trace', 'AskAlarms', 'DeliverLogs']
 
 describe('roles', () => {
   it.each(Object.entries(ACTIONS))('grants %s no wildcard action and no resource but its own', (role, expected) => {
-    const statements = statementsOf(dev, role)
+    const statements = templateStatements(dev, role)
     expect(new Set(statements.flatMap(({ Action }) => Action))).toEqual(new Set(expected.split(' ')))
     for (const { Sid, Resource } of statements) {
       if (!ANYWHERE.includes(Sid ?? '')) expect([Resource].flat(), Sid).not.toContain('*')
@@ -61,7 +44,7 @@ describe('roles', () => {
     ['ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
     ['AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
   ])('lets %s (%s) reach the objects of the key template only', (role, sid, objects) => {
-    const statement = statementsOf(existing, role).find(({ Sid }) => Sid === sid)
+    const statement = templateStatements(existing, role).find(({ Sid }) => Sid === sid)
     expect(textOf(statement?.Resource)).toBe(`arn:<AWS::Partition>:s3:::${objects}`)
   })
 
@@ -70,7 +53,7 @@ describe('roles', () => {
   it('reach buckets of the account that they are meant to be in only, whoever takes a name that was given up', () => {
     const accountsOf = (service: Packaged) =>
       allRoles.flatMap((role) =>
-        statementsOf(service, role)
+        templateStatements(service, role)
           // CodeDeploy's revisions may be anywhere.
           .filter(
             ({ Action, Sid }) => [Action].flat().some((each) => each.startsWith('s3:')) && Sid !== 'ReadRevisions',
@@ -97,7 +80,7 @@ describe('roles', () => {
   })
 
   it('and the topics, take alarms of this account only', () => {
-    const policies = dev.ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => Properties)
+    const policies = dev.propertiesOf('AWS::SNS::TopicPolicy')
     expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
     for (const { PolicyDocument } of policies) {
       expect(PolicyDocument.Statement).toMatchObject([

@@ -117,7 +117,9 @@ it('keeps data when the stack goes', () => {
     ...['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy'].map(prod.resource),
   ]
   expect(stores.length).toBeGreaterThanOrEqual(8)
-  for (const { DeletionPolicy, UpdateReplacePolicy } of stores) {
+  for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of stores) {
+    // Else a first deployment that fails could not take it away.
+    expect(Properties).not.toHaveProperty('DeletionProtectionEnabled')
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
   }
 })

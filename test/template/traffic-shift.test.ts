@@ -53,7 +53,7 @@ describe('a deployment', () => {
       .filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
       .map(({ Properties }) => textOf(Properties.Integration.Uri))
     for (const uri of uris) expect(uri).toMatch(/\/functions\/<\w+Alias>\/invocations/)
-    const permissions = prod.ofType('AWS::Lambda::Permission').map(({ Properties }) => Properties)
+    const permissions = prod.propertiesOf('AWS::Lambda::Permission')
     const byGateway = permissions.filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
     const invoked = byGateway.map(({ FunctionName }) => FunctionName.Ref)
     expect(new Set(invoked)).toEqual(new Set(API_FUNCTIONS.map((id) => `${id}Alias`)))

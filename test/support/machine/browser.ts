@@ -7,6 +7,8 @@ import { type Browser, chromium as playwright } from 'playwright-core'
 /** The npm package has a browser for this alone; CHROMIUM names one of your own elsewhere. */
 export const HAS_BROWSER =
   process.env.CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64')
+if (!HAS_BROWSER)
+  console.warn('PAGES ARE NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
 
 export interface TestBrowser {
   browser: Browser

@@ -1,25 +1,27 @@
-import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { paginateScan } from '@aws-sdk/client-dynamodb'
+import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { TestService } from './services.ts'
 
-/** The stores of a local service, and where in them everything is. */
-type Stores = Pick<TestService, 'demo' | 'dynamoDb'>
-
-/** As they are recorded. */
-export async function documentsOf(workspaceId: string, { demo, dynamoDb }: Stores) {
-  const { Items = [] } = await dynamoDb.send(
-    new QueryCommand({
-      TableName: demo.documents_table,
-      KeyConditionExpression: 'workspace_id = :id',
-      ExpressionAttributeValues: marshall({ ':id': workspaceId }),
-    }),
-  )
-  return Items.map((item) => unmarshall(item))
-}
-
-/** The ledger, as it is stored. */
-export async function workspaceItem(workspaceId: string, { demo, dynamoDb }: Stores) {
-  const Key = marshall({ workspace_id: workspaceId })
-  const { Item } = await dynamoDb.send(new GetItemCommand({ TableName: demo.workspaces_table, Key }))
-  return unmarshall(Item ?? {})
+/** By table and bucket: all rows, objects and uploads, but for the rate limits, which every look at the API changes. */
+export async function everythingIn({ demo, dynamoDb, s3 }: TestService): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  const { RATE_LIMITS_TABLE: _, ...environment } = demo.environment
+  for (const TableName of Object.keys(environment).filter((key) => key.endsWith('_TABLE'))) {
+    const rows: string[] = []
+    for await (const { Items = [] } of paginateScan({ client: dynamoDb }, { TableName: environment[TableName] })) {
+      rows.push(...Items.map((item) => JSON.stringify(unmarshall(item))))
+    }
+    found[TableName] = rows
+  }
+  for (const Bucket of [demo.sandbox_bucket, demo.documents_bucket]) {
+    // The embedded S3 lists them on one page.
+    const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
+    const keys = Uploads.map(({ Key }) => `${Key}`)
+    for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+      keys.push(...Contents.map(({ Key }) => `${Key}`))
+    }
+    found[Bucket] = keys
+  }
+  return found
 }

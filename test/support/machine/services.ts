@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { startLocalService } from '../../../infra/local/service.ts'
 import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
 import { startLocalStores } from '../../../infra/local/stores/stores.ts'
@@ -52,6 +52,25 @@ export async function startService({ changes, environment = {}, everyMs, directo
 }
 
 export type OwnService = Awaited<ReturnType<typeof startService>>
+
+/** A service for all tests of a file. @param options known when the tests begin */
+export function useService(options: () => ServiceOptions = () => ({})): () => OwnService {
+  return useStarted(() => startService(options()))
+}
+
+/** The stores for all tests of a file. */
+export function useStores(environment: Record<string, string> = {}): () => TestService {
+  return useStarted(() => startStores(environment))
+}
+
+function useStarted<Started extends TestService>(start: () => Promise<Started>): () => Started {
+  let started: Started
+  beforeAll(async () => {
+    started = await start()
+  })
+  afterAll(() => started?.stop())
+  return () => started
+}
 
 /** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */
 export async function startStores(environment: Record<string, string> = {}): Promise<TestService> {

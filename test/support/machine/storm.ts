@@ -10,7 +10,7 @@ import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-
 import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
-import { type OwnService, startService } from './services.ts'
+import { type OwnService, useService } from './services.ts'
 
 /** Of the embedded S3; the DynamoDB with limits takes any. */
 const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
@@ -23,25 +23,22 @@ const signal = AbortSignal.timeout(HOUR_MS)
 export function useStormyService(): () => OwnService {
   let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
   let throttled = 0
-  let service: OwnService
-
   beforeAll(async () => {
     const limits = limitsOfEnvironment()
     const onCall = ({ outcome }: Consumption) => {
       if (outcome === 'throttled') throttled++
     }
     if (limits) limited = await startLimitedDynamoDb({ ...limits, onCall })
-    const environment = limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {}
-    service = await startService({ environment })
   })
   afterAll(async () => {
-    await service?.stop()
     if (limited === undefined) return
     await limited.stop()
     console.log(`storms: DynamoDB throttled ${throttled} calls`)
     expect(throttled).toBeGreaterThan(0)
   })
-  return () => service
+  return useService(() => ({
+    environment: limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {},
+  }))
 }
 
 /** A workspace with one file and several keys, so that no rate limit stands in the way. */
@@ -58,50 +55,35 @@ export async function stormyWorkspace(
 }
 
 /** @returns undefined when the connection broke */
-export async function promote(
-  baseUrl: string,
-  token: string,
-  idempotencyKey?: string,
-): Promise<{ status: number; id?: string } | undefined> {
-  const url = `${baseUrl}/containers/sess_1/files/${formatFileId('a.bin')}/promote`
-  const headers = { authorization: `Bearer ${token}`, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) }
+async function ask(url: string, token: string, init: RequestInit = {}, headers: Record<string, string> = {}) {
   try {
-    const response = await fetch(url, { method: 'POST', headers })
-    const { id } = (await response.json()) as { id?: string }
-    return id === undefined ? { status: response.status } : { status: response.status, id }
+    const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${token}`, ...headers } })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   } catch {
     return undefined
   }
 }
 
-/** @returns status of the answer; undefined when the connection broke */
-export async function remove(baseUrl: string, token: string, id: string): Promise<number | undefined> {
-  try {
-    const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(`${baseUrl}/files/${id}`, { method: 'DELETE', headers })
-    await response.arrayBuffer()
-    return response.status
-  } catch {
-    return undefined
-  }
+export async function promote(baseUrl: string, token: string, key?: string) {
+  const url = `${baseUrl}/containers/sess_1/files/${formatFileId('a.bin')}/promote`
+  const answer = await ask(url, token, { method: 'POST' }, key === undefined ? {} : { 'idempotency-key': key })
+  return answer && { status: answer.status, id: answer.body.id as string | undefined }
 }
+
+/** @returns status of the answer */
+export const remove = async (baseUrl: string, token: string, id: string) =>
+  (await ask(`${baseUrl}/files/${id}`, token, { method: 'DELETE' }))?.status
 
 /** @returns the ids of all pages; undefined when the connection broke, or a page was refused */
 export async function list(baseUrl: string, token: string): Promise<string[] | undefined> {
   const ids: string[] = []
-  const headers = { authorization: `Bearer ${token}` }
-  let next = ''
-  try {
-    do {
-      const response = await fetch(`${baseUrl}/files?limit=50${next}`, { headers })
-      if (response.status !== 200) return undefined
-      const { data, cursor } = (await response.json()) as { data: { id: string }[]; cursor: string | null }
-      ids.push(...data.map(({ id }) => id))
-      next = cursor === null ? '' : `&cursor=${cursor}`
-    } while (next !== '')
-    return ids
-  } catch {
-    return undefined
+  for (let next = ''; ; ) {
+    const answer = await ask(`${baseUrl}/files?limit=50${next}`, token)
+    if (answer?.status !== 200) return undefined
+    const { data, cursor } = answer.body as { data: { id: string }[]; cursor: string | null }
+    ids.push(...data.map(({ id }) => id))
+    if (cursor === null) return ids
+    next = `&cursor=${cursor}`
   }
 }
 

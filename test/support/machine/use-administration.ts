@@ -31,10 +31,8 @@ export function useAdministration() {
     promote,
     /** The command line, which DynamoDB denies one operation. */
     async adminDenied({ operation, message }: { operation: string; message: string }, ...args: string[]) {
-      const body = JSON.stringify({
-        __type: 'com.amazonaws.dynamodb.v20120810#AccessDeniedException',
-        Message: message,
-      })
+      const __type = 'com.amazonaws.dynamodb.v20120810#AccessDeniedException'
+      const body = JSON.stringify({ __type, Message: message })
       dynamoDb.fault = ({ headers }) =>
         String(headers['x-amz-target']).endsWith(operation) ? { kind: 'answer', status: 400, body } : undefined
       const result = await admin(...args)

@@ -1,54 +1,42 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterEach } from 'vitest'
 import { close, listen } from '../../../infra/local/loopback.ts'
+import { useDirectory } from '../use-directory.ts'
+import { printedBy } from './program.ts'
 
 /** What npm start runs. */
 export const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
 
 /** npm start, on a directory of the file's own. What a test started, and did not stop, is killed after it. */
 export function useNpmStart() {
-  let directory: string
+  const directory = useDirectory('start')
   const children: ChildProcess[] = []
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-start-'))
+  afterEach(() => {
+    for (const child of children.splice(0)) child.exitCode ?? child.kill('SIGKILL')
   })
-  afterEach(async () => {
-    for (const child of children.splice(0)) {
-      if (child.exitCode === null) child.kill('SIGKILL')
-    }
-  })
-  afterAll(() => rm(directory, { recursive: true, force: true }))
 
   return {
-    directory: () => directory,
+    directory,
 
     /** Runs what npm start runs. @returns everything it printed until it was ready or ended */
     async start(env: Record<string, string>, ...args: string[]) {
       const { AWS_ENDPOINT_URL_S3: _, AWS_ENDPOINT_URL_DYNAMODB: __, ...inherited } = process.env
-      const own = [START, '--directory', directory, ...args]
+      const own = [START, '--directory', directory(), ...args]
       const child = spawn(process.execPath, own, { env: { ...inherited, ...env } })
       children.push(child)
       const exited = once(child, 'exit').then(([code]) => code as number | null)
-      let output = ''
-      const ready = new Promise<'ready'>((resolve) => {
-        for (const stream of [child.stdout, child.stderr]) {
-          stream.setEncoding('utf8').on('data', (text: string) => {
-            output += text
-            if (output.includes('/promote\n')) resolve('ready')
-          })
-        }
-      })
-      const outcome = await Promise.race([ready, exited])
-      return { child, exited, outcome, output, printedLater: () => output }
+      const ready = Promise.withResolvers<'ready'>()
+      const printed = printedBy(child, (text) => text.includes('/promote\n') && ready.resolve('ready'))
+      const outcome = await Promise.race([ready.promise, exited])
+      return { child, exited, outcome, output: printed(), printedLater: printed }
     },
 
     async readDemo() {
-      return JSON.parse(await readFile(join(directory, 'demo.json'), 'utf8'))
+      return JSON.parse(await readFile(join(directory(), 'demo.json'), 'utf8'))
     },
   }
 }

@@ -1,38 +1,39 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
-import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
-import { ROOT, startService, type TestService } from './services.ts'
+import { ROOT, useService } from './services.ts'
+
+/** A browser for all tests of a file. @param more arguments of its command line */
+export function useBrowser(...more: string[]): () => Browser {
+  let chromium: TestBrowser
+  beforeAll(async () => {
+    chromium = await startBrowser(...more)
+  })
+  afterAll(() => chromium?.stop())
+  return () => chromium.browser
+}
 
 /** A browser, and the page of a service of the file's own. */
 export function usePage() {
-  let service: TestService
-  let chromium: TestBrowser
-  let home: string
-
-  beforeAll(async () => {
-    service = await startService()
-    home = new URL('/', service.demo.base_url).href
-    chromium = await startBrowser()
-  })
-  afterAll(async () => {
-    await chromium?.stop()
-    await service?.stop()
-  })
+  const service = useService()
+  const browser = useBrowser()
+  const home = () => new URL('/', service().demo.base_url).href
 
   return {
-    service: () => service,
+    service,
     /** Where the page is. */
-    home: () => home,
+    home,
 
     /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
-    async open(url = home, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
-      const page = await chromium.browser.newPage(options)
+    async open(url = home(), options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
+      const page = await browser().newPage(options)
+      onTestFinished(() => page.close())
       const wrong: string[] = []
       page.on('console', (message) => {
         if (message.type() === 'error') wrong.push(message.text())
@@ -49,6 +50,10 @@ export function usePage() {
   }
 }
 
+/** Of somebody else's site. */
+export const somePage: RequestListener = (_, response) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>')
+
 export const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
 
 /**
@@ -57,21 +62,20 @@ export const isReady = (page: Page) => page.locator('.opblock').first().waitFor(
  * @returns its URL
  */
 export function useDocsSite(directory: () => string, baseUrl: string): () => string {
-  let site: Server
+  const serve = useServers()
   let url: string
   beforeAll(async () => {
     const out = join(directory(), 'site')
     const args = [join(ROOT, 'infra/local/page/write-docs.ts'), '--out', out, '--base-url', baseUrl]
     await promisify(execFile)(process.execPath, args)
-    site = createServer(async (request, response) => {
+    const site = await serve(async (request, response) => {
       const name = request.url === '/reference/' ? 'index.html' : (request.url ?? '').replace('/reference/', '')
       const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
       const body = await readFile(join(out, name)).catch(() => undefined)
       response.writeHead(body ? 200 : 404, { 'content-type': types[name.split('.').at(-1) ?? ''] ?? 'text/plain' })
       response.end(body)
     })
-    url = `http://${LOOPBACK}:${await listen(site, 0)}/reference/`
+    url = `${site}/reference/`
   })
-  afterAll(() => close(site))
   return () => url
 }

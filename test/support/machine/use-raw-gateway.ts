@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { formatFileId } from '../../../lib/ids.ts'
 import { expectDocumented } from '../api/openapi.ts'
 import type { RawAnswer } from '../api/raw-http.ts'
-import { startService, type TestService } from './services.ts'
+import { useService } from './services.ts'
 
 export const CRLF = '\r\n'
 
 /** The gateway of a service of the file's own, and a file that raw requests can promote. */
 export function useRawGateway() {
   const promotePath = `/v1/containers/sess_raw/files/${formatFileId('a.txt')}/promote`
-  let service: TestService
-  let port: number
+  const service = useService()
   let key: string
-
   beforeAll(async () => {
-    service = await startService()
-    port = Number(new URL(service.demo.base_url).port)
-    const workspaceId = service.newWorkspaceId()
-    key = await service.newKey(workspaceId)
-    await service.putFile(workspaceId, 'sess_raw', 'a.txt', Buffer.from('a'))
+    const workspaceId = service().newWorkspaceId()
+    key = await service().newKey(workspaceId)
+    await service().putFile(workspaceId, 'sess_raw', 'a.txt', Buffer.from('a'))
   })
-  afterAll(() => service.stop())
 
   return {
-    port: () => port,
+    port: () => Number(new URL(service().demo.base_url).port),
     key: () => key,
     promotePath,
     /** The bytes of a request without a body. @param lines more of its header */

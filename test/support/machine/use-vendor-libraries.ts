@@ -2,9 +2,8 @@ import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import AnthropicBefore from 'anthropic-sdk-old'
 import OpenAI from 'openai'
-import { afterAll, beforeAll } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
-import { startService, type TestService } from './services.ts'
+import { useService } from './services.ts'
 
 export const CONTAINER = 'sess_libraries'
 
@@ -17,56 +16,103 @@ export interface SourceFile {
 /** A small file. */
 export const SMALL: SourceFile = { path: 'a.txt', body: Buffer.from('a'), contentType: 'text/plain' }
 
+type File = { id: string }
+type Content = Response | ReadableStream
+
+/** What each library has of its own for documents. */
+interface Library {
+  name: string
+  /** Whether a list begins with the oldest. */
+  order: 'asc' | 'desc'
+  /** @param limit of a page; undefined: the library's own */
+  list(limit?: number): AsyncIterable<File>
+  retrieve(id: string): Promise<object>
+  download(id: string): Promise<Content>
+  remove(id: string): Promise<object>
+}
+
+/** Anthropic's files, of the current library, its beta, or the library before. */
+interface AnthropicFiles {
+  list(query: { limit?: number }): AsyncIterable<File>
+  retrieveMetadata(id: string): Promise<object>
+  download(id: string): Promise<Response>
+  delete(id: string): Promise<object>
+}
+
 /** The vendors' libraries at a service of the file's own, with the key of the workspace that was made last. */
 export function useVendorLibraries() {
-  let service: TestService
+  const service = useService()
   let workspaceId: WorkspaceId
   let key: string
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.stop())
 
-  const openRouter = (apiKey = key) => new OpenRouter({ apiKey, serverURL: service.demo.base_url })
-  const openAi = (apiKey = key) => new OpenAI({ apiKey, baseURL: service.demo.base_url, maxRetries: 0 })
+  const openRouter = (apiKey = key) => new OpenRouter({ apiKey, serverURL: service().demo.base_url })
+  const openAi = (apiKey = key) => new OpenAI({ apiKey, baseURL: service().demo.base_url, maxRetries: 0 })
   // Without /v1: its paths begin with it.
-  const rootUrl = () => service.demo.base_url.replace(/\/v1$/, '')
+  const rootUrl = () => service().demo.base_url.replace(/\/v1$/, '')
   const anthropic = (authToken = key) => new Anthropic({ apiKey: null, authToken, baseURL: rootUrl(), maxRetries: 0 })
   const anthropicBefore = (authToken = key) =>
     new AnthropicBefore({ apiKey: null, authToken, baseURL: rootUrl(), maxRetries: 0 })
 
+  const ofAnthropic = (name: string, files: () => AnthropicFiles): Library => ({
+    name,
+    order: 'desc',
+    list: (limit) => files().list(limit === undefined ? {} : { limit }),
+    retrieve: (id) => files().retrieveMetadata(id),
+    download: (id) => files().download(id),
+    remove: (id) => files().delete(id),
+  })
+  const libraries: Library[] = [
+    {
+      name: 'OpenRouter',
+      order: 'asc',
+      async *list(limit) {
+        for await (const { result } of await openRouter().files.list({ limit }))
+          yield* (result as { data: File[] }).data
+      },
+      retrieve: (fileId) => openRouter().files.retrieve({ fileId }),
+      download: (fileId) => openRouter().files.download({ fileId }),
+      remove: (fileId) => openRouter().files.delete({ fileId }),
+    },
+    {
+      name: 'OpenAI',
+      order: 'desc',
+      list: (limit) => openAi().files.list(limit === undefined ? {} : { limit }),
+      retrieve: (id) => openAi().files.retrieve(id),
+      download: (id) => openAi().files.content(id),
+      remove: (id) => openAi().files.delete(id),
+    },
+    ofAnthropic('Anthropic', () => anthropic().files),
+    ofAnthropic('Anthropic, beta', () => anthropic().beta.files),
+    ofAnthropic('Anthropic before its new pagination', () => anthropicBefore().beta.files),
+  ]
+
   return {
-    service: () => service,
+    service,
     workspaceId: () => workspaceId,
     key: () => key,
     openRouter,
     openAi,
     anthropic,
-    anthropicBefore,
+    libraries,
 
     /** From now on, the libraries have its key. @param files of its container */
     async newWorkspace(files: SourceFile[]): Promise<void> {
-      workspaceId = service.newWorkspaceId()
-      key = await service.newKey(workspaceId)
+      workspaceId = service().newWorkspaceId()
+      key = await service().newKey(workspaceId)
       for (const { path, body, contentType } of files) {
-        await service.putFile(workspaceId, CONTAINER, path, body, contentType)
+        await service().putFile(workspaceId, CONTAINER, path, body, contentType)
       }
     },
     promote: (path: string) =>
-      openRouter().containers.promoteContainerFile({ containerId: CONTAINER, fileId: formatFileId(path) }) as Promise<{
-        id: string
-      }>,
-
-    /** Each library's own way to delete a document. */
-    deletions: [
-      ['OpenRouter', (fileId) => openRouter().files.delete({ fileId })],
-      ['OpenAI', (id) => openAi().files.delete(id)],
-      ['Anthropic', (id) => anthropic().files.delete(id)],
-      ['Anthropic, beta', (id) => anthropic().beta.files.delete(id)],
-      ['Anthropic before its new pagination', (id) => anthropicBefore().beta.files.delete(id)],
-    ] satisfies [string, (id: string) => Promise<object>][],
+      openRouter().containers.promoteContainerFile({
+        containerId: CONTAINER,
+        fileId: formatFileId(path),
+      }) as Promise<File>,
   }
 }
+
+export const bytesOf = async (content: Content) =>
+  Buffer.from(await (content instanceof Response ? content : new Response(content)).arrayBuffer())
 
 /** All pages of a list. */
 export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

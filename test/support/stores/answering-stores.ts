@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterEach } from 'vitest'
+import { listen } from '../../../infra/local/loopback.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { type SendOptions, send } from '../../../lib/aws/send.ts'
 
@@ -28,6 +29,19 @@ export const CUT_OFF: Answer = (_, response) => {
 export const UNREADABLE: Answer = (_, response) => void response.writeHead(200).end('<html>')
 export const HANGS: Answer = () => {}
 
+/** A server that gives each request, once it has arrived, the answer that is chosen for it. */
+export async function answerWith(choose: (request: IncomingMessage) => Answer | undefined) {
+  const server = createServer((request, response) => {
+    const answer = choose(request)
+    request.resume().on('end', () => answer?.(request, response))
+  })
+  const stop = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { port: await listen(server, 0), stop }
+}
+
 /** Stores of a test's own on a socket, and clients of them; all stop when the test ends. */
 export function useAnsweringStores() {
   const stopping: (() => void)[] = []
@@ -39,17 +53,10 @@ export function useAnsweringStores() {
   /** A DynamoDB that gives these answers, the last one for ever. */
   async function startStore(...answers: Answer[]) {
     let calls = 0
-    const server = createServer((request, response) => {
-      const answer = answers[Math.min(calls++, answers.length - 1)]
-      request.resume().on('end', () => answer?.(request, response))
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    stopping.push(
-      () => server.close(),
-      () => server.closeAllConnections(),
-    )
-    const client = clientOf(`http://127.0.0.1:${portOf(server)}`)
-    return { call: (options?: Partial<SendOptions>) => call(client, options), calls: () => calls, port: portOf(server) }
+    const { port, stop } = await answerWith(() => answers[Math.min(calls++, answers.length - 1)])
+    stopping.push(stop)
+    const client = clientOf(`http://127.0.0.1:${port}`)
+    return { call: (options?: Partial<SendOptions>) => call(client, options), calls: () => calls, port }
   }
 
   function clientOf(endpoint: string): DynamoDBClient {

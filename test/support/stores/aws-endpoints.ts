@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, inject } from 'vitest'
 import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
-import { CREDENTIALS, type StandIns } from './stand-ins.ts'
+import { CREDENTIALS } from './stand-ins.ts'
 
 /** Nobody answers there. */
 export const NOBODY = `http://${LOOPBACK}:1`
@@ -21,9 +21,6 @@ export const environmentOn = (dynamoDbEndpoint: string, s3Endpoint = dynamoDbEnd
   AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
   AWS_ENDPOINT_URL_S3: s3Endpoint,
 })
-
-export const environmentOnStandIns = ({ dynamoDbEndpoint, s3Endpoint }: StandIns) =>
-  environmentOn(dynamoDbEndpoint, s3Endpoint)
 
 /** Servers that answer as they are told, until all tests of the file have run. @returns starts one; its URL */
 export function useServers(): (answer: RequestListener) => Promise<string> {

@@ -1,15 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
+import { type Answer, answerWith } from './answering-stores.ts'
+
+export { type Answer, BROKEN, NO_HTTP } from './answering-stores.ts'
 
 const MIB = 1024 * 1024
 export const SECRET = 'secret'
 export const SIZE_BYTES = 11 * MIB
 export const SOURCE_ETAG = `"${'0'.repeat(32)}"`
 
-export type Answer = RequestListener
 /** One answer for ever, or one after the other, the last one for ever. */
 type Script = Record<string, Answer | Answer[]>
 
@@ -27,9 +28,6 @@ export const object = (headers: Record<string, string> = {}): Answer => {
     response.writeHead(200, { 'content-length': String(SIZE_BYTES), etag: SOURCE_ETAG, ...headers }).end()
   }
 }
-export const BROKEN: Answer = (_, response) => void response.destroy()
-/** What Node.js reports as HPE_INVALID_CONSTANT. */
-export const NO_HTTP: Answer = (_, response) => void response.socket?.end('no HTTP\r\n\r\n')
 /** What S3 sends while it works. */
 export const DRIPS: Answer = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/xml' })
@@ -51,17 +49,16 @@ const GOOD: Script = {
 /** The real adapter on an S3 that answers by a script: well, where the script says nothing. */
 export async function startScriptedS3(script: Script = {}) {
   const calls: { name: string; request: IncomingMessage }[] = []
-  const server = createServer((request, response) => {
+  const { port, stop } = await answerWith((request) => {
     const operation = nameS3Call({ method: request.method ?? '', path: request.url ?? '' }, request.headers)
     const name = operation === 'HeadObject' ? `${operation} ${request.url?.split('/')[1]}` : operation
     const answers = [script[name] ?? GOOD[name] ?? status(501)].flat()
     const earlier = calls.filter((call) => call.name === name).length
     calls.push({ name, request })
-    request.resume().on('end', () => answers[Math.min(earlier, answers.length - 1)]?.(request, response))
+    return answers[Math.min(earlier, answers.length - 1)]
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const client = createS3Client({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: SECRET },
     forcePathStyle: true,
@@ -80,8 +77,7 @@ export async function startScriptedS3(script: Script = {}) {
     requests: (name: string) => calls.filter((call) => call.name === name).map(({ request }) => request),
     stop() {
       client.destroy()
-      server.close()
-      server.closeAllConnections()
+      stop()
     },
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { startDynamoDb } from '../../../infra/local/stores/dynamodb.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
@@ -53,4 +53,14 @@ export async function startStandIns(
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Stand-ins for all tests of a file, or of a suite. */
+export function useStandIns(): () => StandIns {
+  let standIns: StandIns
+  beforeAll(async () => {
+    standIns = await startStandIns()
+  })
+  afterAll(() => standIns.stop())
+  return () => standIns
 }

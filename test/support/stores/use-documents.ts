@@ -14,56 +14,39 @@ const { signal } = new AbortController()
 /** A store of documents and a workspace, new for each test, and what the contracts do with them. */
 export function useDocuments(make: MakeDocuments) {
   const clock = { nowMs: LEDGER_NOW_MS }
-  let records: Documents
-  let workspaceId: WorkspaceId
+  const on = { clock } as { clock: typeof clock; records: Documents; workspaceId: WorkspaceId }
   beforeEach(() => {
     clock.nowMs = LEDGER_NOW_MS
-    records = make(() => clock.nowMs)
-    workspaceId = newWorkspaceId()
+    Object.assign(on, { records: make(() => clock.nowMs), workspaceId: newWorkspaceId() })
   })
 
   /** Each of an attempt later than those before. */
   const document = (documentId?: DocumentId) =>
-    newDocument(newAttempt({ workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }))
-  const find = (of: WorkspaceDocument) => records.find(of.workspaceId, of.documentId, signal)
-  const record = (each: WorkspaceDocument) => records.record(each, signal)
+    newDocument(
+      newAttempt({ workspaceId: on.workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }),
+    )
+  const find = (of: WorkspaceDocument) => on.records.find(of.workspaceId, of.documentId, signal)
+  const record = (each: WorkspaceDocument) => on.records.record(each, signal)
   const recorded = async (each = document()) => {
     expect(await record(each)).toBe('recorded')
     return each
   }
   const rowOf = async ({ documentId }: WorkspaceDocument) => {
-    for await (const row of records.listRows(workspaceId, signal)) if (row.documentId === documentId) return row
+    for await (const row of on.records.listRows(on.workspaceId, signal)) if (row.documentId === documentId) return row
     return undefined
   }
-  const fence = (of: WorkspaceDocument) => records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
-  const findEvenDeleted = (of: WorkspaceDocument) => records.findEvenDeleted(of.workspaceId, of.documentId, signal)
+  const fence = (of: WorkspaceDocument) => on.records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
+  const findEvenDeleted = (of: WorkspaceDocument) => on.records.findEvenDeleted(of.workspaceId, of.documentId, signal)
   const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })
-  const deleteDocument = (of: WorkspaceDocument) => records.delete(of, signal)
+  const deleteDocument = (of: WorkspaceDocument) => on.records.delete(of, signal)
   const remove = async (each: WorkspaceDocument) => {
     const deletion = deletionOf(each)
     expect(await deleteDocument(each)).toEqual({ releasedBy: undefined })
-    expect(await records.handOver(deletion, signal)).toBe(deletion.releaseId)
-    await records.expire(deletion, signal)
+    expect(await on.records.handOver(deletion, signal)).toBe(deletion.releaseId)
+    await on.records.expire(deletion, signal)
     return deletion
   }
 
-  return {
-    clock,
-    get records() {
-      return records
-    },
-    get workspaceId() {
-      return workspaceId
-    },
-    document,
-    find,
-    findEvenDeleted,
-    record,
-    recorded,
-    rowOf,
-    fence,
-    deletionOf,
-    deleteDocument,
-    remove,
-  }
+  const does = { find, findEvenDeleted, record, recorded, rowOf, fence, deletionOf, deleteDocument, remove }
+  return Object.assign(on, { document, ...does })
 }

@@ -9,48 +9,31 @@ const { signal } = new AbortController()
 
 /** A ledger and a workspace that it has never seen, new for each test, and what the contracts do with them. */
 export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
-  let ledger: QuotaLedger & LedgerMaintenance
-  let workspaceId: WorkspaceId
-  beforeEach(() => {
-    ledger = make()
-    workspaceId = newWorkspaceId()
-  })
+  const on = {} as { ledger: QuotaLedger & LedgerMaintenance; workspaceId: WorkspaceId }
+  beforeEach(() => void Object.assign(on, { ledger: make(), workspaceId: newWorkspaceId() }))
 
   const reservation = (sizeBytes: number, change: Partial<Attempt> = {}) =>
-    newAttempt({ workspaceId, sizeBytes, ...change })
-  const take = (one: Attempt) => ledger.take(one, signal)
-  const usage = () => ledger.usage(workspaceId, signal)
-  const read = () => ledger.read(workspaceId, signal)
+    newAttempt({ workspaceId: on.workspaceId, sizeBytes, ...change })
+  const take = (one: Attempt) => on.ledger.take(one, signal)
+  const usage = () => on.ledger.usage(on.workspaceId, signal)
+  const read = () => on.ledger.read(on.workspaceId, signal)
 
   /** Bytes that are counted, without a marker. */
   const count = async (sizeBytes: number) => {
     const one = reservation(sizeBytes)
     await take(one)
-    await ledger.unmark(one, signal)
+    await on.ledger.unmark(one, signal)
     return one
   }
   const mark = async (of: Attempt, purpose: Release['purpose'] = 'undo') => {
     const release = newRelease(of, purpose)
-    const marked = await ledger.mark(release, signal)
+    const marked = await on.ledger.mark(release, signal)
     if (marked === 'crowded') throw new Error('not marked')
     expect(marked).toEqual({ ...release, markedIn: (await read())?.version })
     return marked
   }
 
-  return {
-    get ledger() {
-      return ledger
-    },
-    get workspaceId() {
-      return workspaceId
-    },
-    reservation,
-    take,
-    usage,
-    read,
-    count,
-    mark,
-  }
+  return Object.assign(on, { reservation, take, usage, read, count, mark })
 }
 
 export type LedgerOfTest = ReturnType<typeof useLedger>

@@ -20,45 +20,31 @@ export interface ObjectStoreHarness {
 
 /** An object store and the prefix of a container, new for each test. No test may leave an unfinished upload. */
 export function useObjectStore(make: () => ObjectStoreHarness) {
-  let harness: ObjectStoreHarness
-  let prefix: string
-  beforeEach(() => {
-    harness = make()
-    prefix = `sandboxes/ws_1/${newAttemptId()}/`
-  })
+  const on = {} as { harness: ObjectStoreHarness; prefix: string }
+  beforeEach(() => void Object.assign(on, { harness: make(), prefix: `sandboxes/ws_1/${newAttemptId()}/` }))
 
   const put = async (path: string, object: Partial<StoredObject> = {}): Promise<ContainerFile> => {
-    await harness.putSandboxFile(prefix + path, {
+    await on.harness.putSandboxFile(on.prefix + path, {
       bytes: Buffer.from('content'),
       contentType: 'text/plain',
       ...object,
     })
-    const found = await harness.store.findContainerFile(prefix + path, signal)
-    if (!found) throw new Error(`${prefix}${path} was stored but not found`)
+    const found = await on.harness.store.findContainerFile(on.prefix + path, signal)
+    if (!found) throw new Error(`${on.prefix}${path} was stored but not found`)
     return found
   }
   const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
   const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
     const targetKey = newTarget()
-    await harness.store.copy({ source, targetKey, mimeType }, signal)
-    return harness.readDocument(targetKey)
+    await on.harness.store.copy({ source, targetKey, mimeType }, signal)
+    return on.harness.readDocument(targetKey)
   }
 
   afterEach(async () => {
-    expect((await harness.documentKeys()).filter((key) => key.startsWith('unfinished:'))).toEqual([])
+    expect((await on.harness.documentKeys()).filter((key) => key.startsWith('unfinished:'))).toEqual([])
   })
 
-  return {
-    get harness() {
-      return harness
-    },
-    get prefix() {
-      return prefix
-    },
-    put,
-    newTarget,
-    copy,
-  }
+  return Object.assign(on, { put, newTarget, copy })
 }
 
 export type ObjectStoreOfTest = ReturnType<typeof useObjectStore>

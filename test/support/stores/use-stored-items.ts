@@ -1,28 +1,24 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeEach } from 'vitest'
 import type { Attributes } from '../../../lib/aws/dynamodb/stored-item.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { newAttempt, newWorkspaceId } from './ledger-values.ts'
-import { type StandIns, startStandIns } from './stand-ins.ts'
+import { useStandIns } from './stand-ins.ts'
 import { openTableStores } from './table-stores.ts'
 
 /** Stores on stand-ins and a workspace, new for each test, with items as other versions and other hands may have left them. */
 export function useStoredItems() {
-  let standIns: StandIns
+  const standIns = useStandIns()
   let workspaceId: WorkspaceId
-  beforeAll(async () => {
-    standIns = await startStandIns()
-  })
   beforeEach(() => {
     workspaceId = newWorkspaceId()
   })
-  afterAll(() => standIns.stop())
 
-  const put = (TableName: string, Item: Attributes) => standIns.dynamoDb.send(new PutItemCommand({ TableName, Item }))
+  const put = (TableName: string, Item: Attributes) => standIns().dynamoDb.send(new PutItemCommand({ TableName, Item }))
   const get = async (TableName: string, key: object): Promise<Attributes> => {
-    const { Item } = await standIns.dynamoDb.send(new GetItemCommand({ TableName, Key: marshall(key) }))
+    const { Item } = await standIns().dynamoDb.send(new GetItemCommand({ TableName, Key: marshall(key) }))
     if (!Item) throw new Error('no such item')
     return Item
   }
@@ -31,13 +27,13 @@ export function useStoredItems() {
       return workspaceId
     },
     get config() {
-      return standIns.config
+      return standIns().config
     },
-    open: (now?: () => number) => openTableStores(standIns, now),
+    open: (now?: () => number) => openTableStores(standIns(), now),
     reservation: (change: Partial<Attempt> = {}) => newAttempt({ workspaceId, ...change }),
     put,
     get,
     readRecordItem: ({ documentId }: { documentId: string }) =>
-      get(standIns.config.documentsTable, { workspace_id: workspaceId, document_id: documentId }),
+      get(standIns().config.documentsTable, { workspace_id: workspaceId, document_id: documentId }),
   }
 }

@@ -23,17 +23,10 @@ const GENERATED: Record<string, number> = {
   'AWS::IAM::Role': 64,
   'AWS::S3::Bucket': 63,
 }
-const NAMES = [
-  'FunctionName',
-  'TableName',
-  'LogGroupName',
-  'AlarmName',
-  'DashboardName',
-  'TopicName',
-  'StateMachineName',
-  'BucketName',
-  'DomainName',
-]
+const NAMES =
+  'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName'.split(
+    ' ',
+  )
 
 /** The name that a resource will have. */
 export function nameOf(id: string, stack: Named): string {

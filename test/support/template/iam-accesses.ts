@@ -33,39 +33,29 @@ export function accessesOf(
   return s3Accesses(method, url, headers, status)
 }
 
+/** What is asked for by a request about an object. */
+const OF_OBJECTS: Record<string, string> = { HEAD: 'GetObject', GET: 'GetObject', PUT: 'PutObject', POST: 'PutObject' }
+
 function s3Accesses(method: string, url: string, headers: IncomingMessage['headers'], status: number): Access[] {
   const { pathname, searchParams } = new URL(url, 'http://s3')
   const resource = decodeURIComponent(pathname).slice(1)
   const [bucket = '', ...segments] = resource.split('/')
   const key = segments.join('/')
-  const on = (action: string): Access => ({ action: `s3:${action}`, resource })
   if (key === '') return bucketAccesses(method, bucket, searchParams)
-  switch (method) {
-    case 'HEAD':
-      // S3 tells a missing object from a forbidden one only to those who may list; it takes the key for the prefix.
-      return status === 404
-        ? [on('GetObject'), { action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } }]
-        : [on('GetObject')]
-    case 'GET':
-      // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
-      if ([...searchParams.keys()].every((name) => name === 'x-id')) return [on('GetObject')]
-      break
-    case 'PUT': {
-      const source = headers['x-amz-copy-source']
-      if (typeof source !== 'string') {
-        if ([...searchParams.keys()].some((name) => !/^(x-id|uploadId|partNumber)$/.test(name))) break
-        return [on('PutObject')]
-      }
-      if ('x-amz-tagging' in headers) throw new Error('a copy with tags needs s3:PutObjectTagging, too')
-      return [on('PutObject'), { action: 's3:GetObject', resource: decodeURIComponent(source) }]
-    }
-    case 'POST':
-      if (searchParams.has('uploads') || searchParams.has('uploadId')) return [on('PutObject')]
-      break
-    case 'DELETE':
-      return [on(searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject')]
-  }
-  throw new Error(`no permission is known for ${method} ${url}: add it to test/support/template/iam-accesses.ts`)
+  // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
+  const known = method === 'GET' ? /^x-id$/ : /^(x-id|uploads|uploadId|partNumber)$/
+  const deletes = searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject'
+  const action = method === 'DELETE' ? deletes : OF_OBJECTS[method]
+  if (action === undefined || [...searchParams.keys()].some((name) => !known.test(name)))
+    throw new Error(`no permission is known for ${method} ${url}: add it to test/support/template/iam-accesses.ts`)
+  if ('x-amz-tagging' in headers) throw new Error('a copy with tags needs s3:PutObjectTagging, too')
+  const accesses: Access[] = [{ action: `s3:${action}`, resource }]
+  const source = headers['x-amz-copy-source']
+  if (source !== undefined) accesses.push({ action: 's3:GetObject', resource: decodeURIComponent(String(source)) })
+  // S3 tells a missing object from a forbidden one only to those who may list; it takes the key for the prefix.
+  if (method === 'HEAD' && status === 404)
+    accesses.push({ action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } })
+  return accesses
 }
 
 /** How a bucket is set up, by the parameter that asks for it. */

@@ -17,7 +17,16 @@ export function isAllowed(statements: readonly Statement[], access: Access): boo
   return applying.length > 0 && applying.every(({ Effect }) => Effect === 'Allow')
 }
 
-export function applies({ actions, resources, condition }: Statement, access: Access): boolean {
+/** @returns what some statement allows and none of the accesses needed */
+export function unusedRights(statements: readonly Statement[], accesses: readonly Access[]): string[] {
+  return statements.flatMap((statement) =>
+    statement.actions
+      .filter((action) => !accesses.some((access) => applies({ ...statement, actions: [action] }, access)))
+      .map((action) => `${statement.Sid}: ${action}`),
+  )
+}
+
+function applies({ actions, resources, condition }: Statement, access: Access): boolean {
   return (
     actions.some((action) => action.toLowerCase() === access.action.toLowerCase()) &&
     resources.some((pattern) => isLike(pattern, access.resource)) &&

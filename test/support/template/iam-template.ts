@@ -1,8 +1,8 @@
 import type { Statement } from './iam-policies.ts'
 import { textOf } from './intrinsics.ts'
-import type { Packaged, Resource } from './packages.ts'
+import type { Packaged } from './packages.ts'
 
-interface TemplateStatement {
+export interface TemplateStatement {
   Sid: string
   Effect: 'Allow' | 'Deny'
   Action: string | string[]
@@ -13,33 +13,48 @@ interface TemplateStatement {
 /** Without colons, by which an ARN is split. */
 const PLACE = { 'AWS::Partition': 'aws', 'AWS::Region': 'region', 'AWS::AccountId': 'account' }
 
+/** Of a role's own policies and of those that are attached to it. */
+export function templateStatements(service: Packaged, role: string): TemplateStatement[] {
+  const attached = service.propertiesOf('AWS::IAM::RolePolicy').filter(({ RoleName }) => RoleName.Ref === role)
+  const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = [
+    ...(service.resource(role).Properties.Policies ?? []),
+    ...attached,
+  ]
+  return policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+}
+
 /** A role's statements with its references replaced by names, as they will be once it is deployed. */
 export function readStatements(service: Packaged, role: string): Statement[] {
-  const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = service.resource(role).Properties.Policies
-  return policies
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
-      Sid,
-      Effect,
-      actions: [Action].flat(),
-      resources: [Resource].flat().map((arn) => withoutAccount(arnOf(arn, service))),
-      condition: Object.fromEntries(
-        Object.entries(Condition).map(([operator, keys]) => [
-          operator,
-          Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, textOf(pattern)])),
-        ]),
-      ),
-    }))
+  return templateStatements(service, role).map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
+    Sid,
+    Effect,
+    actions: [Action].flat(),
+    resources: [Resource].flat().map((arn) => withoutAccount(arnOf(arn, service, PLACE))),
+    condition: Object.fromEntries(
+      Object.entries(Condition).map(([operator, keys]) => [
+        operator,
+        Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, textOf(pattern)])),
+      ]),
+    ),
+  }))
 }
 
-function arnOf(value: unknown, service: Packaged): string {
-  return textOf(value, PLACE).replace(/<(\w+)\.Arn>/, (_, id: string) => arnOfResource(service.resource(id)))
+/** The kinds of resources that roles name by their ARN: service, and what stands before and in the name. */
+const ARNS: Record<string, [service: string, kind: string, name: string]> = {
+  'AWS::DynamoDB::Table': ['dynamodb', 'table/', 'TableName'],
+  'AWS::Lambda::Function': ['lambda', 'function:', 'FunctionName'],
+  'AWS::Logs::LogGroup': ['logs', 'log-group:', 'LogGroupName'],
+  'AWS::StepFunctions::StateMachine': ['states', 'stateMachine:', 'StateMachineName'],
 }
 
-function arnOfResource({ Type, Properties }: Resource): string {
-  if (Type === 'AWS::DynamoDB::Table') return `arn:aws:dynamodb:region:account:table/${Properties.TableName}`
-  if (Type === 'AWS::Logs::LogGroup') return `arn:aws:logs:region:account:log-group/${Properties.LogGroupName}`
-  throw new Error(`the ARN of ${Type} is not known here`)
+/** @param place partition, region and account */
+export function arnOf(value: unknown, service: Packaged, place: Readonly<Record<string, string>>): string {
+  return textOf(value, place).replace(/<(\w+?)(\.Arn)?>/g, (_, id: string) => {
+    const { Type, Properties } = service.resource(id)
+    const [of, kind, name = ''] = ARNS[Type] ?? []
+    if (of === undefined) return `container-file-promotion-dev-${id.toLowerCase()}-x`
+    return `arn:aws:${of}:${place['AWS::Region']}:${place['AWS::AccountId']}:${kind}${Properties[name]}`
+  })
 }
 
 /** What follows partition, service, region and account; `*` stays. */

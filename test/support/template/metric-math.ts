@@ -1,16 +1,24 @@
 /** A value for each period, oldest first; undefined: there is none. */
 export type Series = (number | undefined)[]
-type Value = number | Series | Series[]
 
 /** What a metric without any value in the range becomes by FILL: AWS does not say. */
 export type EmptyFill = 'filled' | 'empty'
 
-const TOKEN = /\s*(>=|<=|==|"\w*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|[-+*/(),<>[\]])/y
-const OPERATORS: readonly Readonly<Record<string, (a: number, b: number) => number | undefined>>[] = [
-  { '>': (a, b) => Number(a > b), '<': (a, b) => Number(a < b), '>=': (a, b) => Number(a >= b) },
-  { '+': (a, b) => a + b, '-': (a, b) => a - b },
-  { '*': (a, b) => a * b, '/': (a, b) => (b === 0 ? undefined : a / b) },
-]
+/** A missing value is NaN here, and what is divided by 0 is missing. */
+const isThere = (value: number | undefined) => Number.isFinite(value)
+const OPERAND = String.raw`(value\("\w+"\)|[\d.]+)`
+const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
+
+/** Each as a function of JavaScript for one period, of the functions that `evaluate` gives it. */
+const compiled = new Map<string, (functions: object) => number>()
+function compile(expression: string, names: string[]): (functions: object) => number {
+  if (/[^\w\s"(),<>=[\]+*/.-]/.test(expression)) throw new Error(`${expression} is not known`)
+  const code = expression
+    .replace(/(?<!")\b[a-z]\w*/g, 'value("$&")')
+    .replace(COMPARISON, 'compare($1, "$2", $3)')
+    .replaceAll('FILL(', 'FILL(() => ')
+  return new Function(`{ ${names.join(', ')} }`, `return ${code}`) as (functions: object) => number
+}
 
 /**
  * CloudWatch user guide, "Metric math syntax and functions": as much of it as the alarms use.
@@ -21,112 +29,44 @@ export function evaluate(
   metrics: Readonly<Record<string, Series>>,
   { emptyFill, quota = 1000 }: { emptyFill: EmptyFill; quota?: number },
 ): Series {
-  const tokens = tokensOf(expression)
   const length = Math.max(...Object.values(metrics).map((series) => series.length))
-  const take = (expected?: string) => {
-    const token = tokens.shift()
-    if (token === undefined || (expected !== undefined && token !== expected))
-      throw new Error(`${token} in ${expression}`)
-    return token
-  }
-  const listUntil = (end: string) => {
-    const values: Value[] = []
-    while (tokens[0] !== end) {
-      values.push(binary(0))
-      if (tokens[0] === ',') take()
-    }
-    take(end)
+  let now = 0
+  const inEach = (value: () => number): number[] => {
+    const before = now
+    const values: number[] = []
+    for (now = 0; now < length; now++) values.push(value())
+    now = before
     return values
   }
-
-  function binary(level: number): Value {
-    const operators = OPERATORS[level]
-    if (operators === undefined) return operand()
-    let left = binary(level + 1)
-    for (let apply = operators[tokens[0] ?? '']; apply; apply = operators[tokens[0] ?? '']) {
-      take()
-      left = each(apply, left, binary(level + 1))
-    }
-    return left
+  const value = (id: string): number => {
+    const series = metrics[id]
+    if (series === undefined) throw new Error(`${expression}: there is no metric ${id}`)
+    return series[now] ?? Number.NaN
   }
-
-  function operand(): Value {
-    const token = take()
-    if (token === '(') return listUntil(')')[0] as Value
-    if (token === '[') return listUntil(']').map(toSeries)
-    if (/^\d/.test(token)) return Number(token)
-    if (tokens[0] !== '(') return metrics[token] ?? fail(`there is no metric ${token}`)
-    take('(')
-    return call(token)
+  /** Where one operand is missing, so is the result. */
+  const ofAll = (operands: number[], result: () => number) => (operands.every(isThere) ? result() : Number.NaN)
+  /** Only where all are. */
+  const ofSome = (values: number[], result: (values: number[]) => number) =>
+    values.some(isThere) ? result(values.filter(isThere)) : Number.NaN
+  const functions = {
+    value,
+    compare: (a: number, operator: string, b: number) =>
+      ofAll([a, b], () => Number((operator.endsWith('=') && a === b) || (operator.startsWith('<') ? a < b : a > b))),
+    REPEAT: undefined,
+    FILL(series: () => number, filler: number | undefined) {
+      const here = series()
+      if (isThere(here) || (filler !== undefined && emptyFill === 'filled')) return isThere(here) ? here : filler
+      const values = inEach(series)
+      if (filler === undefined) return values.slice(0, now).findLast(isThere) ?? Number.NaN
+      return values.some(isThere) ? filler : here
+    },
+    IF: (is: number, yes: number, no: number) => ofAll([is, yes, no], () => (is ? yes : no)),
+    METRICS: (part = '') => Object.keys(metrics).flatMap((id) => (id.includes(part) ? [value(id)] : [])),
+    SUM: (values: number[]) => ofSome(values, (all) => all.reduce((total, each) => total + each, 0)),
+    MAX: (values: number[]) => ofSome(values, (all) => Math.max(...all)),
+    SERVICE_QUOTA: (used: number) => ofAll([used], () => quota),
   }
-
-  function call(name: string): Value {
-    if (name === 'METRICS') {
-      const [part = ''] = tokens[0] === ')' ? [] : [take().slice(1, -1)]
-      take(')')
-      return Object.keys(metrics).flatMap((id) => (id.includes(part) ? [metrics[id] as Series] : []))
-    }
-    const first = binary(0)
-    if (name === 'FILL') {
-      take(',')
-      const filler = tokens[0] === 'REPEAT' ? take() : Number(take())
-      take(')')
-      return Array.isArray(first?.valueOf()) ? fill(first as Series, filler) : fail('FILL takes a series')
-    }
-    if (tokens[0] === ',') take()
-    const [second, third] = listUntil(')')
-    if (name === 'IF')
-      return zip([first, second ?? fail('IF'), third ?? fail('IF')], ([is, yes, no]) => (is ? yes : no))
-    if (name === 'SUM') return zip(first as Series[], (values) => sum(values), 'some')
-    if (name === 'MAX') return zip(first as Series[], (values) => Math.max(...values.filter(isThere)), 'some')
-    if (name === 'SERVICE_QUOTA') return (first as Series).map((value) => (isThere(value) ? quota : undefined))
-    return fail(`${name} is not known`)
-  }
-
-  function fill(series: Series, filler: number | string): Series {
-    if (filler !== 'REPEAT')
-      return emptyFill === 'empty' && !series.some(isThere) ? series : series.map((v) => v ?? Number(filler))
-    let last: number | undefined
-    return series.map((value) => {
-      last = value ?? last
-      return last
-    })
-  }
-
-  const toSeries = (value: Value): Series => (typeof value === 'number' ? Array(length).fill(value) : (value as Series))
-  /** Where one value is missing, so is the result; with `some`, only where all are. */
-  function zip(values: Value[], apply: (at: Series) => number | undefined, needs: 'every' | 'some' = 'every'): Series {
-    const all = values.map(toSeries)
-    return Array.from({ length }, (_, i) => {
-      const at = all.map((series) => series[i])
-      return at[needs](isThere) ? apply(at) : undefined
-    })
-  }
-  function each(apply: (a: number, b: number) => number | undefined, left: Value, right: Value): Value {
-    if (typeof left === 'number' && typeof right === 'number') return apply(left, right) ?? fail('division by 0')
-    return zip([left, right], ([a, b]) => apply(a as number, b as number))
-  }
-
-  const result = binary(0)
-  if (tokens.length > 0) fail(`${tokens.join(' ')} is left`)
-  return toSeries(result)
-
-  function fail(problem: string): never {
-    throw new Error(`${expression}: ${problem}`)
-  }
+  const run = compiled.get(expression) ?? compile(expression, Object.keys(functions))
+  compiled.set(expression, run)
+  return inEach(() => run(functions)).map((each) => (isThere(each) ? each : undefined))
 }
-
-function tokensOf(expression: string): string[] {
-  const tokens: string[] = []
-  TOKEN.lastIndex = 0
-  while (TOKEN.lastIndex < expression.trimEnd().length) {
-    const at = TOKEN.lastIndex
-    const [, token] = TOKEN.exec(expression) ?? []
-    if (token === undefined) throw new Error(`${expression}: not known from ${at}`)
-    tokens.push(token)
-  }
-  return tokens
-}
-
-const isThere = (value: number | undefined): value is number => value !== undefined
-const sum = (values: Series) => values.reduce<number>((total, value) => total + (value ?? 0), 0)

@@ -75,6 +75,7 @@ export interface Packaged {
   outputs: Record<string, { Value: unknown }>
   resource(id: string): Resource
   ofType(type: string): Resource[]
+  propertiesOf(type: string): Resource['Properties'][]
   idsOfType(type: string): string[]
   /** The zip of a function, by its name in serverless.yml. */
   artifact(functionName: string): Promise<Buffer>
@@ -108,6 +109,7 @@ export async function packagedService(variant: Variant): Promise<Packaged> {
     resource,
     idsOfType,
     ofType: (type) => idsOfType(type).map(resource),
+    propertiesOf: (type) => idsOfType(type).map((id) => resource(id).Properties),
     artifact: (functionName) => readFile(join(directory, 'package', `${functionName}.zip`)),
   }
 }

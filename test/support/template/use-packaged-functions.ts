@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { formatFileId } from '../../../lib/ids.ts'
@@ -8,13 +6,14 @@ import { restEvent } from '../api/rest-event.ts'
 import { createWorkspaces, type TestWorkspace } from '../protocol/workspaces.ts'
 import { CALLER } from '../stores/aws-endpoints.ts'
 import { type StandIns, startStandIns } from '../stores/stand-ins.ts'
+import { useDirectory } from '../use-directory.ts'
 import { type LambdaRuntime, startLambdaRuntime } from './lambda-runtime.ts'
 import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from './packages.ts'
 import { unzipFunction } from './unzipped-function.ts'
 
 /** The functions of the packaged artifacts, as Lambda runs them, on stand-ins with the tables of the packaged template. */
 export function usePackagedFunctions() {
-  let directory: string
+  const directory = useDirectory('artifact')
   let service: Packaged
   let standIns: StandIns
   let world: ReturnType<typeof createWorkspaces>
@@ -23,11 +22,10 @@ export function usePackagedFunctions() {
   const lines: Record<string, unknown>[] = []
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'promotion-artifact-'))
     service = await packagedService('standIns')
     standIns = await startStandIns({
       environment: service.resource('PromoteContainerFileLambdaFunction').Properties.Environment.Variables,
-      tables: service.ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties),
+      tables: service.propertiesOf('AWS::DynamoDB::Table'),
     })
     world = createWorkspaces(standIns)
     promotion = await start('promoteContainerFile')
@@ -35,13 +33,12 @@ export function usePackagedFunctions() {
   afterAll(async () => {
     await Promise.all(runtimes.map((runtime) => runtime.stop()))
     await standIns.stop()
-    await rm(directory, { recursive: true, force: true })
   })
 
   /** @param name as in serverless.yml @param change of its environment */
   async function start(name: string, change: Record<string, string> = {}): Promise<LambdaRuntime> {
     const lambda = service.resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`)
-    const task = await unzipFunction(await service.artifact(name), join(directory, name))
+    const task = await unzipFunction(await service.artifact(name), join(directory(), name))
     const environment = {
       ...CALLER,
       AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint,

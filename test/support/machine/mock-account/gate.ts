@@ -1,7 +1,7 @@
-import { request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
+import { storeAt } from '../../aws/store.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../../template/iam-policies.ts'
 import { type ApiRequest, accessesOfRequest, accessesOfTemplate, signerOf, templateIn } from './identities.ts'
@@ -32,58 +32,39 @@ export async function startGate(account: string, identities: Readonly<Record<str
     return found
   }
 
-  const s3 = new S3Client({
-    endpoint: account,
-    forcePathStyle: true,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  })
-  async function contentOf(object: string): Promise<string> {
-    const [, Bucket = '', ...segments] = decodeURIComponent(object).split('/')
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: segments.join('/') }))
-    return (await Body?.transformToString()) ?? ''
-  }
+  // moto looks whether a request is signed, not by whom.
+  const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=test/20261121/us-east-1/s3/aws4_request, Signature=x' }
+  const store = storeAt(account)
+  const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
 
   async function serve(asked: IncomingMessage, answered: ServerResponse): Promise<void> {
-    const raw = await buffer(asked)
+    const body = await buffer(asked)
     const { method = '', url = '', headers } = asked
-    const request: ApiRequest = { method, url, headers, body: raw.toString() }
+    const request: ApiRequest = { method, url, headers, body: body.toString() }
     const { accessKeyId } = signerOf(request)
-    if (!(accessKeyId in identities)) return pass(asked, raw, answered)
-    const template = templateIn(request)
+    const isKnown = accessKeyId in identities
+    const template = isKnown ? templateIn(request) : undefined
     const text = template && ('body' in template ? template.body : await contentOf(template.object))
     const byTemplate = text === undefined ? [] : accessesOfTemplate(text, request)
-    const denied = refusal([...accessesOfRequest(request), ...byTemplate], accessKeyId)
+    const denied = isKnown && refusal([...accessesOfRequest(request), ...byTemplate], accessKeyId)
     if (denied) return refuse(denied, request, answered)
+    const answer = await store({ method, path: url, headers, body })
     // A HEAD that finds nothing takes more.
-    const more = (status: number) =>
-      method === 'HEAD' ? refusal(accessesOfRequest(request, status), accessKeyId) : undefined
-    return pass(asked, raw, answered, more)
+    const takesMore = isKnown && method === 'HEAD'
+    const isRefused = takesMore && refusal(accessesOfRequest(request, answer.status), accessKeyId)
+    answered.writeHead(isRefused ? 403 : answer.status, answer.headers).end(answer.body)
   }
-
-  function pass(asked: IncomingMessage, raw: Buffer, answered: ServerResponse, more?: (status: number) => unknown) {
-    const { method, url, headers } = asked
-    const passed = ask(account + url, { method, headers }, (answer) => {
-      const { statusCode = 500 } = answer
-      answered.writeHead(more?.(statusCode) ? 403 : statusCode, answer.headers)
-      answer.pipe(answered)
-    })
-    passed.on('error', () => answered.destroy())
-    passed.end(raw)
-  }
-
   const server = createServer((asked, answered) => {
     serve(asked, answered).catch((error: Error) => {
       console.error(error)
       answered.writeHead(500).end(error.message)
     })
   })
-  return {
-    endpoint: `http://${LOOPBACK}:${await listen(server, 0)}`,
-    used,
-    refused,
-    stop: () => close(server),
+  const stop = async () => {
+    await close(server)
+    store.close()
   }
+  return { endpoint: `http://${LOOPBACK}:${await listen(server, 0)}`, used, refused, stop }
 }
 
 /** As IAM refuses, in the words of each protocol. */

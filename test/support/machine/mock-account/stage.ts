@@ -26,7 +26,6 @@ import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
 import { MOCK_ACCOUNT } from './identities.ts'
 import { startMockAccount } from './start.ts'
-import { createTranscript } from './transcript.ts'
 
 export const STACK = 'container-file-promotion-prod'
 const REGION = 'eu-west-1'
@@ -74,28 +73,15 @@ export async function startStage() {
   })
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
-  const transcript = createTranscript()
 
-  /** The command line, without a word in the transcript: what it prints may be a token. */
-  const adminUnrecorded = (...args: string[]) => runAdminProcess(['--stage', 'prod', ...args], as(args[0]))
-
-  async function admin(...args: string[]): Promise<AdminResult> {
-    const result = await adminUnrecorded(...args)
-    const { code, stdout, stderr } = result
-    transcript.note(`npm run admin -- --stage prod ${args.join(' ')}`, `${stdout}${stderr}(exit code ${code})`)
-    return result
-  }
+  const admin = (...args: string[]): Promise<AdminResult> => runAdminProcess(['--stage', 'prod', ...args], as(args[0]))
 
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
-    const { AWS_REGION: _, ...environment } = as('deployer')
     // The settings alone say where.
-    const env = { ...environment, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
-    const words = [...args, '--stage', 'prod']
-    const outcome = await serverless(words, project, env).catch((error) => error)
-    const [hasSucceeded, output] = [!(outcome instanceof Error), `${outcome.stdout}${outcome.stderr}`]
-    transcript.note(`npx serverless ${words.join(' ')}`, output)
-    return { hasSucceeded, output }
+    const env = { ...as('deployer'), AWS_REGION: '', PROMOTION_BUILD: 'skip' }
+    const outcome = await serverless([...args, '--stage', 'prod'], project, env).catch((error) => error)
+    return { hasSucceeded: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
   }
 
   async function environmentOfFunction(): Promise<Record<string, string>> {
@@ -112,9 +98,13 @@ export async function startStage() {
     used: gate.used,
     refused: gate.refused,
     admin,
-    adminUnrecorded,
     framework,
     deploy: (...args: string[]) => framework('deploy', ...args),
+    /** To the first deployment, by what the framework kept of it. */
+    async rollBack() {
+      const { output } = await framework('deploy', 'list')
+      return framework('rollback', '--timestamp', /Timestamp: (\d+)/.exec(output)?.[1] ?? '')
+    },
     environmentOfFunction,
 
     /** Writes the settings of the stage. @param more than every stage here has */
@@ -127,7 +117,6 @@ export async function startStage() {
         ...more,
       }
       const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
-      transcript.note('cat settings/prod.yml', text.join(''))
       return writeFile(join(project, 'settings/prod.yml'), text.join(''))
     },
     ownSettings: () => ownSettings,
@@ -169,7 +158,7 @@ export async function startStage() {
       const Key = `sandboxes/${workspace}/sess_a/report.csv`
       await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
       const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
-      const [created] = jsonLines(await adminUnrecorded(...create))
+      const [created] = jsonLines(await admin(...create))
       const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
       const headers = { authorization: `Bearer ${created?.token}`, 'file-shape': 'native' }
       const answer = await fetch(url, { method: 'POST', headers })
@@ -182,7 +171,6 @@ export async function startStage() {
       await Promise.all(apis.map((api) => api.stop()))
       await gate.stop()
       account.stop()
-      await transcript.write(process.env.TRANSCRIPT, [project, directory])
       await rm(directory, { recursive: true, force: true })
     },
   }

@@ -35,6 +35,8 @@ const PYTHON = pythons().find((python) => {
 })
 
 export const isMotoInstalled = () => PYTHON !== undefined
+if (!isMotoInstalled())
+  console.warn("moto is not installed (pip install 'moto[server]'), so NOTHING IS CHECKED ON IT HERE")
 
 /** An AWS account of its own, in memory. @param directory for a file of its own */
 export async function startMockAccount(directory: string, region: string): Promise<MockAccount> {
