@@ -12,8 +12,10 @@ const FAST = [
   'test/contract/fakes.test.ts',
   'test/protocol/{explorer,histories}/**/*.test.ts',
 ]
-/** The longest of them, seconds each: some of their cases in a shallow run, all in a deep one. */
+/** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
+/** All cases of these take a minute. */
+const WHOLE = 'test/protocol/explorer/planted-bugs.test.ts'
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
@@ -53,7 +55,7 @@ export default defineConfig({
       { extends: true, test: { name: 'shallow', include: DEEP, provide: { depth: 'shallow' }, ...inOneProcess } },
       {
         extends: true,
-        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'whole' }, ...inOneProcess },
+        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'deep' }, ...inOneProcess },
       },
       {
         extends: true,
@@ -84,7 +86,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts'],
+          include: ['test/machine/**/*.test.ts', WHOLE],
+          provide: { depth: 'whole' },
           exclude: TEMPLATE,
           sequence: { groupOrder: 0 },
           ...onStandIns,

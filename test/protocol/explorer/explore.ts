@@ -1,5 +1,6 @@
 import type { Bounds, Scenario } from './scenarios.ts'
-import { type Move, World } from './world.ts'
+import { Schedule } from './schedule.ts'
+import type { Move } from './world.ts'
 
 export interface Exploration {
   states: number
@@ -32,27 +33,27 @@ export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_IN
   const way: Choice[] = []
   const report: Exploration = { states: 0, schedules: 0, isComplete: false }
   do {
-    const world = await World.begin(scenario)
+    const schedule = await Schedule.begin(scenario)
     report.schedules++
     try {
       for (const [step, choice] of way.entries()) {
         const isNew = step === way.length - 1
-        await world.apply(choice.moves[choice.next] as Move, isNew ? undefined : choice.seen)
-        choice.seen = world.seen
+        await schedule.apply(choice.moves[choice.next] as Move, isNew ? undefined : choice.seen)
+        choice.seen = schedule.seen
       }
-      world.check()
-      while (enter(seen, world)) {
+      schedule.check()
+      while (enter(seen, schedule)) {
         report.states = seen.size
-        const moves = world.moves()
+        const moves = schedule.moves()
         if (moves.length === 0) {
-          await world.rest()
+          await schedule.world.rest()
           break
         }
-        const choice = { moves, next: 0, seen: world.seen }
+        const choice = { moves, next: 0, seen: schedule.seen }
         way.push(choice)
-        await world.apply(moves[0] as Move)
-        choice.seen = world.seen
-        world.check()
+        await schedule.apply(moves[0] as Move)
+        choice.seen = schedule.seen
+        schedule.check()
       }
     } catch (error) {
       return { ...report, violation: { message: (error as Error).message, choices: way.map(({ next }) => next) } }
@@ -68,10 +69,10 @@ export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_IN
 const isExhausted = ({ moves, next }: Choice) => next + 1 >= moves.length
 
 /** @returns false: it was seen with as much left */
-function enter(seen: Map<string, Bounds[]>, world: World): boolean {
-  const key = world.key()
+function enter(seen: Map<string, Bounds[]>, schedule: Schedule): boolean {
+  const key = schedule.key()
   const before = seen.get(key) ?? []
-  const { switches, faults, times } = world.left
+  const { switches, faults, times } = schedule.left
   if (before.some((left) => left.switches >= switches && left.faults >= faults && left.times >= times)) return false
   before.push({ switches, faults, times })
   seen.set(key, before)
@@ -107,16 +108,16 @@ const sumOf = ({ switches, faults, times }: Bounds) => switches + faults + times
 
 /** Makes these choices, and says what happened. @returns one line for each step, and the violation, if there is one */
 export async function repeat(scenario: Scenario, choices: readonly number[]): Promise<string[]> {
-  const world = await World.begin(scenario)
+  const schedule = await Schedule.begin(scenario)
   const story: string[] = []
   try {
     for (const choice of choices) {
-      const move = world.moves()[choice] as Move
-      story.push(world.describe(move))
-      await world.apply(move)
-      world.check()
+      const move = schedule.moves()[choice] as Move
+      story.push(schedule.world.describe(move))
+      await schedule.apply(move)
+      schedule.check()
     }
-    if (world.moves().length === 0) await world.rest()
+    if (schedule.moves().length === 0) await schedule.world.rest()
   } catch (error) {
     story.push((error as Error).message)
   }

@@ -1,26 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { isShallow } from '../../support/depth.ts'
+import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { plant } from './plant.ts'
-import { PLANTED_IN_AUDIT } from './planted-audit.ts'
-import { PLANTED_IN_RESOLVER } from './planted-resolver.ts'
-import { PLANTED_STEPS } from './planted-steps.ts'
-import { PLANTED_WRITES } from './planted-writes.ts'
-import { SCENARIOS, within } from './scenarios.ts'
+import { plant, readPlantedBugs } from './plant.ts'
 
 replaceWaits()
 
 /** What a bug takes to be found at most; most take hundreds. */
 const MAX_STATES = 50_000
-const BUGS = { ...PLANTED_WRITES, ...PLANTED_STEPS, ...PLANTED_IN_RESOLVER, ...PLANTED_IN_AUDIT }
-
-const bugs = Object.entries(BUGS).filter((_, index) => !isShallow() || index % 10 === 0)
+/** Of so many bugs one is planted: they are ordered by what they are about, so that some of each kind are among them. */
+const EACH = { shallow: 12, deep: 4, whole: 1 }[depth()]
 
 describe('the explorer finds what it is for: a bug planted in the code', () => {
-  it.each(bugs)('%s', async (name, [id, bounds, file, ...changes]) => {
-    const { explore } = await plant(name, file, changes)
+  const bugs = readPlantedBugs().filter((_, index) => index % EACH === 0)
 
-    const { violation } = await explore({ ...SCENARIOS[id], ...within(...bounds) }, MAX_STATES)
+  it.each(bugs.map((bug) => [bug.name, bug] as const))('%s', async (_, bug) => {
+    const { explore } = await plant(bug)
+
+    const { violation } = await explore(bug.scenario, MAX_STATES)
 
     expect(violation).toBeDefined()
   })

@@ -1,101 +1,65 @@
+/** Random moves in the explorer's world: everything at once, killed, late, repeated, with wrong clocks (docs/testing.md). */
 import fc from 'fast-check'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { casesOf } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { type Action, FILES, WORKSPACES } from './action.ts'
-import { History } from './history.ts'
-import type { Fate } from './process.ts'
-import { MAX_LAG } from './timeline.ts'
+import * as some from './history.ts'
 
-// Time is the history's: nobody waits.
 replaceWaits()
 
 const HISTORIES = casesOf('HISTORIES', 2500)
+const AUDIT_HISTORIES = casesOf('AUDIT_HISTORIES', 250)
 const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }
+const HOUR_MS = 3_600_000
 
-const fate = fc.oneof(
-  { weight: 12, arbitrary: fc.constant<Fate>('ok') },
-  {
-    weight: 5,
-    arbitrary: fc.constantFrom<Fate>(
-      'fail_before',
-      'fail_after',
-      'late',
-      'repeated',
-      'refused',
-      'refused_after',
-      'kill_before',
-      'kill_after',
-    ),
-  },
+const everything = some.choicesOf(
+  { min: 10, max: 120 },
+  [40, some.calls(12, 5, some.ALL_FAULTS)],
+  [8, some.promotions],
+  [3, some.deletions(fc.boolean())],
+  [3, some.lists],
+  [2, some.downloads],
+  [3, some.resolvers(some.WRONG)],
+  [1, some.audits(some.WRONG)],
+  [1, some.kills],
+  [1, some.overwrites],
+  [1, some.quotas],
+  [3, some.waits(1000, 45_000, 130_000, HOUR_MS, -5000)],
+  [1, some.arrivals],
 )
-const index = fc.nat({ max: 20 })
-const step = fc.record({ do: fc.constant('step' as const), process: index, fate })
-const workspace = fc.nat({ max: WORKSPACES - 1 })
-const file = fc.nat({ max: FILES - 1 })
-
-/** Of a process's clock: 0, or so much that no lease is right. */
-const aheadMs = fc.constantFrom(0, 0, 180_000, 1_800_000)
-
-const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 40, arbitrary: step },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant('promote' as const),
-      workspace,
-      file,
-      key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('delete' as const), document: index, byApi: fc.boolean() }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('list' as const),
-      workspace,
-      order: fc.constantFrom('asc' as const, 'desc' as const),
-      limit: fc.integer({ min: 1, max: 3 }),
-      lags: fc.array(fc.nat({ max: MAX_LAG }), { minLength: 1, maxLength: 3 }),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('download' as const), document: index }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('resolve' as const), aheadMs }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('audit' as const), aheadMs }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), process: index }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('overwrite' as const), workspace, file, sizeBytes: fc.nat({ max: 60 }) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('quota' as const), workspace, quotaBytes: fc.nat({ max: 200 }) }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('wait' as const),
-      durationMs: fc.constantFrom(1000, 45_000, 130_000, 3_600_000, -5000),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver' as const) }) },
+const traffic = some.choicesOf(
+  { min: 40, max: 300 },
+  [60, some.calls(20, 1, ['fail_before', 'fail_after', 'late', 'repeated', 'refused', 'kill_after'])],
+  [10, some.promotions],
+  [5, some.deletions(fc.constant(true))],
+  [4, some.audits(some.RIGHT)],
+  [1, some.resolvers(some.RIGHT)],
+  [1, some.drifts],
+  [1, some.waits(1000, 130_000, -5000)],
 )
-
-const actions = fc.array(action, { minLength: 10, maxLength: 120, size: 'max' })
 
 describe('random histories', () => {
-  it(`keep the promises at every step, ${HISTORIES} of them`, { timeout: 3_600_000 }, async () => {
+  it(`keep the promises at every step, ${HISTORIES} of them`, { timeout: HOUR_MS }, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 5 }), actions, async (documents, steps) => {
-        const history = new History()
-        await history.begin(documents)
-        for (const each of steps) await history.act(each)
-        await history.end()
+      fc.asyncProperty(fc.nat({ max: 5 }), everything, async (documents, choices) => {
+        await some.play(documents, choices)
       }),
       { numRuns: HISTORIES, ...SEED },
     )
+  })
+
+  it(`have audits that find drift exactly when there is some, and correct it once, in ${AUDIT_HISTORIES} of them`, {
+    timeout: HOUR_MS,
+  }, async () => {
+    const seen = { ended: 0, amidChanges: 0, notAddedUp: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), traffic, async (documents, choices) => {
+        const { audits } = (await some.play(documents, choices)).stores.drifts
+        for (const name of ['ended', 'amidChanges', 'notAddedUp'] as const) seen[name] += audits[name]
+      }),
+      { numRuns: AUDIT_HISTORIES, ...SEED },
+    )
+    expect(seen.amidChanges).toBeGreaterThan(seen.ended / 2)
+    expect(seen.notAddedUp).toBeLessThan(seen.ended / 10)
   })
 })
