@@ -1,19 +1,14 @@
-import type { Finding } from '../../../lib/audit/findings.ts'
+import type { AuditOptions } from '../../../lib/audit/audit-context.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { FakeQuotaLedger } from '../../support/fakes/quota-ledger.ts'
 
-/** By how much a workspace's used bytes were wrong: what was planted, and the sum at each moment. */
-interface History {
-  planted: number[]
-  values: number[]
-}
-
-/** What audits must find of drift, and nothing else. */
+/** What audits must find of drift, and nothing else: by how much each workspace's used bytes are wrong. */
 export class Drifts {
   readonly #ledger: FakeQuotaLedger
-  readonly #histories = new Map<WorkspaceId, History>()
+  readonly #planted = new Map<WorkspaceId, number[]>()
+  /** The sums of what was planted and corrected, one after the other. */
+  readonly #sums = new Map<WorkspaceId, number[]>()
   readonly audits = { ended: 0, amidChanges: 0, notAddedUp: 0 }
-  wasPlanted = false
   /** What an audit got wrong. */
   failure: string | undefined
 
@@ -21,32 +16,26 @@ export class Drifts {
     this.#ledger = ledger
     const { correct } = ledger
     ledger.correct = (workspaceId, ...args) => {
-      const before = this.#remaining(workspaceId)
+      const remaining = () => ledger.workspaces.get(workspaceId)?.remainingBytes ?? 0
+      const before = remaining()
       // The fake has done it when it returns: nothing else is counted in.
       const corrected = correct(workspaceId, ...args)
-      const change = before - this.#remaining(workspaceId)
-      if (change !== 0) this.#checkCorrected(workspaceId, change)
+      if (remaining() !== before) this.#checkCorrected(workspaceId, before - remaining())
       return corrected
     }
   }
 
-  #remaining(workspaceId: WorkspaceId): number {
-    return this.#ledger.workspaces.get(workspaceId)?.remainingBytes ?? 0
-  }
-
   /** What a correction leaves was planted after the last of what it took away. */
   #checkCorrected(workspaceId: WorkspaceId, change: number): void {
-    const { planted, values } = this.#historyOf(workspaceId)
-    const left = this.of(workspaceId) + change
-    values.push(left)
+    this.#add(workspaceId, change)
+    const planted = this.#planted.get(workspaceId) ?? []
     const later = [...planted, 0].map((_, from) => planted.slice(from).reduce((sum, bytes) => sum + bytes, 0))
+    const left = this.of(workspaceId)
     if (!later.includes(left)) this.failure ??= `${workspaceId}: a correction leaves ${left}, planted were ${planted}`
   }
 
-  #historyOf(workspaceId: WorkspaceId): History {
-    const history = this.#histories.get(workspaceId) ?? { planted: [], values: [0] }
-    this.#histories.set(workspaceId, history)
-    return history
+  #add(workspaceId: WorkspaceId, bytes: number): void {
+    this.#sums.set(workspaceId, [...(this.#sums.get(workspaceId) ?? [0]), this.of(workspaceId) + bytes])
   }
 
   plant(workspaceId: WorkspaceId, bytes: number): void {
@@ -54,14 +43,16 @@ export class Drifts {
     if (!workspace) return
     workspace.remainingBytes -= bytes
     workspace.version++
-    this.wasPlanted = true
-    const { planted, values } = this.#historyOf(workspaceId)
-    planted.push(bytes)
-    values.push(this.of(workspaceId) + bytes)
+    this.#planted.set(workspaceId, [...(this.#planted.get(workspaceId) ?? []), bytes])
+    this.#add(workspaceId, bytes)
+  }
+
+  get wasPlanted(): boolean {
+    return this.#planted.size > 0
   }
 
   of(workspaceId: WorkspaceId): number {
-    return this.#histories.get(workspaceId)?.values.at(-1) ?? 0
+    return this.#sums.get(workspaceId)?.at(-1) ?? 0
   }
 
   /** The findings of an audit that repairs drift now, when nothing else goes on. */
@@ -74,36 +65,33 @@ export class Drifts {
   }
 
   /**
-   * Runs an audit, and checks what it says of drift: each workspace that it has added up had that drift, or none, at one
+   * Runs an audit that repairs, and checks what it says: each workspace that it has added up had that drift, or none, at one
    * moment of the audit at least.
+   * @param driftOnly whether all else that it could find is in order
    */
-  async watch(
-    run: (listener: {
-      onFinding(finding: Finding): void
-      onNotAddedUp(workspace: { workspaceId: WorkspaceId }): void
-    }) => Promise<unknown>,
-  ): Promise<void> {
+  async watch(run: (options: AuditOptions) => Promise<unknown>, driftOnly = false): Promise<void> {
     const found = new Map<WorkspaceId, number>()
     const notAddedUp = new Set<WorkspaceId>()
     const begun = [...this.#ledger.workspaces].map(([workspaceId, { version }]) => {
-      return { workspaceId, version, moment: this.#historyOf(workspaceId).values.length - 1 }
+      return { workspaceId, version, sums: this.#sums.get(workspaceId)?.length ?? 1 }
     })
     await run({
-      onFinding(finding) {
+      repair: true,
+      deleteLostDocuments: true,
+      onFinding: (finding) => {
         if (finding.kind === 'drift') found.set(finding.workspaceId, finding.usedBytes - finding.expectedBytes)
+        else if (driftOnly) this.failure ??= `an audit finds what is in order: ${JSON.stringify(finding)}`
       },
       onNotAddedUp: ({ workspaceId }) => notAddedUp.add(workspaceId),
     })
-    for (const { workspaceId, version, moment } of begun) {
+    for (const { workspaceId, version, sums } of begun) {
+      const drift = found.get(workspaceId) ?? 0
+      const had = (this.#sums.get(workspaceId) ?? [0]).slice(sums - 1)
       this.audits.ended++
       if (this.#ledger.workspaces.get(workspaceId)?.version !== version) this.audits.amidChanges++
-      if (notAddedUp.has(workspaceId)) {
-        this.audits.notAddedUp++
-        continue
-      }
-      const drift = found.get(workspaceId) ?? 0
-      const had = this.#historyOf(workspaceId).values.slice(moment)
-      if (!had.includes(drift)) this.failure ??= `${workspaceId}: the audit finds a drift of ${drift}, it had ${had}`
+      if (notAddedUp.has(workspaceId)) this.audits.notAddedUp++
+      else if (!had.includes(drift))
+        this.failure ??= `${workspaceId}: the audit finds a drift of ${drift}, it had ${had}`
     }
   }
 }

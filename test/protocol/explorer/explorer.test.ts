@@ -1,11 +1,4 @@
-/**
- * Runs the real use cases, the resolver and the audit on stores in memory, every call a step, and goes through all schedules
- * of each scenario within its bounds (scenarios.ts). In each state the promises of docs/reliability.md are checked.
- *
- * A longer run raises each bound by one, and ends each scenario at EXPLORE_STATES (200,000 if left out):
- *
- *     EXPLORE=long npx vitest run --project deep test/protocol/explorer/explorer.test.ts
- */
+/** docs/testing.md, "The explorer". A long run raises each bound by one. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { isShallow } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
@@ -35,9 +28,9 @@ describe('every promise is kept in every state of', () => {
     report.push(`${states} states, ${schedules} schedules, ${all}${isComplete ? '' : ', some of more'}: ${name}`)
     allStates += states
     if (violation) {
-      const story = await repeat({ ...scenario, bounds }, violation.choices)
-      const line = `STORY='${JSON.stringify([id, bounds, violation.choices])}' npx vitest run --project deep`
-      throw new Error([...story, `To repeat it: ${line} test/protocol/explorer/explorer.test.ts`].join('\n'))
+      const story = await repeat({ ...scenario, bounds }, violation)
+      const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project deep`
+      throw new Error(`${story}\nTo repeat it: ${line} test/protocol/explorer/explorer.test.ts`)
     }
   })
 
@@ -51,5 +44,5 @@ describe('every promise is kept in every state of', () => {
 const [id, bounds, choices] = JSON.parse(process.env.STORY ?? '[]')
 
 it.runIf(process.env.STORY)('a story is repeated', async () => {
-  console.log((await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices)).join('\n'))
+  console.log(await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices))
 })

@@ -67,14 +67,10 @@ export class Process {
     this.beganAtMs = beganAtMs
   }
 
-  start(work: () => Promise<unknown>): void {
-    work().then(
-      (value) => {
-        this.outcome = { value }
-      },
-      (error) => {
-        this.outcome = { error }
-      },
+  async start(work: Promise<unknown>): Promise<void> {
+    this.outcome = await work.then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
     )
   }
 
@@ -84,8 +80,7 @@ export class Process {
 
   /** What a function does for a caller: its process ends with the function's time. */
   get isForCaller(): boolean {
-    const { request } = this
-    return /promote|list|download/.test(request.do) || ('byApi' in request && request.byApi === true)
+    return /promote|list|download/.test(this.request.do) || ('byApi' in this.request && this.request.byApi === true)
   }
 
   /** What takes effect later is the world's. */

@@ -12,7 +12,7 @@ export class Promises {
   readonly #answered = new Set<Process>()
   /** By workspace and idempotency key: the document of the first 200. */
   readonly #documentOfKey = new Map<string, string>()
-  /** Attempts whose callers were told that they made no document. */
+  /** By attempt, the processes whose callers were told that it made no document. */
   readonly #refused = new Map<string, string>()
   /** Documents that somebody wanted to delete. */
   readonly mayGo = new Set<string>()
@@ -53,8 +53,8 @@ export class Promises {
     for (const { documentId, attemptId, objectKey, sizeBytes } of documents.documents.values()) {
       const object = objects.documents.get(objectKey)
       expectEqual(object?.bytes.length, sizeBytes, `document ${documentId} has its bytes`)
-      const answer = this.#refused.get(attemptId)
-      if (answer !== undefined) throw new Error(`${answer}, but there is its document`)
+      const name = this.#refused.get(attemptId)
+      if (name) throw new Error(`${name} was answered an error, or with the document of a twin, and there is its own`)
     }
     const lost = timeline.deleted.find(({ documentId }) => !this.mayGo.has(documentId))
     if (lost) throw new Error(`document ${lost.documentId} is gone, and nobody deleted it`)
@@ -65,14 +65,11 @@ export class Promises {
     if ('error' in outcome && process.isForCaller && !(outcome.error instanceof ServiceError))
       throw new Error(`${process.name}: ${outcome.error}`, { cause: outcome.error })
     if (process.request.do !== 'promote') return
-    if ('error' in outcome) {
-      this.#expectNoOther(process, undefined, `answered an error`)
-      return
-    }
-    const { document } = outcome.value as Promotion
+    const document = 'value' in outcome ? (outcome.value as Promotion).document : undefined
+    this.#expectNoOther(process, document?.attemptId)
+    if (!document) return
     if (!this.#stores.timeline.all.some(({ attemptId }) => attemptId === document.attemptId))
       throw new Error(`${process.name}: answered 200, but there is no document`)
-    this.#expectNoOther(process, document.attemptId, 'answered 200 with the document of a twin')
     if (process.request.key === undefined) return
     const key = `${document.workspaceId} ${process.request.key}`
     const first = this.#documentOfKey.get(key) ?? document.documentId
@@ -81,7 +78,7 @@ export class Promises {
   }
 
   /** "A 4xx or 5xx answer to a promotion means: no new document", now or later. */
-  #expectNoOther(process: Process, answeredWith: string | undefined, answer: string): void {
+  #expectNoOther(process: Process, answeredWith: string | undefined): void {
     // The one exception: neither the record's answer nor the fence's arrived.
     const isFenceLost = process.calls.some(
       ({ name, fate }) => name === 'documents.fence' && fate !== 'ok' && fate !== 'repeated',
@@ -90,7 +87,7 @@ export class Promises {
     for (const { name, args } of process.calls) {
       if (name !== 'documents.record') continue
       const { attemptId } = args[0] as WorkspaceDocument
-      if (attemptId !== answeredWith) this.#refused.set(attemptId, `${process.name}: ${answer}`)
+      if (attemptId !== answeredWith) this.#refused.set(attemptId, process.name)
     }
   }
 
@@ -117,15 +114,14 @@ export class Promises {
 
 /** "A marker stands in the ledger for milliseconds; of a deletion or an undo, never while S3 is called." */
 function checkMarkers({ name, waiting, calls }: Process, { ledger }: Stores): void {
-  for (const call of waiting) {
-    if (call.name !== 'objects.discard') continue
-    const own = calls.flatMap(({ name, result }) => (name === 'ledger.mark' ? [result as Partial<MarkedRelease>] : []))
-    for (const { releases } of ledger.workspaces.values()) {
-      for (const { releaseId, attemptId } of releases.values()) {
-        const isItsOwn = String(call.args[0]).endsWith(attemptId) && own.some((each) => each?.releaseId === releaseId)
-        if (isItsOwn) throw new Error(`${name} calls S3 while its release stands in the ledger`)
-      }
-    }
+  const discarded = waiting.flatMap(({ name, args }) => (name === 'objects.discard' ? [String(args[0])] : []))
+  if (discarded.length === 0) return
+  for (const call of calls) {
+    if (call.name !== 'ledger.mark') continue
+    const { workspaceId, attemptId, releaseId } = call.args[0] as MarkedRelease
+    const isMarked = ledger.workspaces.get(workspaceId)?.releases.has(releaseId)
+    if (isMarked && discarded.some((objectKey) => objectKey.endsWith(attemptId)))
+      throw new Error(`${name} calls S3 while its release stands in the ledger`)
   }
 }
 

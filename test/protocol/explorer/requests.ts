@@ -4,17 +4,15 @@ import type { ListedDocument, ListOrder } from '../../../lib/documents/document-
 import { downloadDocument } from '../../../lib/documents/download-document.ts'
 import { listDocuments } from '../../../lib/documents/list-documents.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { formatFileId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
 import { SILENT, type Stores, workspaceOf } from './stores.ts'
 
-interface DocumentPath {
-  workspaceId: WorkspaceId
-  documentId: DocumentId
-}
+type DocumentPath = Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>
 
 /** What a process does. */
 export type Request =
@@ -48,15 +46,7 @@ export function workOf(request: Request, stores: Stores): Work {
     case 'resolve':
       return (deps) => resolveExpiredReservations({ maxResolutions: 10 }, deps, signal)
     case 'audit':
-      return (deps) =>
-        stores.drifts.watch((listener) => {
-          const onFinding: typeof listener.onFinding = (finding) => {
-            if (finding.kind !== 'drift' && request.findsDriftOnly)
-              stores.drifts.failure ??= `an audit finds what is in order: ${JSON.stringify(finding)}`
-            listener.onFinding(finding)
-          }
-          return audit({ repair: true, deleteLostDocuments: true, ...listener, onFinding }, deps, signal)
-        })
+      return (deps) => stores.drifts.watch((options) => audit(options, deps, signal), request.findsDriftOnly)
   }
 }
 

@@ -34,6 +34,8 @@ export interface Scenario extends Circumstances {
   isResolverAlone?: true
 }
 
+type Circumstance = Omit<Scenario, 'name' | 'roles' | 'bounds'>
+
 export const WORKSPACE = workspaceOf(0)
 export const KEYED = { workspaceId: WORKSPACE, documentId: documentIdOfKey(WORKSPACE, 'key-0') }
 
@@ -43,13 +45,16 @@ const deletion: Role = { do: 'delete' }
 const resolver: Role = { do: 'resolve' }
 const audit: Role = { do: 'audit', findsDriftOnly: true }
 const wrongly = { areLeasesWrong: true } as const
+const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
+const amidPages: Circumstance = { before: 'two', begun: ['documents.listRows', 2] }
+const recording: Circumstance = { begun: ['documents.record'] }
+const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
 
-type Limits = readonly [switches: number, faults: number, times: number]
 const scenario = (
   name: string,
   roles: Role[],
-  [switches, faults, times]: Limits,
-  more: Omit<Scenario, 'name' | 'roles' | 'bounds'> = {},
+  [switches, faults, times]: readonly [number, number, number],
+  more: Circumstance = {},
 ): Scenario => ({ name, roles, bounds: { switches, faults, times }, ...more })
 
 export const SCENARIOS = {
@@ -71,35 +76,16 @@ export const SCENARIOS = {
   wrongTwice: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [1, 0, 2], wrongly),
   wrongKeyed: scenario('wrong leases: a promotion with a key', [keyed, resolver], [2, 1, 1], wrongly),
   wrongTwins: scenario('wrong leases: two promotions with one key', [keyed, keyed, resolver], [3, 0, 2], wrongly),
-  wrongTakeover: scenario('wrong leases: a promotion that has claimed, its twin', [keyed, keyed, resolver], [1, 1, 1], {
-    begun: ['ledger.take'],
-    ...wrongly,
-  }),
+  wrongTakeover: scenario('wrong leases: a claim and a twin', [keyed, keyed, resolver], [1, 1, 1], claimed),
   wrongDeletion: scenario('wrong leases: a promotion, its deletion', [plain, deletion, resolver], [2, 1, 1], wrongly),
   audit: scenario('a promotion with a key, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0]),
   plainAudit: scenario('a plain promotion, its deletion, an audit', [plain, deletion, audit], [2, 1, 0]),
   promotionAudit: scenario('a promotion with a key, an audit', [keyed, audit], [2, 1, 0]),
   deletionAudit: scenario('a deletion, an audit', [deletion, audit], [2, 1, 0], { before: 'keyed' }),
-  pages: scenario('a promotion, its deletion, an audit of several pages', [audit, plain, deletion], [1, 0, 0], {
-    before: 'two',
-    begun: ['documents.listRows', 2],
-  }),
-  recording: scenario(
-    'a promotion that is about to record, its deletion, an audit',
-    [keyed, deletion, audit],
-    [2, 1, 0],
-    {
-      begun: ['documents.record'],
-    },
-  ),
-  drift: scenario('a promotion, two audits, too many bytes counted', [plain, audit, audit], [2, 0, 0], {
-    before: 'keyed',
-    drift: 7,
-  }),
-  negativeDrift: scenario('a promotion, two audits, too few bytes counted', [plain, audit, audit], [2, 0, 0], {
-    before: 'keyed',
-    drift: -7,
-  }),
+  pages: scenario('a promotion, its deletion, an audit of pages', [audit, plain, deletion], [1, 0, 0], amidPages),
+  recording: scenario('a record, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0], recording),
+  drift: scenario('a promotion, two audits, too many bytes', [plain, audit, audit], [2, 0, 0], drifted(7)),
+  negativeDrift: scenario('a promotion, two audits, too few bytes', [plain, audit, audit], [2, 0, 0], drifted(-7)),
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

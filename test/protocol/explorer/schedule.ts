@@ -21,19 +21,12 @@ export class Schedule {
   readonly world: World
   readonly #scenario: Scenario
   readonly left: Bounds
-  /** Of what each process has been answered so far. */
-  seen: string[]
-  readonly #counted: number[]
-  /** Ids by their names: each is named after the process that was the first to send it, so that equal states have one text. */
-  readonly #names = new Map<string, string>()
   #current: number | undefined
 
   private constructor(scenario: Scenario) {
     this.world = new World(scenario)
     this.#scenario = scenario
     this.left = { ...scenario.bounds }
-    this.seen = scenario.roles.map(() => '')
-    this.#counted = scenario.roles.map(() => 0)
   }
 
   static async begin(scenario: Scenario): Promise<Schedule> {
@@ -45,7 +38,6 @@ export class Schedule {
       let met = 0
       await schedule.apply(schedule.#beginning(0))
       await world.goOn(({ waiting }) => waiting[0]?.name === name && ++met === nth)
-      schedule.#look()
       // To leave it at once is not counted.
       schedule.#current = undefined
     }
@@ -112,8 +104,7 @@ export class Schedule {
     return ['ok', ...faults.filter((fate) => fates.includes(fate) && this.world.isPossible(process, call, fate))]
   }
 
-  /** @param seen of a step that is made again: what `seen` was after it */
-  async apply(move: Move, seen?: string[]): Promise<void> {
+  async apply(move: Move): Promise<void> {
     const process = 'process' in move ? move.process : undefined
     if (this.#isAmid && process !== this.#current) this.left.switches--
     if (move.do === 'call' && move.fate !== 'ok') this.left.faults--
@@ -121,37 +112,6 @@ export class Schedule {
     this.#current = process
     // Ids of documents differ from world to world.
     await this.world.apply(move.do === 'begin' ? this.#beginning(move.process) : move)
-    this.#look(seen)
-  }
-
-  /** Takes note of what the processes have been answered. */
-  #look(known?: string[]): void {
-    const seen = known ?? [...this.seen]
-    for (const [role, { calls }] of this.world.processes) {
-      for (const { name, fate, args, result } of calls.slice(this.#counted[role])) {
-        this.#introduce(args[0], role)
-        if (known) continue
-        const isAnswered = fate === 'ok' || fate === 'repeated'
-        seen[role] = hashOf(`${seen[role]} ${name} ${fate} ${this.#text([args, isAnswered && result])}`)
-      }
-      this.#counted[role] = calls.length
-    }
-    this.seen = seen
-  }
-
-  #introduce(sent: unknown, sender: number): void {
-    const { attemptId, releaseId } = (sent ?? {}) as { attemptId?: string; releaseId?: string }
-    for (const id of [attemptId, releaseId]) {
-      if (id === undefined || this.#names.has(id)) continue
-      const made = [...this.#names.values()].filter((name) => name.startsWith(`<${sender}.`))
-      this.#names.set(id, `<${sender}.${made.length}>`)
-    }
-  }
-
-  #text(value: unknown): string {
-    let text = JSON.stringify(value)
-    for (const [id, name] of this.#names) text = text.replaceAll(id, name)
-    return text
   }
 
   /** What is to come depends on this alone, and on what is left of the bounds. */
@@ -165,8 +125,18 @@ export class Schedule {
     const sent = late.map(({ name, args }) => [name, args])
     const atWork = this.#scenario.roles.map((_, role) => keyOf(processes.get(role)))
     const current = this.#isAmid ? this.#current : undefined
-    const text = this.#text([stored, [...objects.documents.keys()], sent, nowMs, atWork, current])
-    return hashOf(`${text} ${this.seen.filter((_, role) => processes.get(role)?.isRunning)}`)
+    const all = [stored, [...objects.documents.keys()], sent, nowMs, atWork, current]
+    return hash('sha1', this.#nameIds(JSON.stringify(all)))
+  }
+
+  /** Names ids by the order in which processes have sent them: so two schedules that lead to the same state lead to the same text. */
+  #nameIds(text: string): string {
+    const calls = this.#scenario.roles.flatMap((_, role) => this.world.processes.get(role)?.calls ?? [])
+    const ids = calls.flatMap(({ args }) => {
+      const { attemptId = '', releaseId = '' } = (args[0] ?? {}) as Partial<MarkedRelease>
+      return [attemptId, releaseId]
+    })
+    return [...new Set(ids)].reduce((named, id, index) => (id ? named.replaceAll(id, `<${index}>`) : named), text)
   }
 
   /** @throws Error */
@@ -182,11 +152,13 @@ export class Schedule {
   }
 }
 
-const hashOf = (text: string) => hash('sha1', text, 'base64')
-
+/** All that it has been answered, and waits for. Of those that have ended only their answers count. */
 function keyOf(process: Process | undefined): unknown {
-  if (process?.isRunning) return process.waiting.map(({ name, args }) => [name, args])
-  // Of those that have ended only their answers count.
+  if (process?.isRunning) {
+    return [...process.calls, ...process.waiting].map(({ name, args, fate = '', result }) => {
+      return [name, args, fate, /ok|repeated/.test(fate) ? result : undefined]
+    })
+  }
   const { outcome } = process ?? {}
   return outcome && 'error' in outcome ? process?.calls.find(({ name }) => name === 'documents.record')?.args : !process
 }

@@ -73,24 +73,19 @@ export class Timeline {
   checkList({ workspaceId, order, limit, from: began, pages }: ListRead): void {
     const shown = pages.flat()
     const sign = order === 'asc' ? 1 : -1
-    for (const [index, document] of shown.slice(1).entries()) {
-      if (sign * comparePositions(document, shown[index] as ListedDocument) <= 0)
-        throw new Error(`${document.documentId} is listed twice, or out of order`)
-    }
-    for (const page of pages.slice(0, -1)) {
-      if (page.length !== limit) throw new Error(`a page of ${page.length} instead of ${limit}, with more to come`)
-    }
-    const isSame = (document: WorkspaceDocument) => (each: ListedDocument) => comparePositions(each, document) === 0
+    const isBehind = (document: ListedDocument, index: number) =>
+      sign * comparePositions(document, shown[index] as ListedDocument) > 0
+    if (!shown.slice(1).every(isBehind)) throw new Error('a document is listed twice, or out of order')
+    if (pages.slice(0, -1).some(({ length }) => length !== limit)) throw new Error('a page is too short, or too long')
     const own = this.#lives.filter(({ document }) => document.workspaceId === workspaceId)
     for (const { document, from, until } of own) {
-      const isShown = shown.some(isSame(document))
+      const isShown = shown.some((each) => comparePositions(each, document) === 0)
       if (isShown && until <= began - MAX_LAG)
         throw new Error(`${document.documentId} is listed, and was deleted before the list began`)
       if (!isShown && from <= began - MAX_LAG && until > this.moment)
         throw new Error(`${document.documentId} is not listed, and was there before the list began`)
     }
-    const known = own.map(({ document }) => isSame(document))
-    const stranger = shown.find((document) => !known.some((isDocument) => isDocument(document)))
-    if (stranger) throw new Error(`${stranger.documentId} is listed, and never was a document of the workspace`)
+    const isKnown = (each: ListedDocument) => own.some(({ document }) => comparePositions(each, document) === 0)
+    if (!shown.every(isKnown)) throw new Error('what is listed never was a document of the workspace')
   }
 }

@@ -11,7 +11,6 @@ import { LEASE_MS, Stores, type StoresOptions, workspaceOf } from './stores.ts'
 export type Move =
   | { do: 'begin'; process: number; request: Request }
   | { do: 'call'; process: number; call: number; fate: Fate }
-  | { do: 'kill'; process: number }
   /** All that was sent late. */
   | { do: 'arrive' }
   | { do: 'pass'; ms: number }
@@ -38,6 +37,8 @@ export class World {
   readonly processes = new Map<number, Process>()
   /** What was sent, and has not arrived. */
   readonly late: (Call & { sentAtMs: number })[] = []
+  /** All that has happened, one line for each move. */
+  readonly story: string[] = []
   readonly #promises: Promises
   readonly #circumstances: Circumstances
 
@@ -55,6 +56,7 @@ export class World {
   /** All processes that do not wait for their next call to be decided have ended when it is done. */
   async apply(move: Move): Promise<void> {
     const process = 'process' in move ? this.processes.get(move.process) : undefined
+    this.#tell(move, process)
     switch (move.do) {
       case 'begin':
         this.#begin(move.request, move.process)
@@ -65,9 +67,6 @@ export class World {
         if ('later' in FATES[move.fate]) this.late.push({ ...call, sentAtMs: this.stores.nowMs })
         break
       }
-      case 'kill':
-        if (process) process.isKilled = true
-        break
       case 'arrive':
         await this.#deliver()
         break
@@ -82,7 +81,6 @@ export class World {
         break
       case 'drift':
         this.stores.drifts.plant(workspaceOf(move.workspace), move.bytes)
-        break
     }
     this.stores.observe()
     await this.#settle()
@@ -94,9 +92,8 @@ export class World {
     this.stores.wasClockWrong ||= aheadMs !== 0
     if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
     this.processes.set(at, process)
-    process.start(() =>
-      workOf(request, this.stores)(this.stores.dependencies((...store) => process.gate(...store), aheadMs)),
-    )
+    const deps = this.stores.dependencies((...store) => process.gate(...store), aheadMs)
+    void process.start(workOf(request, this.stores)(deps))
   }
 
   async #setQuota(workspace: number, quotaBytes: number): Promise<void> {
@@ -167,7 +164,6 @@ export class World {
   async rest(): Promise<void> {
     await this.apply({ do: 'arrive' })
     await this.goOn()
-    this.check()
     // One run resolves and leaves notes; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
       this.stores.nowMs += HOUR_MS
@@ -196,10 +192,13 @@ export class World {
     return findings
   }
 
-  describe(move: Move): string {
+  #tell(move: Move, process: Process | undefined): void {
     const { do: what, ...details } = move
-    if (move.do !== 'call') return `${what} ${JSON.stringify(details)}`
-    const process = this.processes.get(move.process)
-    return `${process?.name}: ${process?.waiting[move.call]?.name} ${FATES[move.fate].told}`
+    const isCall = move.do === 'call' && process
+    this.story.push(
+      isCall
+        ? `${process.name}: ${process.waiting[move.call]?.name} ${FATES[move.fate].told}`
+        : `${what} ${JSON.stringify(details)}`,
+    )
   }
 }
