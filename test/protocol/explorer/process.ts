@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../lib/errors.ts'
 import type { Request } from './requests.ts'
+import type { Stores } from './stores.ts'
 
 interface Effect {
   /** It takes effect at once; and later, when the service may have given it up. */
@@ -54,17 +55,20 @@ export class Process {
   readonly name: string
   readonly request: Request
   readonly beganAtMs: number
+  /** By the timeline. */
+  readonly beganAt: number
   readonly calls: Call[] = []
   /** Calls made side by side may end in any order. */
   readonly waiting: Call[] = []
   isKilled = false
   outcome: { value: unknown } | { error: unknown } | undefined
 
-  constructor(index: number, request: Request, beganAtMs: number) {
+  constructor(index: number, request: Request, { nowMs, timeline }: Stores) {
     this.index = index
     this.name = `${request.do} ${index}`
     this.request = request
-    this.beganAtMs = beganAtMs
+    this.beganAtMs = nowMs
+    this.beganAt = timeline.moment
   }
 
   async start(work: Promise<unknown>): Promise<void> {

@@ -1,10 +1,12 @@
+import type { ListedDocument } from '../../../lib/documents/document-listing.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
 import type { Promotion } from '../../../lib/promotion/promotion.ts'
 import type { Process } from './process.ts'
-import type { Stores } from './stores.ts'
+import type { RequestTo } from './requests.ts'
+import { type Stores, workspaceOf } from './stores.ts'
 
 /** What docs/reliability.md promises, in its words: what is said of lists and audits is in timeline.ts and drifts.ts. */
 export class Promises {
@@ -60,20 +62,37 @@ export class Promises {
     if (lost) throw new Error(`document ${lost.documentId} is gone, and nobody deleted it`)
   }
 
+  /** Looked at once, at the moment of the answer. */
   #checkAnswer(process: Process, outcome: NonNullable<Process['outcome']>): void {
     this.#answered.add(process)
-    if ('error' in outcome && process.isForCaller && !(outcome.error instanceof ServiceError))
-      throw new Error(`${process.name}: ${outcome.error}`, { cause: outcome.error })
-    if (process.request.do !== 'promote') return
-    const document = 'value' in outcome ? (outcome.value as Promotion).document : undefined
+    const { name, request, beganAt, isForCaller } = process
+    const error = 'error' in outcome ? outcome.error : undefined
+    if (error && isForCaller && !(error instanceof ServiceError)) throw new Error(`${name}: ${error}`, { cause: error })
+    const reason = error instanceof ServiceError ? error.reason : undefined
+    const { timeline } = this.#stores
+    if (request.do === 'promote') this.#checkPromotion(process, request, 'value' in outcome ? outcome.value : undefined)
+    if (request.do === 'list' && 'value' in outcome) {
+      const [workspaceId, pages] = [workspaceOf(request.workspace), outcome.value as ListedDocument[][]]
+      timeline.checkList({ ...request, workspaceId, pages, from: beganAt })
+    }
+    if (request.do !== 'download' && !(request.do === 'delete' && request.byApi)) return
+    const wasThere = timeline.since(beganAt, request.document)
+    const isDenied = request.do === 'delete' ? !error : reason === 'document_not_found'
+    if (isDenied && wasThere.all) throw new Error(`${name}: said to be gone, and was there all the time`)
+    if (request.do === 'download' && !error && !wasThere.some) throw new Error(`${name}: answered, and was not there`)
+    if (reason === 'file_not_downloadable') throw new Error(`${name}: the object is lost`)
+  }
+
+  #checkPromotion(process: Process, { key }: RequestTo<'promote'>, promotion: unknown): void {
+    const document = (promotion as Promotion | undefined)?.document
     this.#expectNoOther(process, document?.attemptId)
     if (!document) return
     if (!this.#stores.timeline.all.some(({ attemptId }) => attemptId === document.attemptId))
       throw new Error(`${process.name}: answered 200, but there is no document`)
-    if (process.request.key === undefined) return
-    const key = `${document.workspaceId} ${process.request.key}`
-    const first = this.#documentOfKey.get(key) ?? document.documentId
-    this.#documentOfKey.set(key, first)
+    if (key === undefined) return
+    const owner = `${document.workspaceId} ${key}`
+    const first = this.#documentOfKey.get(owner) ?? document.documentId
+    this.#documentOfKey.set(owner, first)
     expectEqual(document.documentId, first, `${process.name}: one idempotency key, one document`)
   }
 

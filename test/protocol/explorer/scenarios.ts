@@ -2,8 +2,8 @@ import type { AttemptId } from '../../../lib/ids.ts'
 import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
 import type { Fate } from './process.ts'
 import type { Request } from './requests.ts'
-import { LEASE_MS, workspaceOf } from './stores.ts'
-import type { Circumstances, World } from './world.ts'
+import { type Circumstances, LEASE_MS, workspaceOf } from './stores.ts'
+import type { World } from './world.ts'
 
 /** What takes part in a scenario; a deletion is of the newest document. */
 export type Role = Exclude<Request, { do: 'delete' | 'list' | 'download' }> | { do: 'delete' }

@@ -24,9 +24,11 @@ const objectKeys = createObjectKeys({
   document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
 })
 
-export interface StoresOptions {
+export interface Circumstances {
   quotaBytes?: number
   maxTakings?: number
+  /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
+  areLeasesWrong?: true
 }
 
 /** What all processes share: the stores, in memory, and one clock. */
@@ -42,7 +44,7 @@ export class Stores {
   wasClockWrong = false
   #content = 0
 
-  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY }: StoresOptions) {
+  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY }: Circumstances) {
     this.ledger = createFakeQuotaLedger({ defaultQuotaBytes: quotaBytes, maxTakings })
     this.maxTakings = maxTakings
     this.drifts = new Drifts(this.ledger)

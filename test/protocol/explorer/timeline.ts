@@ -10,12 +10,11 @@ interface Life {
   until: number
 }
 
-/** A list that was read to its end, page by page. */
+/** A list that was read to its end, page by page, and the moment when it began. */
 export interface ListRead {
   workspaceId: WorkspaceId
   order: ListOrder
   limit: number
-  /** The moment when it began. */
   from: number
   pages: readonly (readonly ListedDocument[])[]
 }
@@ -58,7 +57,7 @@ export class Timeline {
   }
 
   /** @returns whether the id stood for a document at some moment since then, and at all of them */
-  since(began: number, workspaceId: WorkspaceId, documentId: string): { some: boolean; all: boolean } {
+  since(began: number, { workspaceId, documentId }: Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>) {
     const own = this.#lives.filter(({ document, until }) => {
       return document.documentId === documentId && document.workspaceId === workspaceId && until > began
     })

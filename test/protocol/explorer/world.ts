@@ -4,8 +4,8 @@ import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'
-import { type Request, workOf } from './requests.ts'
-import { LEASE_MS, Stores, type StoresOptions, workspaceOf } from './stores.ts'
+import { handle, type Request } from './requests.ts'
+import { type Circumstances, LEASE_MS, Stores, workspaceOf } from './stores.ts'
 
 /** What may happen next. */
 export type Move =
@@ -18,11 +18,6 @@ export type Move =
   | { do: 'quota'; workspace: number; quotaBytes: number }
   /** Somebody changes the used bytes behind the service's back. */
   | { do: 'drift'; workspace: number; bytes: number }
-
-export interface Circumstances extends StoresOptions {
-  /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
-  areLeasesWrong?: true
-}
 
 const FUNCTION_TIMEOUT_MS = 28_000
 const LATE_COPY_MS = 900_000
@@ -87,13 +82,13 @@ export class World {
   }
 
   #begin(request: Request, at: number): void {
-    const process = new Process(at, request, this.stores.nowMs)
+    const process = new Process(at, request, this.stores)
     const aheadMs = 'aheadMs' in request ? request.aheadMs : 0
     this.stores.wasClockWrong ||= aheadMs !== 0
     if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
     this.processes.set(at, process)
     const deps = this.stores.dependencies((...store) => process.gate(...store), aheadMs)
-    void process.start(workOf(request, this.stores)(deps))
+    void process.start(handle(request, deps, this.stores.drifts))
   }
 
   async #setQuota(workspace: number, quotaBytes: number): Promise<void> {
@@ -149,6 +144,7 @@ export class World {
       for (const process of this.running) {
         if (isThere(process)) return
         await this.apply({ do: 'call', process: process.index, call: 0, fate: 'ok' })
+        this.check()
       }
       if (this.running.length === 0) return
     }
