@@ -78,7 +78,9 @@ const drifts = anyway(fc.record({ do: is('drift'), workspace, bytes: fc.constant
 
 /** @param weights how often each is chosen */
 const choices = (minLength: number, maxLength: number, ...weights: [weight: number, arbitrary: Choices][]) => {
-  const choice = fc.oneof(...weights.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+  // The story tells what was chosen.
+  const silent = (choose: Choose) => Object.assign(choose, { [fc.toStringMethod]: () => 'a move' })
+  const choice = fc.oneof(...weights.map(([weight, arbitrary]) => ({ weight, arbitrary: arbitrary.map(silent) })))
   return fc.array(choice, { minLength, maxLength, size: 'max' })
 }
 
