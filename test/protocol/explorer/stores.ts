@@ -28,7 +28,7 @@ export interface Circumstances {
   quotaBytes?: number
   maxTakings?: number
   /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
-  areLeasesWrong?: true
+  areLeasesWrong?: boolean
 }
 
 /** What all processes share: the stores, in memory, and one clock. */
@@ -40,13 +40,15 @@ export class Stores {
   readonly timeline = new Timeline()
   readonly drifts: Drifts
   readonly maxTakings: number
+  readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
   wasClockWrong = false
   #content = 0
 
-  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY }: Circumstances) {
+  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY, areLeasesWrong = false }: Circumstances) {
     this.ledger = createFakeQuotaLedger({ defaultQuotaBytes: quotaBytes, maxTakings })
     this.maxTakings = maxTakings
+    this.areLeasesWrong = areLeasesWrong
     this.drifts = new Drifts(this.ledger)
     for (let workspace = 0; workspace < WORKSPACES; workspace++) {
       for (let file = 0; file < FILES; file++) this.overwrite(workspace, file, 10 * (file + 1))

@@ -35,10 +35,8 @@ export class World {
   /** All that has happened, one line for each move. */
   readonly story: string[] = []
   readonly #promises: Promises
-  readonly #circumstances: Circumstances
 
   constructor(circumstances: Circumstances = {}) {
-    this.#circumstances = circumstances
     this.stores = new Stores(circumstances)
     this.#promises = new Promises(this.stores)
   }
@@ -99,13 +97,13 @@ export class World {
   /** What a process sends to DynamoDB arrives within its lease, what it sends to S3 within a quarter of an hour, or never. */
   async #pass(ms: number): Promise<void> {
     const { stores } = this
-    if (!this.#circumstances.areLeasesWrong) {
+    if (!stores.areLeasesWrong) {
       await this.#deliver(({ name, sentAtMs }) =>
         name.startsWith('objects.') ? sentAtMs + LATE_COPY_MS <= stores.nowMs + ms : ms >= LEASE_MS / 2,
       )
     }
     stores.nowMs += ms
-    if (this.#circumstances.areLeasesWrong) return
+    if (stores.areLeasesWrong) return
     for (const process of this.running) {
       if (process.isForCaller && stores.nowMs - process.beganAtMs >= FUNCTION_TIMEOUT_MS) process.isKilled = true
     }
@@ -177,8 +175,10 @@ export class World {
 
   /** If a lease is wrong, an object without a document can remain, or a deletion that nobody is due to finish. */
   #mayRemain({ kind, isRepaired }: Finding): boolean {
-    const areLeasesWrong = this.#circumstances.areLeasesWrong || this.stores.wasClockWrong
-    return areLeasesWrong && isRepaired && /^(expired_reservation|object_without_document)$/.test(kind)
+    const { areLeasesWrong, wasClockWrong } = this.stores
+    return (
+      (areLeasesWrong || wasClockWrong) && isRepaired && /^(expired_reservation|object_without_document)$/.test(kind)
+    )
   }
 
   async #audit(repair: boolean): Promise<Finding[]> {
@@ -188,13 +188,9 @@ export class World {
     return findings
   }
 
-  #tell(move: Move, process: Process | undefined): void {
-    const { do: what, ...details } = move
-    const isCall = move.do === 'call' && process
-    this.story.push(
-      isCall
-        ? `${process.name}: ${process.waiting[move.call]?.name} ${FATES[move.fate].told}`
-        : `${what} ${JSON.stringify(details)}`,
-    )
+  #tell({ do: what, ...details }: Move, process: Process | undefined): void {
+    const call = 'call' in details && process?.waiting[details.call]
+    const isTold = call && `${process.name}: ${call.name} ${FATES[details.fate].told}`
+    this.story.push(isTold || `${what} ${JSON.stringify(details)}`)
   }
 }
