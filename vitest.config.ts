@@ -12,12 +12,12 @@ const FAST = [
   'test/contract/fakes.test.ts',
   'test/protocol/{explorer,histories}/**/*.test.ts',
 ]
-/** The longest of them, seconds each: some of their cases in a shallow run, all in a deep one. */
+/** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
-/** Shallow in npm test, whole in npm run test:machine. */
-const WHOLE_IN_MACHINE = ['test/protocol/faults/fault-matrix.test.ts']
+/** A quarter of them in npm test, all in npm run test:machine. */
+const WHOLE_IN_MACHINE = ['test/protocol/{explorer/planted-bugs,faults/fault-matrix}.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'
@@ -58,7 +58,7 @@ export default defineConfig({
       { extends: true, test: { name: 'shallow', include: DEEP, provide: { depth: 'shallow' }, ...inOneProcess } },
       {
         extends: true,
-        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'whole' }, ...inOneProcess },
+        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'deep' }, ...inOneProcess },
       },
       {
         extends: true,

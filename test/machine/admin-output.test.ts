@@ -140,7 +140,7 @@ describe('promotion-admin', () => {
     const { stdout } = await run(process.execPath, [bin, '--version'])
     expect(stdout).toBe(`${manifest.version}\n`)
     // npx keeps links to the commands of a checkout: this machine's may be of an older one.
-    const env = { ...process.env, npm_config_cache: join(directory, 'npm-cache') }
+    const env = { ...process.env, npm_config_cache: join(service().directory, 'npm-cache') }
     const npx = await run('npx', ['--no', '--', 'promotion-admin', '--version'], { cwd: ROOT, env })
     expect(npx.stdout).toBe(`${manifest.version}\n`)
   })

@@ -1,13 +1,16 @@
 import { inject } from 'vitest'
 
+type Depth = 'shallow' | 'deep' | 'whole'
+
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the suites that take seconds, by project (vitest.config.ts): all their cases, or enough to notice most mistakes. */
-    depth?: 'whole' | 'shallow'
+    /** Of the suites that take seconds, by project (vitest.config.ts): enough to notice most mistakes, all but what takes a minute, all. */
+    depth?: Depth
   }
 }
 
-export const isShallow = (): boolean => inject('depth') === 'shallow'
+export const depth = (): Depth => inject('depth') ?? 'deep'
+export const isShallow = (): boolean => depth() === 'shallow'
 
 /**
  * How many of a suite's random cases to run: as many as the variable says; without it, all, or a tenth in a shallow

@@ -1,26 +1,14 @@
 import type { Bounds, Scenario } from './scenarios.ts'
-import { type Move, World } from './world.ts'
+import { Schedule } from './schedule.ts'
+import type { Move } from './world.ts'
 
 export interface Exploration {
   states: number
   schedules: number
   /** Whether all schedules within the bounds were seen. */
   isComplete: boolean
-  violation?: Violation
-}
-
-export interface Violation {
-  message: string
-  /** Which move was made, of those that were possible, at each step: repeat() takes them. */
-  choices: number[]
-}
-
-/** A state on the way that is being looked at, with what has not been tried there yet. */
-interface Choice {
-  moves: Move[]
-  next: number
-  /** What processes had seen after the move. */
-  seen: string[]
+  /** A violation of a promise: which move was made, of those that were possible, at each step. repeat() takes them. */
+  violation?: number[]
 }
 
 /**
@@ -29,52 +17,46 @@ interface Choice {
  */
 export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_INFINITY): Promise<Exploration> {
   const seen = new Map<string, Bounds[]>()
-  const way: Choice[] = []
+  /** The states on the way to the one that is looked at, with what has not been tried there yet. */
+  const way: { moves: Move[]; next: number }[] = []
   const report: Exploration = { states: 0, schedules: 0, isComplete: false }
   do {
-    const world = await World.begin(scenario)
+    const schedule = await Schedule.begin(scenario)
     report.schedules++
     try {
-      for (const [step, choice] of way.entries()) {
-        const isNew = step === way.length - 1
-        await world.apply(choice.moves[choice.next] as Move, isNew ? undefined : choice.seen)
-        choice.seen = world.seen
-      }
-      world.check()
-      while (enter(seen, world)) {
+      for (const { moves, next } of way) await schedule.apply(moves[next] as Move)
+      schedule.check()
+      while (enter(seen, schedule)) {
         report.states = seen.size
-        const moves = world.moves()
+        const moves = schedule.moves()
         if (moves.length === 0) {
-          await world.rest()
+          await schedule.world.rest()
           break
         }
-        const choice = { moves, next: 0, seen: world.seen }
-        way.push(choice)
-        await world.apply(moves[0] as Move)
-        choice.seen = world.seen
-        world.check()
+        way.push({ moves, next: 0 })
+        await schedule.apply(moves[0] as Move)
+        schedule.check()
       }
-    } catch (error) {
-      return { ...report, violation: { message: (error as Error).message, choices: way.map(({ next }) => next) } }
+    } catch {
+      return { ...report, violation: way.map(({ next }) => next) }
     }
-    while (way.length > 0 && isExhausted(way.at(-1) as Choice)) way.pop()
-    const last = way.at(-1)
-    if (last) last.next++
+    let last = way.at(-1)
+    while (last && ++last.next >= last.moves.length) {
+      way.pop()
+      last = way.at(-1)
+    }
     if (report.states >= maxStates) return report
   } while (way.length > 0)
   return { ...report, isComplete: true }
 }
 
-const isExhausted = ({ moves, next }: Choice) => next + 1 >= moves.length
-
 /** @returns false: it was seen with as much left */
-function enter(seen: Map<string, Bounds[]>, world: World): boolean {
-  const key = world.key()
+function enter(seen: Map<string, Bounds[]>, schedule: Schedule): boolean {
+  const key = schedule.key()
   const before = seen.get(key) ?? []
-  const { switches, faults, times } = world.left
+  const { switches, faults, times } = schedule.left
   if (before.some((left) => left.switches >= switches && left.faults >= faults && left.times >= times)) return false
-  before.push({ switches, faults, times })
-  seen.set(key, before)
+  seen.set(key, [...before, { switches, faults, times }])
   return true
 }
 
@@ -82,16 +64,17 @@ function enter(seen: Map<string, Bounds[]>, world: World): boolean {
  * Looks within small bounds first, so that what it finds is short. A state is counted again within each of them.
  * @returns bounds within which the violation is; without one, the last within which all schedules were seen
  */
-export async function exploreFromSmall(scenario: Scenario, maxStates = Number.POSITIVE_INFINITY) {
-  const sum: Exploration & { bounds: Bounds } = { states: 0, schedules: 0, isComplete: true, bounds: scenario.bounds }
+export async function exploreFromSmall(
+  scenario: Scenario,
+  maxStates: number,
+): Promise<Exploration & { bounds: Bounds }> {
+  let sum = { states: 0, schedules: 0, isComplete: true, bounds: scenario.bounds }
   for (const bounds of boundsUpTo(scenario.bounds)) {
-    const found = await explore({ ...scenario, bounds }, maxStates - sum.states)
-    sum.states += found.states
-    sum.schedules += found.schedules
-    sum.isComplete = found.isComplete
-    if (found.isComplete || found.violation) sum.bounds = bounds
-    if (found.violation) return { ...sum, violation: found.violation }
-    if (!found.isComplete) break
+    const { states, schedules, isComplete, violation } = await explore({ ...scenario, bounds }, maxStates - sum.states)
+    sum = { ...sum, states: sum.states + states, schedules: sum.schedules + schedules, isComplete }
+    if (isComplete || violation) sum.bounds = bounds
+    if (violation) return { ...sum, violation }
+    if (!isComplete) break
   }
   return sum
 }
@@ -105,20 +88,18 @@ function boundsUpTo({ switches, faults, times }: Bounds): Bounds[] {
 
 const sumOf = ({ switches, faults, times }: Bounds) => switches + faults + times
 
-/** Makes these choices, and says what happened. @returns one line for each step, and the violation, if there is one */
-export async function repeat(scenario: Scenario, choices: readonly number[]): Promise<string[]> {
-  const world = await World.begin(scenario)
-  const story: string[] = []
+/** Makes these choices. @returns what happened, and the violation, if there is one */
+export async function repeat(scenario: Scenario, choices: readonly number[]): Promise<string> {
+  const schedule = await Schedule.begin(scenario)
+  const told = schedule.world.story.length
   try {
     for (const choice of choices) {
-      const move = world.moves()[choice] as Move
-      story.push(world.describe(move))
-      await world.apply(move)
-      world.check()
+      await schedule.apply(schedule.moves()[choice] as Move)
+      schedule.check()
     }
-    if (world.moves().length === 0) await world.rest()
+    if (schedule.moves().length === 0) await schedule.world.rest()
   } catch (error) {
-    story.push((error as Error).message)
+    schedule.world.story.push(`${error}`)
   }
-  return story
+  return schedule.world.story.slice(told).join('\n')
 }

@@ -1,12 +1,12 @@
-import type { Fate } from '../histories/process.ts'
+import type { AttemptId } from '../../../lib/ids.ts'
+import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
+import type { Fate } from './process.ts'
+import type { Request } from './requests.ts'
+import { type Circumstances, LEASE_MS, workspaceOf } from './stores.ts'
+import type { World } from './world.ts'
 
-/** What takes part in a scenario. */
-export type Role =
-  | { kind: 'promote'; file: number; key?: number }
-  /** Of the newest document. */
-  | { kind: 'delete' }
-  | { kind: 'resolve' }
-  | { kind: 'audit' }
+/** What takes part in a scenario; a deletion is of the newest document. */
+export type Role = Exclude<Request, { do: 'delete' | 'list' | 'download' }> | { do: 'delete' }
 
 /** What a schedule may contain. */
 export interface Bounds {
@@ -18,7 +18,7 @@ export interface Bounds {
   times: number
 }
 
-export interface Scenario {
+export interface Scenario extends Circumstances {
   name: string
   /** What stands when it begins: a document, made with a key; two; one, and the note of a deletion that died; one whose marker is back from a backup; a fence against the key. */
   before?: 'keyed' | 'two' | 'noted' | 'restored' | 'tombstone'
@@ -30,165 +30,90 @@ export interface Scenario {
   fates?: readonly Fate[]
   /** Bytes that the ledger counts too many, or too few. */
   drift?: number
-  quotaBytes?: number
-  maxTakings?: number
-  /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
-  areLeasesWrong?: true
   /** Nobody undoes anything beside the resolver. */
   isResolverAlone?: true
 }
 
-const plain: Role = { kind: 'promote', file: 0 }
-const keyed: Role = { kind: 'promote', file: 0, key: 0 }
-const deletion: Role = { kind: 'delete' }
-const resolver: Role = { kind: 'resolve' }
-const audit: Role = { kind: 'audit' }
+type Circumstance = Omit<Scenario, 'name' | 'roles' | 'bounds'>
 
-/** @param fates the faults that are tried; none given: all */
-export type Within = readonly [switches: number, faults: number, times: number, ...fates: Fate[]]
-export const within = (...[switches, faults, times, ...fates]: Within): Pick<Scenario, 'bounds' | 'fates'> => {
-  return { bounds: { switches, faults, times }, ...(fates.length > 0 && { fates }) }
-}
-/** One more in each direction, for each. */
-export const boundsOf = ({ switches, faults, times }: Bounds, more: number): Bounds => {
-  return { switches: switches + more, faults: faults + more, times: times + more }
-}
-const wrongly = { areLeasesWrong: true } as const
+export const WORKSPACE = workspaceOf(0)
+export const KEYED = { workspaceId: WORKSPACE, documentId: documentIdOfKey(WORKSPACE, 'key-0') }
+
+const plain = { do: 'promote', workspace: 0, file: 0 } as const
+const keyed = { ...plain, key: 0 }
+const deletion: Role = { do: 'delete' }
+const resolver: Role = { do: 'resolve' }
+const audit: Role = { do: 'audit', findsDriftOnly: true }
+const wrongly: Circumstance = { areLeasesWrong: true }
+const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
+const amidPages: Circumstance = { before: 'two', begun: ['documents.listRows', 2] }
+const recording: Circumstance = { begun: ['documents.record'] }
+const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
+
+const scenario = (
+  name: string,
+  roles: Role[],
+  [switches, faults, times]: readonly [number, number, number],
+  more: Circumstance = {},
+): Scenario => ({ name, roles, bounds: { switches, faults, times }, ...more })
 
 export const SCENARIOS = {
-  alone: { name: 'a plain promotion, a resolver', roles: [plain, resolver], isResolverAlone: true, ...within(1, 2, 2) },
-  plain: { name: 'a plain promotion, two resolvers', roles: [plain, resolver, resolver], ...within(1, 1, 2) },
-  keyed: {
-    name: 'a promotion with an Idempotency-Key, two resolvers',
-    roles: [keyed, resolver, resolver],
-    ...within(1, 1, 2),
-  },
-  twins: { name: 'two promotions with one key', roles: [keyed, keyed, resolver], ...within(1, 1, 2) },
-  crowd: {
-    name: 'a plain promotion and one with a key, room for one',
-    roles: [plain, keyed, resolver],
-    quotaBytes: 10,
-    ...within(2, 1, 1),
-  },
-  small: {
-    name: 'a plain promotion and one with a key, room for one taking',
-    roles: [plain, keyed, resolver],
-    maxTakings: 1,
-    ...within(1, 1, 0),
-  },
-  deletions: {
-    name: 'two deletions of a document',
-    before: 'keyed',
-    roles: [deletion, deletion, resolver],
-    ...within(2, 1, 1),
-  },
-  deletion: { name: 'a deletion', before: 'keyed', roles: [deletion, resolver], ...within(1, 2, 2) },
-  noted: {
-    name: 'a deletion after one that died',
-    before: 'noted',
-    roles: [deletion, resolver],
-    ...within(1, 1, 2),
-  },
-  keyedDeletion: {
-    name: 'a promotion with a key, its deletion',
-    roles: [keyed, deletion, resolver],
-    ...within(2, 1, 1),
-  },
-  later: {
-    name: 'a promotion in a workspace that is due',
-    before: 'keyed',
-    roles: [plain, resolver],
-    ...within(1, 1, 2),
-  },
-  again: {
-    name: 'a deletion, and a promotion with the same key',
-    before: 'keyed',
-    roles: [deletion, keyed, resolver],
-    ...within(2, 1, 1),
-  },
-  tombstone: {
-    name: 'a promotion, a tombstone of its twin that may expire',
-    before: 'tombstone',
-    roles: [keyed, resolver],
-    ...within(1, 2, 1),
-  },
-  restored: {
-    name: 'the marker of a document’s taking is back, from a backup; its deletion',
-    before: 'restored',
-    roles: [deletion, resolver],
-    ...within(2, 2, 1),
-  },
-  wrongPlain: { name: 'wrong leases: a plain promotion', roles: [plain, resolver], ...wrongly, ...within(2, 1, 1) },
-  wrongTwice: {
-    name: 'wrong leases: a plain promotion, two resolvers',
-    roles: [plain, resolver, resolver],
-    ...wrongly,
-    ...within(1, 0, 2),
-  },
-  wrongKeyed: {
-    name: 'wrong leases: a promotion with a key',
-    roles: [keyed, resolver],
-    ...wrongly,
-    ...within(2, 1, 1),
-  },
-  wrongTwins: {
-    name: 'wrong leases: two promotions with one key',
-    roles: [keyed, keyed, resolver],
-    ...wrongly,
-    ...within(3, 0, 2),
-  },
-  wrongTakeover: {
-    name: 'wrong leases: a promotion that has claimed, its twin',
-    roles: [keyed, keyed, resolver],
-    begun: ['ledger.take'],
-    ...wrongly,
-    ...within(1, 1, 1),
-  },
-  wrongDeletion: {
-    name: 'wrong leases: a plain promotion, its deletion',
-    roles: [plain, deletion, resolver],
-    ...wrongly,
-    ...within(2, 1, 1),
-  },
-  audit: {
-    name: 'a promotion with a key, its deletion, an audit',
-    roles: [keyed, deletion, audit],
-    ...within(2, 1, 0),
-  },
-  plainAudit: {
-    name: 'a plain promotion, its deletion, an audit',
-    roles: [plain, deletion, audit],
-    ...within(2, 1, 0),
-  },
-  promotionAudit: { name: 'a promotion with a key, an audit', roles: [keyed, audit], ...within(2, 1, 0) },
-  deletionAudit: { name: 'a deletion, an audit', before: 'keyed', roles: [deletion, audit], ...within(2, 1, 0) },
-  pages: {
-    name: 'a promotion, its deletion, an audit of several pages',
-    before: 'two',
-    roles: [audit, plain, deletion],
-    begun: ['documents.listRows', 2],
-    ...within(1, 0, 0),
-  },
-  recording: {
-    name: 'a promotion that is about to record, its deletion, an audit',
-    roles: [keyed, deletion, audit],
-    begun: ['documents.record'],
-    ...within(2, 1, 0),
-  },
-  drift: {
-    name: 'a promotion, two audits, too many bytes counted',
-    before: 'keyed',
-    roles: [plain, audit, audit],
-    drift: 7,
-    ...within(2, 0, 0),
-  },
-  negativeDrift: {
-    name: 'a promotion, two audits, too few bytes counted',
-    before: 'keyed',
-    roles: [plain, audit, audit],
-    drift: -7,
-    ...within(2, 0, 0),
-  },
-} as const satisfies Record<string, Scenario>
+  alone: scenario('a plain promotion, a resolver', [plain, resolver], [1, 2, 2], { isResolverAlone: true }),
+  plain: scenario('a plain promotion, two resolvers', [plain, resolver, resolver], [1, 1, 2]),
+  keyed: scenario('a promotion with an Idempotency-Key, two resolvers', [keyed, resolver, resolver], [1, 1, 2]),
+  twins: scenario('two promotions with one key', [keyed, keyed, resolver], [1, 1, 2]),
+  crowd: scenario('two promotions, room for one', [plain, keyed, resolver], [2, 1, 1], { quotaBytes: 10 }),
+  small: scenario('two promotions, room for one taking', [plain, keyed, resolver], [1, 1, 0], { maxTakings: 1 }),
+  deletions: scenario('two deletions of a document', [deletion, deletion, resolver], [2, 1, 1], { before: 'keyed' }),
+  deletion: scenario('a deletion', [deletion, resolver], [1, 2, 2], { before: 'keyed' }),
+  noted: scenario('a deletion after one that died', [deletion, resolver], [1, 1, 2], { before: 'noted' }),
+  keyedDeletion: scenario('a promotion with a key, its deletion', [keyed, deletion, resolver], [2, 1, 1]),
+  later: scenario('a promotion in a workspace that is due', [plain, resolver], [1, 1, 2], { before: 'keyed' }),
+  again: scenario('a deletion, its promotion again', [deletion, keyed, resolver], [2, 1, 1], { before: 'keyed' }),
+  tombstone: scenario('a promotion, a fence of its twin', [keyed, resolver], [1, 2, 1], { before: 'tombstone' }),
+  restored: scenario('a deletion after a backup', [deletion, resolver], [2, 2, 1], { before: 'restored' }),
+  wrongPlain: scenario('wrong leases: a plain promotion', [plain, resolver], [2, 1, 1], wrongly),
+  wrongTwice: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [1, 0, 2], wrongly),
+  wrongKeyed: scenario('wrong leases: a promotion with a key', [keyed, resolver], [2, 1, 1], wrongly),
+  wrongTwins: scenario('wrong leases: two promotions with one key', [keyed, keyed, resolver], [3, 0, 2], wrongly),
+  wrongTakeover: scenario('wrong leases: a claim and a twin', [keyed, keyed, resolver], [1, 1, 1], claimed),
+  wrongDeletion: scenario('wrong leases: a promotion, its deletion', [plain, deletion, resolver], [2, 1, 1], wrongly),
+  audit: scenario('a promotion with a key, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0]),
+  plainAudit: scenario('a plain promotion, its deletion, an audit', [plain, deletion, audit], [2, 1, 0]),
+  promotionAudit: scenario('a promotion with a key, an audit', [keyed, audit], [2, 1, 0]),
+  deletionAudit: scenario('a deletion, an audit', [deletion, audit], [2, 1, 0], { before: 'keyed' }),
+  pages: scenario('a promotion, its deletion, an audit of pages', [audit, plain, deletion], [1, 0, 0], amidPages),
+  recording: scenario('a record, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0], recording),
+  drift: scenario('a promotion, two audits, too many bytes', [plain, audit, audit], [2, 0, 0], drifted(7)),
+  negativeDrift: scenario('a promotion, two audits, too few bytes', [plain, audit, audit], [2, 0, 0], drifted(-7)),
+}
 
-export type ScenarioId = keyof typeof SCENARIOS
+const DAY_MS = 24 * 60 * 60 * 1000
+const { signal } = new AbortController()
+
+/** Brings about what stands when the scenario begins. */
+export async function prepare({ before, drift = 0 }: Scenario, world: World): Promise<void> {
+  const { stores } = world
+  if (before === 'tombstone') {
+    const dead = { ...KEYED, attemptId: '1'.repeat(22) as AttemptId }
+    await stores.documents.fence({ ...dead, sizeBytes: 10, objectKey: '', leaseExpiresAtMs: 0 }, signal)
+    stores.nowMs += DAY_MS - 30_000
+  } else if (before) {
+    for (const _ of before === 'two' ? [1, 2] : [1]) {
+      await world.apply({ do: 'begin', process: 0, request: before === 'keyed' ? keyed : plain })
+      await world.goOn()
+    }
+  }
+  const [document] = stores.timeline.all
+  if (before === 'noted' && document) {
+    await world.apply({ do: 'begin', process: 0, request: { do: 'delete', document } })
+    await world.goOn(({ waiting }) => waiting[0]?.name === 'ledger.schedule')
+  }
+  const workspace = stores.ledger.workspaces.get(WORKSPACE)
+  if (before === 'restored' && document && workspace) {
+    workspace.takings.set(document.attemptId, { ...document, leaseExpiresAtMs: stores.nowMs + LEASE_MS })
+    workspace.checkDueAtMs = stores.nowMs + LEASE_MS
+  }
+  world.processes.clear()
+  if (drift !== 0) await world.apply({ do: 'drift', workspace: 0, bytes: drift })
+}

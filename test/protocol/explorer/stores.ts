@@ -10,12 +10,26 @@ import { createFakeDownloadSigner } from '../../support/fakes/download-signer.ts
 import { createFakeObjectStore } from '../../support/fakes/object-store.ts'
 import { createFakeQuotaLedger, type FakeQuotaLedger } from '../../support/fakes/quota-ledger.ts'
 import { createFakeReservations } from '../../support/fakes/reservations.ts'
-import { FILES, WORKSPACES, workspaceOf } from './action.ts'
-import type { Process } from './process.ts'
+import { Drifts } from './drifts.ts'
 import { Timeline } from './timeline.ts'
 
 export const LEASE_MS = 120_000
+export const WORKSPACES = 2
+export const FILES = 3
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+export const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
+
+const objectKeys = createObjectKeys({
+  sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+  document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+})
+
+export interface Circumstances {
+  quotaBytes?: number
+  maxTakings?: number
+  /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
+  areLeasesWrong?: boolean
+}
 
 /** What all processes share: the stores, in memory, and one clock. */
 export class Stores {
@@ -24,15 +38,18 @@ export class Stores {
   readonly documents = createFakeDocumentRecords(() => this.nowMs)
   readonly objects = createFakeObjectStore()
   readonly timeline = new Timeline()
+  readonly drifts: Drifts
+  readonly maxTakings: number
+  readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
-  readonly #objectKeys = createObjectKeys({
-    sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
-    document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
-  })
+  wasClockWrong = false
   #content = 0
 
-  constructor({ quotaBytes = 100, maxTakings }: { quotaBytes?: number; maxTakings?: number } = {}) {
-    this.ledger = createFakeQuotaLedger({ defaultQuotaBytes: quotaBytes, ...(maxTakings && { maxTakings }) })
+  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY, areLeasesWrong = false }: Circumstances) {
+    this.ledger = createFakeQuotaLedger({ defaultQuotaBytes: quotaBytes, maxTakings })
+    this.maxTakings = maxTakings
+    this.areLeasesWrong = areLeasesWrong
+    this.drifts = new Drifts(this.ledger)
     for (let workspace = 0; workspace < WORKSPACES; workspace++) {
       for (let file = 0; file < FILES; file++) this.overwrite(workspace, file, 10 * (file + 1))
     }
@@ -44,6 +61,7 @@ export class Stores {
     this.objects.sandbox.set(key, { bytes: Buffer.alloc(sizeBytes, this.#content++), contentType: 'text/plain' })
   }
 
+  /** To be called after each change. */
   observe(): void {
     this.timeline.observe(this.documents.documents)
   }
@@ -53,30 +71,30 @@ export class Stores {
   }
 
   /** The service's ports, for a process that stops at each of their calls, or for none. */
-  dependencies(process?: Process, aheadMs = 0) {
-    const gate = <Store extends object>(store: Store, name: string): Store => process?.gate(store, name) ?? store
+  dependencies(gate: <Store extends object>(store: Store, name: string) => Store = (store) => store, aheadMs = 0) {
+    const ledger = gate(this.ledger, 'ledger')
+    const objects = gate(this.objects, 'objects')
     return {
-      quota: gate(this.ledger, 'ledger'),
-      workspaces: gate(this.ledger, 'ledger'),
+      quota: ledger,
+      workspaces: ledger,
       reservations: gate(this.reservations, 'reservations'),
       admission: createAdmission({ now: () => this.nowMs }),
       documents: gate(this.documents, 'documents'),
-      objects: gate(this.objects, 'objects'),
-      documentObjects: gate(this.objects, 'objects'),
+      objects,
+      documentObjects: objects,
       downloads: createFakeDownloadSigner(),
-      listing: gate(createFakeDocumentListing(this.documents), 'listing'),
       /** Lists from an index whose entries are behind, each by a delay of its own. */
       listingBehind: (lagOf: (documentId: string) => number): DocumentListing => {
-        const timeline = this.timeline
+        const { timeline } = this
         const index = createFakeDocumentListing({
-          ...this.documents,
+          tombstones: this.documents.tombstones,
           get documents() {
             return timeline.asIndexed(lagOf)
           },
         })
         return gate(index, 'listing')
       },
-      objectKeys: this.#objectKeys,
+      objectKeys,
       maxFileBytes: 1000,
       leaseMs: LEASE_MS,
       now: () => this.nowMs + aheadMs,

@@ -1,0 +1,84 @@
+import { audit } from '../../../lib/audit/audit.ts'
+import { deleteDocumentForCaller } from '../../../lib/documents/delete-document.ts'
+import type { ListedDocument, ListOrder } from '../../../lib/documents/document-listing.ts'
+import { downloadDocument } from '../../../lib/documents/download-document.ts'
+import { listDocuments } from '../../../lib/documents/list-documents.ts'
+import { formatFileId } from '../../../lib/ids.ts'
+import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
+import { createTelemetry } from '../../../lib/telemetry.ts'
+import type { Drifts } from './drifts.ts'
+import { SILENT as log, type Stores, workspaceOf } from './stores.ts'
+
+type DocumentPath = Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>
+
+/** What a process does. */
+export type Request =
+  | { do: 'promote'; workspace: number; file: number; key?: number | undefined }
+  /** By a caller, or by the administration. */
+  | { do: 'delete'; document: DocumentPath; byApi?: boolean }
+  /** @param lags how far behind the index's entries are, in moments */
+  | { do: 'list'; workspace: number; order: ListOrder; limit: number; lags: number[] }
+  | { do: 'download'; document: DocumentPath }
+  /** @param aheadMs by how much the process's clock is wrong: leases that seem to be over may not be */
+  | { do: 'resolve'; aheadMs?: number }
+  | { do: 'audit'; aheadMs?: number; findsDriftOnly?: true }
+
+export type RequestTo<Kind extends Request['do']> = Extract<Request, { do: Kind }>
+type Dependencies = ReturnType<Stores['dependencies']>
+
+const { signal } = new AbortController()
+
+export async function handle(request: Request, deps: Dependencies, drifts: Drifts): Promise<unknown> {
+  switch (request.do) {
+    case 'promote':
+      return promote(request, deps)
+    case 'delete': {
+      if (!request.byApi) return deleteDocument(request.document, deps, signal)
+      const listing = deps.listingBehind(() => 0)
+      return deleteDocumentForCaller({ ...request.document, log }, { ...deps, listing }, signal)
+    }
+    case 'list':
+      return list(request, deps)
+    case 'download':
+      return downloadDocument({ ...request.document, asOctetStream: false, log }, deps, signal)
+    case 'resolve':
+      return resolveExpiredReservations({ maxResolutions: 10 }, deps, signal)
+    case 'audit':
+      return drifts.watch((options) => audit(options, deps, signal), request.findsDriftOnly)
+  }
+}
+
+function promote({ workspace, file, key }: RequestTo<'promote'>, deps: Dependencies): Promise<unknown> {
+  const workspaceId = workspaceOf(workspace)
+  const request = {
+    caller: { keyId: 'key', workspaceId, kind: 'management', permissions: [], userId: undefined } as const,
+    containerId: 'sess_1',
+    fileId: formatFileId(`file-${file}`),
+    idempotencyKey: key === undefined ? undefined : `key-${key}`,
+    rateLimitPassed: Promise.resolve(),
+    deadline: { signal, undoSignal: () => signal },
+    log,
+    telemetry: createTelemetry(),
+  }
+  return promoteContainerFile(request, deps)
+}
+
+/** @returns all pages */
+async function list({ workspace, order, limit, lags }: RequestTo<'list'>, deps: Dependencies) {
+  const pages: ListedDocument[][] = []
+  let cursor: string | undefined
+  do {
+    const listing = deps.listingBehind((documentId) => {
+      const number = [...documentId].reduce((sum, char) => sum + char.charCodeAt(0), pages.length)
+      return lags[number % lags.length] ?? 0
+    })
+    const request = { workspaceId: workspaceOf(workspace), order, limit, after: cursor ? { cursor } : undefined }
+    const { documents, nextCursor } = await listDocuments(request, { listing }, signal)
+    pages.push(documents)
+    cursor = nextCursor
+  } while (cursor !== undefined)
+  return pages
+}
