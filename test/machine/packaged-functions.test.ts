@@ -156,20 +156,18 @@ describe('the packaged scheduled functions', () => {
 
 /** Last in this file, since it looks at everything that the tests before made the functions write. */
 describe('the metrics', () => {
-  it('that the code knows are all emitted', () => {
-    const emitted = new Set(emittedMetrics(lines).map(({ name }) => name))
-    expect([...emitted].toSorted(), 'make the functions emit each in this file').toEqual(
-      Object.keys(METRICS).toSorted(),
-    )
-  })
-
-  it('of every alarm are emitted, in its namespace and with its dimensions', () => {
-    const emitted = emittedMetrics(lines).map(({ identity }) => identity)
+  it('that alarms watch have the namespace and dimensions of those that the functions emit', () => {
+    const formOf = (name: string, identity: string) => identity.replace(name, 'NAME')
+    const forms = new Set(emittedMetrics(lines).map(({ name, identity }) => formOf(name, identity)))
     const watched = service()
       .ofType('AWS::CloudWatch::Alarm')
       .flatMap(({ Properties }) => metricsOf(Properties))
-    const own = watched.filter((metric) => metric.startsWith(`${NAMESPACE} `))
-    expect(own.length).toBeGreaterThan(5)
-    expect(emitted).toEqual(expect.arrayContaining(own))
+      .flatMap((metric) => (metric.startsWith(`${NAMESPACE} `) ? metric : []))
+    expect(watched.length).toBeGreaterThan(5)
+    for (const metric of watched) {
+      const name = metric.split(' ')[1] ?? ''
+      expect(Object.keys(METRICS)).toContain(name)
+      expect([...forms]).toContain(formOf(name, metric))
+    }
   })
 })

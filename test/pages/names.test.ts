@@ -1,3 +1,4 @@
+import { glob } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
 import { FINDING_KINDS } from '../../lib/audit/findings.ts'
@@ -5,7 +6,7 @@ import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { METRICS } from '../../lib/metrics.ts'
 import { OPENAPI } from '../support/api/openapi.ts'
 import { OPERATIONS } from '../support/api/operations.ts'
-import { expectDocumentedNames, read, tableRows } from './pages.ts'
+import { expectDocumentedNames, ROOT, read, tableRows } from './pages.ts'
 
 const firstCells = (page: string, heading: string) =>
   tableRows(page, heading).flatMap(([cell]) => /^`([\w:]+)`$/.exec(cell ?? '')?.[1] ?? [])
@@ -19,6 +20,12 @@ describe('every name has its line', () => {
       expected: Object.keys(METRICS),
       line: (name) => `| \`${name}\` | what it counts or measures |`,
     })
+  })
+
+  it('metrics where they are published', async () => {
+    const files = await Array.fromAsync(glob('{lib,functions}/**/*.ts', { cwd: ROOT, exclude: ['lib/metrics.ts'] }))
+    const text = files.map(read).join('\n')
+    expect(Object.keys(METRICS).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
   })
 
   it('metrics in an alarm, or on the dashboard', () => {

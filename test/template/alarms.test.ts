@@ -78,12 +78,14 @@ describe('alarms', () => {
     expect(existing.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
   })
 
-  it('and custom metrics cost what docs/cost.md says', () => {
+  it('and custom metrics cost no more than docs/cost.md says', () => {
     const watched = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties))
-    const priceOf = (what: string) => tableRows('docs/cost.md').find(([cell]) => cell?.startsWith(what))?.[1]
-    expect(priceOf('Alarms')).toBe(`$${Math.round(watched.length * 0.1)}`)
-    const dollars = (metrics: number) => `$${Math.round(metrics * PRICES.metric)}`
-    expect(priceOf('Custom metrics')).toBe(`${dollars(METRIC_COUNT.least)} to ${dollars(METRIC_COUNT.most)}`)
+    const mostOf = (what: string) => {
+      const row = tableRows('docs/cost.md').find(([cell]) => cell?.startsWith(what))
+      return Number(/^up to \$(\d+)$/.exec(row?.[1] ?? '')?.[1])
+    }
+    expect(mostOf('Alarms')).toBeGreaterThan(watched.length * 0.1)
+    expect(mostOf('Custom metrics')).toBeGreaterThan(METRIC_COUNT.most * PRICES.metric)
   })
 
   it('take missing data for silence, but for what must run', () => {
