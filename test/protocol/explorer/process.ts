@@ -46,8 +46,9 @@ interface Listed {
   attemptId?: string
   purpose?: string
 }
-const idOf = ({ documentId, attemptId, purpose }: Listed) =>
-  purpose === 'late_copy' ? `late_${attemptId}` : documentId
+const NOTES = ['late_copy', 'deletion']
+const idOf = ({ documentId, attemptId, purpose = '' }: Listed) =>
+  NOTES.includes(purpose) ? `${purpose}_${attemptId}` : documentId
 
 /** A process of the service under test. It stops at every call to a store until it is told what becomes of the call. */
 export class Process {
