@@ -105,7 +105,9 @@ export class World {
     stores.nowMs += ms
     if (stores.areLeasesWrong) return
     for (const process of this.running) {
-      if (process.isForCaller && stores.nowMs - process.beganAtMs >= FUNCTION_TIMEOUT_MS) process.isKilled = true
+      // The administration's deletions have no time limit; one that sleeps for longer than its lease makes the lease wrong.
+      const mostMs = process.isForCaller ? FUNCTION_TIMEOUT_MS : process.request.do === 'delete' ? LEASE_MS : undefined
+      if (mostMs !== undefined && stores.nowMs - process.beganAtMs >= mostMs) process.isKilled = true
     }
   }
 
