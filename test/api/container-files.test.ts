@@ -3,7 +3,7 @@ import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { reasonOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -139,9 +139,9 @@ describe('GET /v1/containers/{c}/files/{f}', () => {
 })
 
 describe('GET /v1/containers/{c}/files/{f}/content', () => {
-  it('redirects to a presigned URL of the object', async () => {
-    const { status, headers } = await api.call('download_container_file', of(PATH))
-    expect(status).toBe(302)
+  it('redirects to a presigned URL of the object, and says until when', async () => {
+    const { status, headers, body } = await api.call('download_container_file', of(PATH))
+    expect([status, body]).toMatchObject([302, { expires_at: new Date(NOW_MS + 120_000).toISOString() }])
     const url = new URL(headers.location ?? '')
     expect([url.hostname, url.pathname]).toEqual(['sandboxes.example', `/sandboxes/ws_1/${CONTAINER}/${PATH}`])
     expect(url.searchParams.get('type')).toBe('text/csv')
