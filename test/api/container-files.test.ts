@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { reasonOf } from '../support/api/promotion-answers.ts'
+import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
 
 let api: ReturnType<typeof createTestApi>
@@ -96,8 +96,7 @@ describe('GET /v1/containers/{c}/files', () => {
     ['another order', { order: 'desc' }, 'unsupported_parameter'],
     ['another direction', { before: 'cfile_YQ' }, 'unsupported_parameter'],
   ])('is 400 for %s', async (_, query, reason) => {
-    const response = await list(query)
-    expect([response.status, reasonOf(response)]).toEqual([400, reason])
+    expect(refusalOf(await list(query))).toEqual([400, reason])
   })
 
   it.each([
@@ -133,8 +132,7 @@ describe('GET /v1/containers/{c}/files/{f}', () => {
     [PATH, 'unknown', 404, 'container_not_found'],
     ['../x', CONTAINER, 400, 'invalid_file_id'],
   ])('for %s in %s is %i %s', async (path, container, status, reason) => {
-    const response = await api.call('retrieve_container_file', of(path, container))
-    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+    expect(refusalOf(await api.call('retrieve_container_file', of(path, container)))).toEqual([status, reason])
   })
 })
 
@@ -162,8 +160,7 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
     const key = `sandboxes/ws_1/${CONTAINER}/old.bin`
     api.objects.sandbox.set(key, { bytes: CSV, contentType: undefined, storageClass: 'GLACIER' })
     const sign = vi.spyOn(api.dependencies.downloads, 'signContainerFile')
-    const response = await api.call('download_container_file', of(path, container))
-    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+    expect(refusalOf(await api.call('download_container_file', of(path, container)))).toEqual([status, reason])
     expect(sign).not.toHaveBeenCalled()
   })
 })

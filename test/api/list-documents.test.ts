@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
-import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { NOW_MS } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
@@ -141,8 +141,7 @@ describe('GET /v1/files', () => {
     const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2', kind: 'management' })
     const foreign = await list({ limit: '1' }, { Authorization: `Bearer ${token}` })
     for (const query of [{ cursor: bodyOf(foreign).cursor }, { after: bodyOf(foreign).last_id }]) {
-      const response = await list(query)
-      expect([response.status, reasonOf(response)]).toEqual([400, 'invalid_cursor'])
+      expect(refusalOf(await list(query))).toEqual([400, 'invalid_cursor'])
     }
     expect(idsOf(await list())).toEqual([])
   })
