@@ -108,8 +108,15 @@ describe('a promotion', () => {
   it('takes its bytes, copies beside its reservation, and records after both', async () => {
     const api = createTestApi()
     const order: string[] = []
-    const watch = (port: Port, method: string) => {
-      const target = api[port] as unknown as Record<string, Method>
+    const watched = {
+      claim: 'reservations',
+      take: 'ledger',
+      reserve: 'reservations',
+      copy: 'objects',
+      record: 'documents',
+    }
+    for (const [method, port] of Object.entries(watched)) {
+      const target = api[port as Port] as unknown as Record<string, Method>
       const original = target[method]?.bind(target)
       vi.spyOn(target, method).mockImplementation(async (...args) => {
         order.push(`${method} begins`)
@@ -119,11 +126,6 @@ describe('a promotion', () => {
         return result
       })
     }
-    watch('reservations', 'claim')
-    watch('ledger', 'take')
-    watch('reservations', 'reserve')
-    watch('objects', 'copy')
-    watch('documents', 'record')
     expect((await api.promote({})).status).toBe(200)
     expect(order.slice(0, 2)).toEqual(['take begins', 'take ends'])
     expect(order.slice(2, 4).toSorted()).toEqual(['copy begins', 'reserve begins'])

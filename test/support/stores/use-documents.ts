@@ -31,10 +31,8 @@ export function useDocuments(make: MakeDocuments) {
     expect(await record(each)).toBe('recorded')
     return each
   }
-  const rowOf = async ({ documentId }: WorkspaceDocument) => {
-    for await (const row of records.listRows(workspaceId, signal)) if (row.documentId === documentId) return row
-    return undefined
-  }
+  const rowOf = async ({ documentId }: WorkspaceDocument) =>
+    (await Array.fromAsync(records.listRows(workspaceId, signal))).find((row) => row.documentId === documentId)
   const fence = (of: WorkspaceDocument) => records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
   const findEvenDeleted = (of: WorkspaceDocument) => records.findEvenDeleted(of.workspaceId, of.documentId, signal)
   const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })

@@ -38,9 +38,11 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
     return found
   }
   const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
+  const copyTo = (source: ContainerFile, targetKey: string, mimeType = 'text/plain') =>
+    harness.store.copy({ source, targetKey, mimeType }, signal)
   const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
     const targetKey = newTarget()
-    await harness.store.copy({ source, targetKey, mimeType }, signal)
+    await copyTo(source, targetKey, mimeType)
     return harness.readDocument(targetKey)
   }
 
@@ -57,6 +59,7 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
     },
     put,
     newTarget,
+    copyTo,
     copy,
   }
 }
