@@ -8,6 +8,7 @@ import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test
 import { LEASE_MS } from '../support/ports.ts'
 import { newAttempt, newDocument } from '../support/stores/ledger-values.ts'
 
+const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
 /** Of an attempt; the marker goes last here. */
 type Step = 'claim' | 'take' | 'reserve' | 'unmark' | 'record'
 
@@ -44,7 +45,8 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
   })
 
   it.each<[string, (api: ReturnType<typeof createTestApi>) => void]>([
-    ['the file has gone', (api) => api.objects.sandbox.clear()],
+    ['the container has gone', (api) => api.objects.sandbox.clear()],
+    ['the file alone has gone', (api) => api.putFile('other', CSV) && api.objects.sandbox.delete(FILE_KEY)],
     ['the file has grown too large', (api) => api.putFile(PATH, Buffer.alloc(501))],
     [
       'the quota has no room for two',

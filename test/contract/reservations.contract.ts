@@ -14,20 +14,21 @@ const PLACES = [
   'its fence',
   "a twin's claim",
   "a twin's reservation",
+  "a twin's reservation, handed over",
   "a twin's fence",
 ] as const
 
 /** What each call does at these places, in their order. A word in capitals changes what is there. */
 const OUTCOMES = {
-  claim: 'CLAIMED told told told told told told told',
-  'claim in the place of what is there': 'CLAIMED CLAIMED told told told CLAIMED told told',
-  'claim in the place of another': 'CLAIMED told told told told told told told',
-  reserve: 'RESERVED refused reserved reserved refused refused refused refused',
-  'reserve its claim': 'refused RESERVED reserved reserved refused refused refused refused',
-  fence: 'FENCED fenced reserved reserved fenced fenced fenced fenced',
-  'fence its claim': 'fenced UNCLAIMED reserved reserved fenced fenced fenced fenced',
-  'hand over': 'ignored ignored HANDED_OVER told_of_release ignored ignored ignored ignored',
-  remove: 'ignored REMOVED REMOVED REMOVED REMOVED ignored ignored ignored',
+  claim: 'CLAIMED told told told told told told told told',
+  'claim in the place of what is there': 'CLAIMED CLAIMED told told told CLAIMED told told told',
+  'claim in the place of another': 'CLAIMED told told told told told told told told',
+  reserve: 'RESERVED refused reserved reserved refused refused refused refused refused',
+  'reserve its claim': 'refused RESERVED reserved reserved refused refused refused refused refused',
+  fence: 'FENCED fenced reserved reserved fenced fenced fenced fenced fenced',
+  'fence its claim': 'fenced UNCLAIMED reserved reserved fenced fenced fenced fenced fenced',
+  'hand over': 'ignored ignored HANDED_OVER told_of_release ignored ignored ignored ignored ignored',
+  remove: 'ignored REMOVED REMOVED REMOVED REMOVED ignored ignored ignored ignored',
 }
 const CASES = Object.entries(OUTCOMES).flatMap(([call, outcomes]) =>
   PLACES.map((place, index) => [call as keyof typeof OUTCOMES, place, outcomes.split(' ')[index] ?? ''] as const),
