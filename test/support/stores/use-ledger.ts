@@ -7,9 +7,11 @@ import { newAttempt, newRelease, newWorkspaceId } from './ledger-values.ts'
 
 const { signal } = new AbortController()
 
+type Ledger = QuotaLedger & LedgerMaintenance
+
 /** A ledger and a workspace that it has never seen, new for each test, and what the contracts do with them. */
-export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
-  let ledger: QuotaLedger & LedgerMaintenance
+export function useLedger<L extends Ledger>(make: () => L) {
+  let ledger: L
   let workspaceId: WorkspaceId
   beforeEach(() => {
     ledger = make()
@@ -53,4 +55,4 @@ export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
   }
 }
 
-export type LedgerOfTest = ReturnType<typeof useLedger>
+export type LedgerOfTest = ReturnType<typeof useLedger<Ledger>>
