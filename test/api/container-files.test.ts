@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { reasonOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -32,15 +32,9 @@ describe('GET /v1/containers/{c}/files', () => {
     ['compat_a', { 'anthropic-version': '2026-10-21' }],
     ['compat_b', OPENAI],
   ])('lists the files in the one shape there is, in %s, too', async (_, headers) => {
-    const response = await list({}, headers)
-    expect(response.status).toBe(200)
-    expect(response.body).toEqual({
-      object: 'list',
-      data: [FILE],
-      first_id: FILE.id,
-      last_id: FILE.id,
-      has_more: false,
-    })
+    const { status, body } = await list({}, headers)
+    const page = { object: 'list', data: [FILE], first_id: FILE.id, last_id: FILE.id, has_more: false }
+    expect([status, body]).toEqual([200, page])
   })
 
   it('lists by path, page by page, each file once, without what no file id stands for', async () => {
@@ -76,13 +70,8 @@ describe('GET /v1/containers/{c}/files', () => {
   it("is an empty list for a container that nobody knows, and for another workspace's", async () => {
     api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
     for (const container of ['unknown', 'sess_2']) {
-      expect((await list({}, {}, container)).body).toEqual({
-        object: 'list',
-        data: [],
-        first_id: null,
-        last_id: null,
-        has_more: false,
-      })
+      const { body } = await list({}, {}, container)
+      expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false })
     }
   })
 
@@ -93,24 +82,18 @@ describe('GET /v1/containers/{c}/files', () => {
     ['a document id', { after: 'file_1' }, 'invalid_file_id'],
     ['a broken cursor', { after: 'cursor_+' }, 'invalid_cursor'],
     ['a path out of the container', { after: formatFileId('../x') }, 'invalid_file_id'],
-    ['another order', { order: 'desc' }, 'unsupported_parameter'],
-    ['another direction', { before: 'cfile_YQ' }, 'unsupported_parameter'],
   ])('is 400 for %s', async (_, query, reason) => {
-    const response = await list(query)
-    expect([response.status, reasonOf(response)]).toEqual([400, reason])
+    expect(refusalOf(await list(query))).toEqual([400, reason])
   })
 
   it.each([
-    ['before', 'x', 'This operation does not support the parameter before.'],
-    ['before_id', 'x', 'This operation does not support the parameter before_id.'],
-    ['provider', 'x', 'This operation does not support the parameter provider.'],
-    [
-      'order',
-      'desc',
-      'This operation does not support the parameter order. Files are listed by ascending path: only asc is allowed.',
-    ],
-  ])('names the parameter %s that is not offered', async (parameter, value, detail) => {
+    ['before', 'cfile_YQ', ''],
+    ['before_id', 'x', ''],
+    ['provider', 'x', ''],
+    ['order', 'desc', ' Files are listed by ascending path: only asc is allowed.'],
+  ])('names the parameter %s that is not offered', async (parameter, value, more) => {
     const response = await list({ [parameter]: value })
+    const detail = `This operation does not support the parameter ${parameter}.${more}`
     const metadata = { reason: 'unsupported_parameter', parameter, detail }
     expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
   })
@@ -133,15 +116,14 @@ describe('GET /v1/containers/{c}/files/{f}', () => {
     [PATH, 'unknown', 404, 'container_not_found'],
     ['../x', CONTAINER, 400, 'invalid_file_id'],
   ])('for %s in %s is %i %s', async (path, container, status, reason) => {
-    const response = await api.call('retrieve_container_file', of(path, container))
-    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+    expect(refusalOf(await api.call('retrieve_container_file', of(path, container)))).toEqual([status, reason])
   })
 })
 
 describe('GET /v1/containers/{c}/files/{f}/content', () => {
-  it('redirects to a presigned URL of the object', async () => {
-    const { status, headers } = await api.call('download_container_file', of(PATH))
-    expect(status).toBe(302)
+  it('redirects to a presigned URL of the object, and says until when', async () => {
+    const { status, headers, body } = await api.call('download_container_file', of(PATH))
+    expect([status, body]).toMatchObject([302, { expires_at: new Date(NOW_MS + 120_000).toISOString() }])
     const url = new URL(headers.location ?? '')
     expect([url.hostname, url.pathname]).toEqual(['sandboxes.example', `/sandboxes/ws_1/${CONTAINER}/${PATH}`])
     expect(url.searchParams.get('type')).toBe('text/csv')
@@ -162,8 +144,7 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
     const key = `sandboxes/ws_1/${CONTAINER}/old.bin`
     api.objects.sandbox.set(key, { bytes: CSV, contentType: undefined, storageClass: 'GLACIER' })
     const sign = vi.spyOn(api.dependencies.downloads, 'signContainerFile')
-    const response = await api.call('download_container_file', of(path, container))
-    expect([response.status, reasonOf(response)]).toEqual([status, reason])
+    expect(refusalOf(await api.call('download_container_file', of(path, container)))).toEqual([status, reason])
     expect(sign).not.toHaveBeenCalled()
   })
 })

@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, idsOf, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
-import { reasonOf } from '../support/api/promotion-answers.ts'
+import { idOf } from '../support/api/idempotent-promotions.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
 import { NOW_MS } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, list, remove, show } = files
+const promoted = async (path?: string) => idOf(await files.api.promote(path === undefined ? {} : { path }))
 
 describe('DELETE /v1/files/{id}', () => {
   it.each([
@@ -14,8 +16,7 @@ describe('DELETE /v1/files/{id}', () => {
     ['compat_b', OPENAI, { _shape: 'compat_b', object: 'file', deleted: true }],
     ['the words of @openrouter/sdk', OPENROUTER, { _shape: 'openrouter', type: 'file_deleted' }],
   ])('deletes record and object, gives the bytes back, and says so in %s', async (_, headers, expected) => {
-    const { body } = await files.api.promote({})
-    const { id } = body as { id: string }
+    const id = await promoted()
     const response = await remove(id, headers)
     expect(response.status).toBe(200)
     expect(response.body).toEqual({ id, ...expected })
@@ -25,56 +26,37 @@ describe('DELETE /v1/files/{id}', () => {
     expect(idsOf(await list())).toEqual([])
   })
 
-  it('asks whether it had been deleted before only when there was nothing to delete', async () => {
-    const { body } = await files.api.promote({})
-    const { id } = body as { id: string }
-    const positionOf = vi.spyOn(files.api.dependencies.listing, 'positionOf')
-    await remove(id)
-    expect(positionOf).not.toHaveBeenCalled()
-    await remove(id)
-    expect(positionOf).toHaveBeenCalledOnce()
-  })
-
-  it('logs whether it was a repetition', async () => {
-    const { body } = await files.api.promote({})
-    const { id } = body as { id: string }
+  it('is 200 again as long as the deletion is remembered, counts it once, and only then asks for what was deleted', async () => {
+    const id = await promoted()
     files.api.logged.splice(0)
-    await remove(id)
-    await remove(id)
-    const told = files.api.logged.filter(({ document_id }) => document_id === id)
-    expect(told.map(({ is_replayed }) => is_replayed)).toEqual([false, true])
-  })
-
-  it('is 200 again as long as the deletion is remembered, and counts it once', async () => {
-    const { body } = await files.api.promote({})
-    const { id } = body as { id: string }
-    const answers = [await remove(id), await remove(id), await remove(id)]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect(answers.map(({ headers }) => headers['storage-used-bytes'])).toEqual(['0', '0', '0'])
+    const positionOf = vi.spyOn(files.api.dependencies.listing, 'positionOf')
+    const answers: unknown[] = []
+    for (let times = 0; times < 3; times++) {
+      const { status, headers } = await remove(id)
+      answers.push([status, headers['storage-used-bytes'], positionOf.mock.calls.length])
+    }
+    expect(answers).toEqual([0, 1, 2].map((looks) => [200, '0', looks]))
     expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
+    const told = files.api.logged.filter(({ document_id }) => document_id === id)
+    expect(told.map(({ is_replayed }) => is_replayed)).toEqual([false, true, true])
   })
 
   it('frees room for the next promotion at once', async () => {
     files.api.putFile('big.bin', Buffer.alloc(500))
-    const ids = []
-    for (let i = 0; i < 2; i++) ids.push(((await files.api.promote({ path: 'big.bin' })).body as { id: string }).id)
+    const [id] = [await promoted('big.bin'), await promoted('big.bin')]
     expect((await files.api.promote({ path: 'big.bin' })).status).toBe(403)
-    await remove(ids[0] as string)
+    await remove(id)
     expect((await files.api.promote({ path: 'big.bin' })).status).toBe(200)
   })
 
   it('is 503 when too many end at once; a repetition gives back what is still counted', async () => {
-    const { id } = (await files.api.promote({})).body as { id: string }
+    const id = await promoted()
     const mark = vi.spyOn(files.api.ledger, 'mark').mockResolvedValue('crowded')
     const nowMs = vi.spyOn(files.api.dependencies, 'now')
     let looks = 0
     nowMs.mockImplementation(() => NOW_MS + 400 * ++looks)
     const refused = await remove(id)
-    expect([refused.status, reasonOf(refused), refused.headers['retry-after']]).toEqual([
-      503,
-      'too_many_deletions',
-      '1',
-    ])
+    expect([...refusalOf(refused), refused.headers['retry-after']]).toEqual([503, 'too_many_deletions', '1'])
     expect(idsOf(await list())).toEqual([])
     mark.mockRestore()
     nowMs.mockRestore()
@@ -85,8 +67,7 @@ describe('DELETE /v1/files/{id}', () => {
   it("is 404 for what was never there, is malformed, or is another workspace's", async () => {
     const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
     for (const id of [newDocumentId(), 'x', foreign.documentId]) {
-      const response = await remove(id)
-      expect([response.status, reasonOf(response)]).toEqual([404, 'document_not_found'])
+      expect(refusalOf(await remove(id))).toEqual([404, 'document_not_found'])
     }
     expect(files.api.documents.documents.size).toBe(1)
   })

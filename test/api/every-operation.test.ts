@@ -4,7 +4,7 @@ import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { functionOf, OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
-import { COMMON_HEADERS } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
@@ -75,7 +75,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
   ])('is 403 when %s names another workspace than the key, and changes nothing', async (_, request) => {
     const api = await prepare()
     const response = await api.call(name, { parameters: api.parameters, ...request })
-    expect(response).toMatchObject({ status: 403, body: { error: { metadata: { reason: 'workspace_mismatch' } } } })
+    expect(refusalOf(response)).toEqual([403, 'workspace_mismatch'])
     expect(api.documents.documents.size).toBe(1)
   })
 

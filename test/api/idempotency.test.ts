@@ -1,20 +1,27 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
-import { expectRefusal } from '../support/api/promotion-answers.ts'
+import { expectRefusal, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
 import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+const time = skipWaits()
+afterEach(() => vi.restoreAllMocks())
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 describe('POST …/promote with an Idempotency-Key', () => {
-  it('answers a repetition with the same document, marked as replayed, and counts it once', async () => {
+  it('answers a repetition with the same document, marked as replayed, and takes no bytes', async () => {
     const api = createTestApi()
     const first = await api.promote(withKey())
+    const take = vi.spyOn(api.ledger, 'take')
+    const find = vi.spyOn(api.reservations, 'find')
     const second = await api.promote(withKey())
+    expect([take.mock.calls, find.mock.calls]).toEqual([[], []])
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(second.headers['idempotency-replayed']).toBe('true')
     expect(second.status).toBe(200)
@@ -49,15 +56,29 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('is 400 when the key was used for another file, and tells whoever used it for which', async () => {
+  it.each([
+    ['another file', { path: 'other.txt' }],
+    ['a file of the same path in another container', { containerId: 'sess_2' }],
+  ])('is 400 when the key was used for %s, and tells whoever used it for which', async (_, other) => {
     const api = createTestApi()
     api.putFile('other.txt', CSV)
+    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
-    expect(await api.promote({ ...withKey(), path: 'other.txt' })).toMatchObject({
-      status: 400,
-      body: { error: { metadata: { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH } } },
-    })
+    const metadata = { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH }
+    expect(await api.promote({ ...withKey(), ...other })).toMatchObject({ status: 400, body: { error: { metadata } } })
     expectOneDocument(api)
+  })
+
+  it('is answered without the usage when that cannot be read, and the log says why', async () => {
+    const api = createTestApi()
+    await api.promote(withKey())
+    const error = new Error('down')
+    vi.spyOn(api.ledger, 'usage').mockRejectedValue(error)
+    const replayed = await api.promote(withKey())
+    expect(replayed.status).toBe(200)
+    expect(replayed.headers).not.toHaveProperty('storage-used-bytes')
+    const message = 'storage usage not read, replay answered without it'
+    expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 
   it.each<[string, Partial<ApiKey>, boolean]>([
@@ -87,9 +108,10 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
   })
 
-  it('may be used again after a refusal', async () => {
+  it('may be used again after a refusal, which waits for nobody', async () => {
     const api = createTestApi()
     expect((await api.promote({ ...withKey(), path: 'missing' })).status).toBe(404)
+    expect(time.pausesMs).toEqual([])
     expect((await api.promote(withKey())).status).toBe(200)
     expectOneDocument(api)
   })
@@ -101,10 +123,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     await api.call('delete_document', { parameters: { document_id: first } })
     for (const laterMs of [0, DAY_MS - 1000]) {
       nowMs = NOW_MS + laterMs
-      expect(await api.promote(withKey())).toMatchObject({
-        status: 400,
-        body: { error: { metadata: { reason: 'idempotency_key_spent' } } },
-      })
+      expect(refusalOf(await api.promote(withKey()))).toEqual([400, 'idempotency_key_spent'])
     }
     expect(api.documents.documents.size).toBe(0)
     expect((await api.promote(withKey('another'))).status).toBe(200)
@@ -118,10 +137,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     'is 400 for the key %j',
     async (key) => {
       const api = createTestApi()
-      expect(await api.promote(withKey(key))).toMatchObject({
-        status: 400,
-        body: { error: { metadata: { reason: 'invalid_idempotency_key' } } },
-      })
+      expect(refusalOf(await api.promote(withKey(key)))).toEqual([400, 'invalid_idempotency_key'])
       expect(api.documents.documents.size).toBe(0)
     },
   )

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
+import { expectRefusal, expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { createTestApi, NOW_MS } from '../support/api/test-api.ts'
 
 describe('POST …/promote: 403', () => {
@@ -103,7 +103,7 @@ describe('POST …/promote: 500 and 503', () => {
       throw new ServiceError('promotion_timed_out')
     })
     const response = await api.promote({ remainingMs: 2700 })
-    expect(response).toMatchObject({ status: 503, body: { error: { metadata: { reason: 'promotion_timed_out' } } } })
+    expect(refusalOf(response)).toEqual([503, 'promotion_timed_out'])
     expectUntouched(api)
   })
 

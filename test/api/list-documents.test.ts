@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { type DocumentId, newReleaseId, type WorkspaceId } from '../../lib/ids.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
-import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { NOW_MS } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, list } = files
@@ -50,15 +52,14 @@ describe('GET /v1/files', () => {
   })
 
   it('goes on behind a document that was deleted meanwhile, by every kind of cursor', async () => {
-    const made: string[] = []
-    for (let minute = 6; minute > 0; minute--) {
-      const reservation = await record(minute)
-      made.push(reservation.documentId)
-    }
+    const documents: WorkspaceDocument[] = []
+    for (let minute = 6; minute > 0; minute--) documents.push(await record(minute))
+    const made = documents.map(({ documentId }) => documentId)
     const first = await list({ limit: '2' })
     const last = bodyOf(first).last_id
+    expect(last).toBe(made[1])
     // The one before it stays: without a cursor it would come again.
-    await deleteCounted(last)
+    await files.api.documents.delete(documents[1] as WorkspaceDocument, AbortSignal.timeout(1000))
     const rest = made.slice(2)
     expect(idsOf(await list({ cursor: bodyOf(first).cursor }))).toEqual(rest)
     expect(idsOf(await list({ page: bodyOf(first).cursor }))).toEqual(rest)
@@ -140,18 +141,26 @@ describe('GET /v1/files', () => {
     const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2', kind: 'management' })
     const foreign = await list({ limit: '1' }, { Authorization: `Bearer ${token}` })
     for (const query of [{ cursor: bodyOf(foreign).cursor }, { after: bodyOf(foreign).last_id }]) {
-      const response = await list(query)
-      expect([response.status, reasonOf(response)]).toEqual([400, 'invalid_cursor'])
+      expect(refusalOf(await list(query))).toEqual([400, 'invalid_cursor'])
     }
     expect(idsOf(await list())).toEqual([])
   })
 
-  it('takes no cursor that was changed', async () => {
+  it('takes no cursor that was changed, or that says anything but a place', async () => {
     for (let minute = 3; minute > 0; minute--) await record(minute)
-    const { cursor } = bodyOf(await list({ limit: '1' }))
-    for (let at = 0; at < cursor.length; at++) {
-      const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
-      expect((await list({ cursor: changed })).status, String(at)).toBe(400)
+    const { cursor, last_id } = bodyOf(await list({ limit: '1' }))
+    const changed = [...cursor].map(
+      (letter, at) => cursor.slice(0, at) + (letter === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+    )
+    /** As the product makes it, of any text. */
+    const cursorOf = (text: string) => {
+      const check = createHash('sha256').update(`ws_1\n${text}`).digest('base64url').slice(0, 16)
+      return Buffer.from(`${check}${text}`).toString('base64url')
+    }
+    expect(cursorOf(`${NOW_MS - 3 * 60_000} ${last_id}`)).toBe(cursor)
+    const texts = [`x1 ${last_id}`, `1x ${last_id}`, `1234567890123456 ${last_id}`, '1', '']
+    for (const each of [...changed, ...texts.map(cursorOf), `${cursor}==`]) {
+      expect((await list({ cursor: each })).status, each).toBe(400)
     }
   })
 
@@ -174,13 +183,3 @@ describe('GET /v1/files', () => {
     expect(files.api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 })
-
-/** Deletes a document that was recorded without a reservation of its bytes. */
-async function deleteCounted(id: string): Promise<void> {
-  const document = files.api.documents.documents.get(`ws_1/${id}`) as WorkspaceDocument
-  const deletion = { ...document, releaseId: newReleaseId(), purpose: 'deletion', leaseExpiresAtMs: 0 } as const
-  await files.api.documents.delete(deletion, AbortSignal.timeout(1000))
-  expect(
-    await files.api.documents.find('ws_1' as WorkspaceId, id as DocumentId, AbortSignal.timeout(1000)),
-  ).toBeUndefined()
-}

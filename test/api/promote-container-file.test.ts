@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 
@@ -30,59 +31,39 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect([workspace?.takings.size, workspace?.releases.size, api.reservations.items.size]).toEqual([0, 0, 0])
   })
 
-  it('answers in compat_a to the first vendor', async () => {
-    const { body } = await createTestApi().promote({ headers: { 'anthropic-version': '2026-10-21' } })
-    expect(body).toMatchObject({
-      _shape: 'compat_a',
-      type: 'file',
-      filename: PATH,
-      mime_type: 'text/csv',
-      size_bytes: 8,
-      downloadable: true,
-    })
+  const created_at = '2026-11-21T09:38:35.556Z'
+  it.each([
+    ['compat_a', ANTHROPIC, { type: 'file', mime_type: 'text/csv', size_bytes: 8, created_at, downloadable: true }],
+    [
+      'compat_b',
+      OPENAI,
+      { object: 'file', bytes: 8, created_at: 1_795_253_915, purpose: 'assistants_output', status: 'processed' },
+    ],
+  ])('answers in %s to its vendor', async (shape, headers, expected) => {
+    const { body } = await createTestApi().promote({ headers })
+    expect(body).toEqual({ _shape: shape, id: expect.stringMatching(/^file_/), filename: PATH, ...expected })
   })
 
-  it('answers in compat_b to the second vendor', async () => {
-    const { body } = await createTestApi().promote({ headers: { 'user-agent': 'OpenAI/JS 6.49.0' } })
-    expect(body).toEqual({
-      _shape: 'compat_b',
-      id: expect.stringMatching(/^file_/),
-      object: 'file',
-      bytes: 8,
-      created_at: 1_795_253_915,
-      filename: PATH,
-      purpose: 'assistants_output',
-      status: 'processed',
-    })
-  })
-
-  it('promotes an empty file', async () => {
+  it.each([
+    ['an empty file', 0],
+    ['a file of exactly the largest size', 500],
+  ])('promotes %s', async (_, sizeBytes) => {
     const api = createTestApi()
-    api.putFile('empty.txt', Buffer.alloc(0), 'text/plain')
-    const { status, headers, body } = await api.promote({ path: 'empty.txt' })
-    expect([status, headers['storage-used-bytes']]).toEqual([200, '0'])
-    expect(body).toMatchObject({ size_bytes: 0, mime_type: 'text/plain' })
+    api.putFile('some.txt', Buffer.alloc(sizeBytes), 'text/plain')
+    const { status, headers, body } = await api.promote({ path: 'some.txt' })
+    expect([status, headers['storage-used-bytes']]).toEqual([200, String(sizeBytes)])
+    expect(body).toMatchObject({ size_bytes: sizeBytes, mime_type: 'text/plain' })
   })
 
-  it('promotes a file of exactly the largest size', async () => {
+  const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex')
+  it.each([
+    ['extension when the container stored none', 'отчёт/結果 📄.pdf', Buffer.from('%PDF'), 'application/pdf'],
+    ['content when neither the container nor the name does', 'figure', PNG, 'image/png'],
+  ])('tells the type by the %s, and stores it with the copy', async (_, path, bytes, mime_type) => {
     const api = createTestApi()
-    api.putFile('max.bin', Buffer.alloc(500))
-    expect((await api.promote({ path: 'max.bin' })).status).toBe(200)
-  })
-
-  it('tells the type by the content when neither the container nor the name does', async () => {
-    const api = createTestApi()
-    api.putFile('figure', Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex'))
-    const { body } = await api.promote({ path: 'figure' })
-    expect(body).toMatchObject({ mime_type: 'image/png' })
-    expect([...api.objects.documents.values()][0]?.contentType).toBe('image/png')
-  })
-
-  it('tells the type by the extension when the container stored none, and stores it with the copy', async () => {
-    const api = createTestApi()
-    api.putFile('отчёт/結果 📄.pdf', Buffer.from('%PDF'))
-    const { body } = await api.promote({ path: 'отчёт/結果 📄.pdf' })
-    expect(body).toMatchObject({ filename: 'отчёт/結果 📄.pdf', mime_type: 'application/pdf' })
-    expect([...api.objects.documents.values()][0]?.contentType).toBe('application/pdf')
+    api.putFile(path, bytes)
+    const { body } = await api.promote({ path })
+    expect(body).toMatchObject({ filename: path, mime_type })
+    expect([...api.objects.documents.values()][0]?.contentType).toBe(mime_type)
   })
 })

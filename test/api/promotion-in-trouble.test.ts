@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveWorkspace } from '../../lib/ledger/resolve-workspace.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
 import { createTestApi, NOW_MS } from '../support/api/test-api.ts'
 import { interruptedAt } from '../support/interrupted.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
@@ -55,7 +56,7 @@ describe.each([
     const mark = vi.spyOn(api.ledger, 'mark')
     const release = vi.spyOn(api.ledger, 'release')
     const response = await api.promote({ headers })
-    expect(response).toMatchObject({ status: 503, body: { error: { metadata: { reason: 'service_unavailable' } } } })
+    expect(refusalOf(response)).toEqual([503, 'service_unavailable'])
     // The object may still be there: as long as it is, it stays counted.
     expect([mark.mock.calls, release.mock.calls]).toEqual([[], []])
     expect(state(api)).toMatchObject({ documents: 0, objects: 1, used: 8 })
@@ -73,7 +74,7 @@ describe.each([
     const api = createTestApi()
     await api.promote({})
     vi.spyOn(api.documents, 'record').mockResolvedValue(outcome)
-    expect(await api.promote({ headers })).toMatchObject({ status: 503, body: { error: { metadata: { reason } } } })
+    expect(refusalOf(await api.promote({ headers }))).toEqual([503, reason])
     expect(state(api)).toEqual(ONE_DOCUMENT)
   })
 })
@@ -107,8 +108,15 @@ describe('a promotion', () => {
   it('takes its bytes, copies beside its reservation, and records after both', async () => {
     const api = createTestApi()
     const order: string[] = []
-    const watch = (port: Port, method: string) => {
-      const target = api[port] as unknown as Record<string, Method>
+    const watched = {
+      claim: 'reservations',
+      take: 'ledger',
+      reserve: 'reservations',
+      copy: 'objects',
+      record: 'documents',
+    }
+    for (const [method, port] of Object.entries(watched)) {
+      const target = api[port as Port] as unknown as Record<string, Method>
       const original = target[method]?.bind(target)
       vi.spyOn(target, method).mockImplementation(async (...args) => {
         order.push(`${method} begins`)
@@ -118,11 +126,6 @@ describe('a promotion', () => {
         return result
       })
     }
-    watch('reservations', 'claim')
-    watch('ledger', 'take')
-    watch('reservations', 'reserve')
-    watch('objects', 'copy')
-    watch('documents', 'record')
     expect((await api.promote({})).status).toBe(200)
     expect(order.slice(0, 2)).toEqual(['take begins', 'take ends'])
     expect(order.slice(2, 4).toSorted()).toEqual(['copy begins', 'reserve begins'])

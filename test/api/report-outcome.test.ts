@@ -1,24 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { idOf } from '../support/api/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 
 const MS = expect.any(Number)
 const SUCCESS_STEPS = { authenticate: MS, look_up: MS, take: MS, copy: MS, record: MS, settle: MS }
-const SUCCESS_TIMES = {
-  PromotionTime: MS,
-  AuthenticateTime: MS,
-  LookUpTime: MS,
-  TakeTime: MS,
-  CopyTime: MS,
-  RecordTime: MS,
-  SettleTime: MS,
-}
+const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Take', 'Copy', 'Record', 'Settle']
+const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]))
 
-describe('the log line of a request', () => {
-  it('tells of a promotion: request, key, workspace, container, document, attempt, bytes, and the time of each step', async () => {
+describe('the log line and the metrics of a request', () => {
+  it('tell of a promotion: request, key, workspace, container, document, attempt, bytes, and the time of each step', async () => {
     const api = createTestApi()
-    const { body: document } = await api.promote({})
+    const document_id = idOf(await api.promote({}))
     expect(api.logged).toEqual([
       {
         level: 'info',
@@ -28,7 +22,7 @@ describe('the log line of a request', () => {
         key_id: 'key_1',
         workspace_id: 'ws_1',
         container_id: CONTAINER,
-        document_id: (document as { id: string }).id,
+        document_id,
         attempt_id: expect.any(String),
         size_bytes: CSV.length,
         status: 200,
@@ -36,21 +30,21 @@ describe('the log line of a request', () => {
         steps_ms: SUCCESS_STEPS,
       },
     ])
+    expect(api.published).toEqual([{ Promotions: 1, PromotedBytes: CSV.length, ...SUCCESS_TIMES }])
   })
 
-  it('tells of a replay', async () => {
+  it('tell of a replay, which counts apart and without bytes', async () => {
     const api = createTestApi()
     const headers = { 'Idempotency-Key': 'once' }
-    const { body: document } = await api.promote({ headers })
+    const document_id = idOf(await api.promote({ headers }))
     await api.promote({ headers })
-    expect(api.logged.at(-1)).toMatchObject({
-      status: 200,
-      document_id: (document as { id: string }).id,
-      is_replayed: true,
-    })
+    expect(api.logged.at(-1)).toMatchObject({ status: 200, document_id, is_replayed: true })
+    expect(api.published.at(-1)).toMatchObject({ Replays: 1 })
+    expect(api.published.at(-1)).not.toHaveProperty('Promotions')
+    expect(api.published.at(-1)).not.toHaveProperty('PromotedBytes')
   })
 
-  it('tells the reason of a refusal, with whatever is known by then', async () => {
+  it('tell the reason of a refusal, with whatever is known by then', async () => {
     const api = createTestApi()
     await api.promote({ path: 'missing.txt' })
     await api.promote({ headers: { Authorization: 'Bearer wrong' } })
@@ -66,9 +60,11 @@ describe('the log line of a request', () => {
       expect.objectContaining({ level: 'info', status: 401, reason: 'invalid_api_key' }),
     ])
     expect(api.logged[1]).not.toHaveProperty('key_id')
+    const reasons = ['container_file_not_found', 'invalid_api_key']
+    expect(api.published).toEqual(reasons.map((reason) => ({ Refusals: 1, reason })))
   })
 
-  it('tells the attempt and the cause of a failure, and how long the undo took', async () => {
+  it('tell the attempt and the cause of a failure, and how long the undo took', async () => {
     const api = createTestApi()
     const cause = new Error('S3 is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable', { cause }))
@@ -83,9 +79,10 @@ describe('the log line of a request', () => {
         steps_ms: { authenticate: MS, look_up: MS, take: MS, copy: MS, undo: MS },
       }),
     ])
+    expect(api.published).toEqual([{ Failures: 1, reason: 'service_unavailable' }, { UndoTime: MS }])
   })
 
-  it('has neither a token nor a content in it', async () => {
+  it('have neither a token nor a content in it', async () => {
     const api = createTestApi()
     await api.promote({})
     await api.promote({ headers: { Authorization: `Bearer ${api.token}x` } })
@@ -94,46 +91,15 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(api.logged)).not.toContain(CSV.toString())
     expect(JSON.stringify(api.logged)).not.toContain('Bearer')
   })
-})
-
-describe('the metrics of a request', () => {
-  it('count a promotion with its bytes and times, on one line', async () => {
-    const api = createTestApi()
-    await api.promote({})
-    expect(api.published).toEqual([{ Promotions: 1, PromotedBytes: CSV.length, ...SUCCESS_TIMES }])
-  })
-
-  it('count a replay apart, without bytes', async () => {
-    const api = createTestApi()
-    const headers = { 'Idempotency-Key': 'once' }
-    await api.promote({ headers })
-    await api.promote({ headers })
-    expect(api.published.at(-1)).toMatchObject({ Replays: 1 })
-    expect(api.published.at(-1)).not.toHaveProperty('Promotions')
-    expect(api.published.at(-1)).not.toHaveProperty('PromotedBytes')
-  })
 
   it.each([
     [899, false],
     [900, true],
-  ])('with %i of 1,000 bytes used, say that the quota is nearly full: %s', async (usedBytes, isNearlyFull) => {
+  ])('say with %i of 1,000 bytes used whether the quota is nearly full: %s', async (usedBytes, isNearlyFull) => {
     const api = createTestApi({ maxFileBytes: 1000 })
     api.putFile(PATH, Buffer.alloc(usedBytes))
     expect((await api.promote({})).status).toBe(200)
     expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)?.remainingBytes).toBe(1000 - usedBytes)
     expect('QuotaNearlyFull' in (api.published[0] ?? {})).toBe(isNearlyFull)
-  })
-
-  it('count a refusal by its reason, and nothing else', async () => {
-    const api = createTestApi()
-    await api.promote({ containerId: 'sess/1' })
-    expect(api.published).toEqual([{ Refusals: 1, reason: 'invalid_container_id' }])
-  })
-
-  it('count a failure by its reason, and time its undo', async () => {
-    const api = createTestApi()
-    vi.spyOn(api.objects, 'copy').mockRejectedValue(new Error('unforeseen'))
-    await api.promote({})
-    expect(api.published).toEqual([{ Failures: 1, reason: 'internal_error' }, { UndoTime: MS }])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { COMMON_HEADERS, RATE_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 
 const files = useDocumentsApi()
 const { record, show } = files
@@ -27,8 +27,7 @@ describe('GET /v1/files/{id}', () => {
   it.each(['file_unknown', 'file_', 'x', '', 'file_%2e%2e', '../ws_2', `file_${'1'.repeat(5000)}`, 'file_0OIl'])(
     'is 404 for %j',
     async (id) => {
-      const response = await show(id)
-      expect([response.status, reasonOf(response)]).toEqual([404, 'document_not_found'])
+      expect(refusalOf(await show(id))).toEqual([404, 'document_not_found'])
     },
   )
 

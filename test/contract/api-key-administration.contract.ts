@@ -22,11 +22,9 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
   describe(`API key administration: ${name}`, () => {
     let { administration, store }: ApiKeyAdministrationHarness = {} as ApiKeyAdministrationHarness
     let grant: ApiKeyGrant
-    const list = async (attributes: Parameters<ApiKeyAdministration['list']>[0]) => {
-      const found: ApiKeyRecord[] = []
-      for await (const key of administration.list(attributes, signal)) found.push(key)
-      return found.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-    }
+    const sorted = (keys: ApiKeyRecord[]) => keys.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+    const list = async (attributes: Parameters<ApiKeyAdministration['list']>[0]) =>
+      sorted(await Array.fromAsync(administration.list(attributes, signal)))
     const add = async (change: Partial<ApiKeyGrant> = {}) => {
       const key = newApiKeyRecord(newToken(), { ...grant, ...change }, NOW)
       await administration.add(key, signal)
@@ -80,8 +78,7 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
     it('lists the keys of one workspace, of one id, and all', async () => {
       const [one, two] = [await add(), await add()]
       const other = await add({ workspaceId: `ws_${newAttemptId()}` as WorkspaceId })
-      const own = [one, two].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-      expect(await list({ workspaceId: grant.workspaceId })).toEqual(own)
+      expect(await list({ workspaceId: grant.workspaceId })).toEqual(sorted([one, two]))
       expect(await list({ keyId: other.keyId })).toEqual([other])
       expect(await list({ keyId: other.keyId, workspaceId: grant.workspaceId })).toEqual([])
       expect(await list({})).toEqual(expect.arrayContaining([one, two, other]))

@@ -5,7 +5,7 @@ import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-admin
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
-import { newAttempt, newDocument } from '../support/stores/ledger-values.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
@@ -35,34 +35,21 @@ describeQuotaLedger('DynamoDB', openLedger)
 describeLedgerMaintenance('DynamoDB', openLedger)
 describeWorkspaceAdministration('DynamoDB', openLedger)
 
-const once = AbortSignal.timeout(600_000)
 describeShares('Workspaces', () => {
   const ledger = openLedger()
   return {
     list: (share, signal) => ledger.list(signal, share),
-    add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, once)),
+    add: ({ workspaceId }, signal) => ledger.create(workspaceId, 1000, signal),
   }
 })
 const stores = () => createWorkspaceStores({ ...standIns, now: Date.now })
 describeShares('Documents', () => {
   const { listWorkspaces, hasWorkspace, record } = stores().documents
-  return {
-    list: listWorkspaces,
-    has: hasWorkspace,
-    add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await record(newDocument(newAttempt({ workspaceId })), once)
-    },
-  }
+  return { list: listWorkspaces, has: hasWorkspace, add: (one, signal) => record(newDocument(one), signal) }
 })
 describeShares('Reservations', () => {
   const { listWorkspaces, hasWorkspace, reserve } = stores().reservations
-  return {
-    list: listWorkspaces,
-    has: hasWorkspace,
-    add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await reserve(newAttempt({ workspaceId }), false, once)
-    },
-  }
+  return { list: listWorkspaces, has: hasWorkspace, add: (one, signal) => reserve(one, false, signal) }
 })
 
 describeReservations('DynamoDB', () => open().reservations)

@@ -18,11 +18,9 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       keyPrefix = `sandboxes/ws_1/${newAttemptId()}/`
     })
 
-    const pagesOf = async (request: { afterKey?: string; firstPage?: number } = {}) => {
+    const pagesOf = (request: { afterKey?: string; firstPage?: number } = {}) => {
       const query = { afterKey: undefined, firstPage: 1000, ...request, keyPrefix }
-      const pages = []
-      for await (const page of harness.containerFiles.listContainerFiles(query, signal)) pages.push(page)
-      return pages
+      return Array.fromAsync(harness.containerFiles.listContainerFiles(query, signal))
     }
     const list = async (request: Parameters<typeof pagesOf>[0] = {}) =>
       (await pagesOf(request)).flatMap(({ files }) => files)

@@ -1,16 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from '../../lib/documents/document-listing.ts'
 import { comparePositions } from '../../lib/documents/list-documents.ts'
-import {
-  type ContainerId,
-  type DocumentId,
-  documentIdOfAttempt,
-  type FilePath,
-  newAttemptId,
-  type WorkspaceId,
-} from '../../lib/ids.ts'
+import { type DocumentId, documentIdOfAttempt, type FilePath, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
-import { LEDGER_NOW_MS, newRelease } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, newAttempt, newDocument, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DAY_MS } from '../support/stores/use-documents.ts'
 
 const newDocumentId = () => documentIdOfAttempt(newAttemptId())
@@ -29,24 +22,12 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
     let nowMs = LEDGER_NOW_MS
     beforeEach(() => {
       harness = make(() => nowMs)
-      workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+      workspaceId = newWorkspaceId()
     })
 
     const record = async (createdAtMs: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> => {
-      const document: WorkspaceDocument = {
-        workspaceId,
-        documentId: newDocumentId(),
-        attemptId: newAttemptId(),
-        objectKey: 'documents/ws_1/x/y',
-        filename: 'отчёт/結果 📄.csv' as FilePath,
-        mimeType: 'text/csv; charset=utf-8',
-        sizeBytes: 5 * 1024 ** 3,
-        createdAt: new Date(createdAtMs),
-        containerId: 'sess_1' as ContainerId,
-        createdBy: 'key_1',
-        countedFrom: 1,
-        ...change,
-      }
+      const attempt = newAttempt({ workspaceId, sizeBytes: 5 * 1024 ** 3 })
+      const document = { ...newDocument(attempt), createdAt: new Date(createdAtMs), ...change }
       expect(await harness.records.record(document, signal)).toBe('recorded')
       return document
     }
@@ -116,9 +97,8 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
     })
 
     it('takes no fenced attempt for a document', async () => {
-      const documentId = newDocumentId()
-      const attempt = { workspaceId, documentId, attemptId: newAttemptId(), sizeBytes: 1, objectKey: 'k' }
-      await harness.records.fence({ ...attempt, leaseExpiresAtMs: 0 }, signal)
+      const { documentId, ...attempt } = newAttempt({ workspaceId })
+      await harness.records.fence({ ...attempt, documentId }, signal)
       expect(await harness.listing.positionOf(workspaceId, documentId, signal)).toBeUndefined()
       expect(await page('asc', 10)).toEqual({ items: [], hasMore: false })
       expect(await harness.listing.findAll(workspaceId, [documentId], signal)).toEqual([])

@@ -38,8 +38,7 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
       const [, , third, fourth] = documents
       await remove(third as WorkspaceDocument)
       await deleteDocument(fourth as WorkspaceDocument)
-      const listed = []
-      for await (const each of store.records.list(store.workspaceId, signal)) listed.push(each)
+      const listed = await Array.fromAsync(store.records.list(store.workspaceId, signal))
       expect(listed).toEqual(documents.toSpliced(2, 2))
     })
 
@@ -49,14 +48,10 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
       const [first, second] = documents
       await remove(second as WorkspaceDocument)
       const rows = async (after?: DocumentId) => {
-        const ids: [string, boolean][] = []
-        for await (const row of store.records.listRows(store.workspaceId, signal, { after })) {
-          expect(row.document?.documentId ?? row.documentId).toBe(row.documentId)
-          ids.push([row.documentId, row.document !== undefined])
-        }
-        return ids
+        const all = await Array.fromAsync(store.records.listRows(store.workspaceId, signal, { after }))
+        return all.map(({ documentId, document }) => [documentId, document?.documentId])
       }
-      const all = documents.map((each) => [each.documentId, each !== second])
+      const all = documents.map((each) => [each.documentId, each === second ? undefined : each.documentId])
       expect(await rows()).toEqual(all)
       expect(await rows(first?.documentId)).toEqual(all.slice(1))
       expect(await rows(second?.documentId)).toEqual(all.slice(2))

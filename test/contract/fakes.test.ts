@@ -6,7 +6,7 @@ import { createFakeObjectStore } from '../support/fakes/object-store.ts'
 import { createFakeQuotaLedger } from '../support/fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { createFakeReservations } from '../support/fakes/reservations.ts'
-import { LEDGER_SETTINGS, newAttempt, newDocument } from '../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newDocument } from '../support/stores/ledger-values.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
@@ -26,23 +26,16 @@ const newLedger = () =>
 describeQuotaLedger('in-memory fake', newLedger)
 describeLedgerMaintenance('in-memory fake', newLedger)
 describeWorkspaceAdministration('in-memory fake', newLedger)
-const { signal } = new AbortController()
 describeShares('the fake of Workspaces', () => {
   const ledger = newLedger()
   return {
-    list: (share) => ledger.list(signal, share),
-    add: async (workspaceId) => void (await ledger.create(workspaceId, 1000, signal)),
+    list: (share, signal) => ledger.list(signal, share),
+    add: ({ workspaceId }, signal) => ledger.create(workspaceId, 1000, signal),
   }
 })
 describeShares('the fake of Documents', () => {
-  const records = createFakeDocumentRecords()
-  return {
-    list: records.listWorkspaces,
-    has: records.hasWorkspace,
-    add: async (workspaceId) => {
-      for (let row = 0; row < 3; row++) await records.record(newDocument(newAttempt({ workspaceId })), signal)
-    },
-  }
+  const { listWorkspaces, hasWorkspace, record } = createFakeDocumentRecords()
+  return { list: listWorkspaces, has: hasWorkspace, add: (one, signal) => record(newDocument(one), signal) }
 })
 describeReservations('in-memory fake', createFakeReservations)
 describeApiKeyAdministration('in-memory fake', () => {

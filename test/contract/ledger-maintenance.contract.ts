@@ -14,17 +14,9 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
     const on = useDueWorkspace(make)
     const { reservation, take, read } = on
 
-    const collect = async <Element>(elements: AsyncIterable<Element>) => {
-      const all: Element[] = []
-      for await (const each of elements) all.push(each)
-      return all
-    }
-    const dueInShards = async (nowMs: number) => {
-      const shards = await Promise.all(
-        on.ledger.shards.map(async (shard) => (await collect(on.ledger.listDue({ shard, nowMs }, signal))).flat()),
-      )
-      return shards
-    }
+    const dueIn = async (shard: number, nowMs: number) =>
+      (await Array.fromAsync(on.ledger.listDue({ shard, nowMs }, signal))).flat()
+    const dueInShards = (nowMs: number) => Promise.all(on.ledger.shards.map((shard) => dueIn(shard, nowMs)))
     const due = async (nowMs: number) =>
       (await dueInShards(nowMs)).flat().filter((each) => each.workspaceId === on.workspaceId)
 
@@ -69,10 +61,10 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       const other = newAttempt({ workspaceId: newWorkspaceId() })
       await on.ledger.take(other, signal)
       await on.ledger.unmark(other, signal)
-      const ids = await collect(on.ledger.list(signal))
+      const ids = await Array.fromAsync(on.ledger.list(signal))
       expect(ids).toEqual(expect.arrayContaining([on.workspaceId, other.workspaceId]))
       expect(new Set(ids).size).toBe(ids.length)
-      const all = await collect(on.ledger.readAll(signal))
+      const all = await Array.fromAsync(on.ledger.readAll(signal))
       expect(all).toContainEqual(await read())
       expect(all.map((each) => each.workspaceId).toSorted()).toEqual(ids.toSorted())
     })

@@ -6,19 +6,16 @@ const { signal } = new AbortController()
 
 /** The part of the contract of the object store that only resolver and audit need. */
 export function describeObjectMaintenance(on: ObjectStoreOfTest): void {
-  const { put, newTarget } = on
+  const { put, newTarget, copyTo } = on
 
-  const all = async <Element>(elements: AsyncIterable<Element>) => {
-    const list = []
-    for await (const element of elements) list.push(element)
-    return list
-  }
+  const all = <Element>(elements: AsyncIterable<Element>) => Array.fromAsync(elements)
+  const keysOf = (objects: { objectKey: string }[]) => objects.map(({ objectKey }) => objectKey)
 
   it('lists objects under a prefix by ascending key, with their sizes', async () => {
     const source = await put('a.txt')
     const workspacePrefix = `documents/ws_${newAttemptId()}/`
     const keys = ['file_b/1', 'file_a/2', 'file_ab/1', 'file_a/1'].map((name) => workspacePrefix + name)
-    for (const targetKey of keys) await on.harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+    for (const key of keys) await copyTo(source, key)
     expect(await all(on.harness.store.listObjects(workspacePrefix, signal))).toEqual(
       keys.toSorted().map((objectKey) => ({ objectKey, sizeBytes: 7 })),
     )
@@ -33,10 +30,9 @@ export function describeObjectMaintenance(on: ObjectStoreOfTest): void {
     const source = await put('a.txt')
     const prefix = `documents/ws_${newAttemptId()}/`
     const keys = ['ws_a-/1', 'ws_a/1', 'ws_a/2', 'ws_a0/1', 'ws_ab/1', 'ws_b/1'].map((name) => prefix + name)
-    for (const targetKey of keys) await on.harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+    for (const key of keys) await copyTo(source, key)
     for (const [index, key] of keys.entries()) {
-      const listed = await all(on.harness.store.listObjects(prefix, signal, key))
-      expect(listed.map(({ objectKey }) => objectKey)).toEqual(keys.slice(index + 1))
+      expect(keysOf(await all(on.harness.store.listObjects(prefix, signal, key)))).toEqual(keys.slice(index + 1))
     }
     const folders = ['ws_a-/', 'ws_a/', 'ws_a0/', 'ws_ab/', 'ws_b/'].map((name) => prefix + name)
     for (const [index, folder] of folders.entries()) {
@@ -47,36 +43,26 @@ export function describeObjectMaintenance(on: ObjectStoreOfTest): void {
   it('lists more objects than fit into one page of S3', async () => {
     const source = await put('a.txt')
     const workspacePrefix = `documents/ws_${newAttemptId()}/`
-    const keys = Array.from(
-      { length: 1001 },
-      (_, index) => `${workspacePrefix}file_${String(index).padStart(4, '0')}/1`,
-    )
+    const keys = Array.from({ length: 1001 }, (_, index) => `${workspacePrefix}file_${1000 + index}/1`)
     for (let from = 0; from < keys.length; from += 50) {
-      await Promise.all(
-        keys
-          .slice(from, from + 50)
-          .map((targetKey) => on.harness.store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)),
-      )
+      await Promise.all(keys.slice(from, from + 50).map((key) => copyTo(source, key)))
     }
-    const listed = await all(on.harness.store.listObjects(workspacePrefix, signal))
-    expect(listed.map(({ objectKey }) => objectKey)).toEqual(keys)
+    expect(keysOf(await all(on.harness.store.listObjects(workspacePrefix, signal)))).toEqual(keys)
   })
 
   it('lists unfinished uploads, and aborts those of one key without touching its object', async () => {
     const [one, other] = [newTarget(), newTarget()]
-    await on.harness.store.copy({ source: await put('a.txt'), targetKey: one, mimeType: 'text/plain' }, signal)
+    await copyTo(await put('a.txt'), one)
     for (const key of [one, one, other]) await on.harness.beginUpload(key)
-    const uploads = await all(on.harness.store.listUploads('documents/', signal))
-    expect(uploads.map(({ objectKey }) => objectKey).toSorted()).toEqual([one, one, other].toSorted())
+    const uploadsBehind = (key?: string) => all(on.harness.store.listUploads('documents/', signal, key))
+    const uploads = await uploadsBehind()
+    expect(keysOf(uploads).toSorted()).toEqual([one, one, other].toSorted())
     expect(Math.abs((uploads[0]?.startedAtMs ?? 0) - Date.now())).toBeLessThan(60_000)
     const ascending = [one, other].toSorted()
-    const behind = await all(on.harness.store.listUploads('documents/', signal, ascending[0]))
-    expect(new Set(behind.map(({ objectKey }) => objectKey))).toEqual(new Set([ascending[1]]))
-    expect(await all(on.harness.store.listUploads('documents/', signal, ascending[1]))).toEqual([])
+    expect(new Set(keysOf(await uploadsBehind(ascending[0])))).toEqual(new Set([ascending[1]]))
+    expect(await uploadsBehind(ascending[1])).toEqual([])
     await on.harness.store.abortUploads(one, signal)
-    expect((await all(on.harness.store.listUploads('documents/', signal))).map(({ objectKey }) => objectKey)).toEqual([
-      other,
-    ])
+    expect(keysOf(await uploadsBehind())).toEqual([other])
     expect(await on.harness.store.hasObject(one, signal)).toBe(true)
     await on.harness.store.discard(other, signal)
   })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { TableSegment } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import { newWorkspaceId } from '../support/stores/ledger-values.ts'
+import type { Attempt } from '../../lib/ledger/ports/reservations.ts'
+import { newAttempt, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const SHARES = 4
@@ -12,8 +13,8 @@ interface Harness {
   list(share: TableSegment, signal: AbortSignal): AsyncIterable<WorkspaceId>
   /** Of a table with several rows of a workspace. */
   has?(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
-  /** Gives a workspace some rows. */
-  add(workspaceId: WorkspaceId): Promise<void>
+  /** Gives the workspace of an attempt a row, unless there is one row alone for each. */
+  add(one: Attempt, signal: AbortSignal): Promise<unknown>
 }
 
 /**
@@ -22,16 +23,15 @@ interface Harness {
  */
 export function describeShares(name: string, make: () => Harness): void {
   describe(`shares of the workspaces of ${name}`, () => {
-    const read = async (harness: Harness, segment: number, after?: WorkspaceId) => {
-      const all: WorkspaceId[] = []
-      for await (const id of harness.list({ segment, totalSegments: SHARES, after }, signal)) all.push(id)
-      return all
-    }
+    const read = (harness: Harness, segment: number, after?: WorkspaceId) =>
+      Array.fromAsync(harness.list({ segment, totalSegments: SHARES, after }, signal))
 
     it('are disjoint and together complete; each can be continued after any workspace', async () => {
       const harness = make()
       const ids = Array.from({ length: MINE }, newWorkspaceId)
-      for (const id of ids) await harness.add(id)
+      for (const workspaceId of ids) {
+        for (let row = 0; row < 3; row++) await harness.add(newAttempt({ workspaceId }), signal)
+      }
       const shares = await Promise.all(Array.from({ length: SHARES }, (_, segment) => read(harness, segment)))
       const all = shares.flat()
       expect(new Set(all).size).toBe(all.length)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createDocumentRecords } from '../../lib/aws/dynamodb/document-records.ts'
+import { clientOf, conditionFailed } from '../support/stores/client-of.ts'
 import { LEDGER_NOW_MS, newDocument, newRelease } from '../support/stores/ledger-values.ts'
 import { DAY_MS } from '../support/stores/use-documents.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
@@ -50,5 +52,13 @@ describe('a tombstone', () => {
     const [first = [], fence, last] = keysAfter
     expect(fence).toEqual(['document_id', 'expires_at', 'fenced_through', 'record_kind', 'workspace_id'])
     expect(last).toEqual([...first, 'fenced_through'].toSorted())
+  })
+
+  it('that DynamoDB removes while an attempt is fenced beside it is not made anew', async () => {
+    const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed() })
+    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+    expect(await records.fence(reservation(), signal)).toBe('fenced')
+    const conditions = sent.map(({ input }) => input.ConditionExpression)
+    expect(conditions).toEqual([expect.any(String), expect.stringMatching(/^attribute_exists\(document_id\) AND /)])
   })
 })

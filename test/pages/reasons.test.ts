@@ -2,9 +2,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
 import { type ErrorStatus, REASONS, type Reason } from '../../lib/errors.ts'
-import { DOCUMENTED_REASONS, type DocumentedOperation, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
+import { DOCUMENTED_REASONS, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
 import { writeIntoErrors, writeIntoOpenapi } from '../support/api/write-reasons.ts'
+import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
 import { ROOT, read, tableRows } from './pages.ts'
+
+interface ErrorBody {
+  error: { code: number; metadata: { reason: string } }
+}
 
 const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
 /** The reasons that only API Gateway gives. */
@@ -60,8 +65,10 @@ describe('docs/openapi.yaml', () => {
 
   it('has an example of every reason, each under its own status and as its schema has it', () => {
     const shown = new Set<string>()
-    for (const status of new Set(ALL.map(statusOf))) {
-      for (const { operation, body } of examplesOf(String(status))) {
+    for (const operation of OPERATIONS_OF_PAGE) {
+      for (const { status: text, body } of examplesOf<ErrorBody>(operation)) {
+        const status = Number(text)
+        if (status < 400) continue
         if (![502, 500].includes(status)) expectDocumented({ status, headers: NO_HEADERS, body }, operation)
         const { code, metadata } = body.error
         expect([code, statusOf(metadata.reason)], metadata.reason).toEqual([status, status])
@@ -83,22 +90,3 @@ describe('docs/openapi.yaml', () => {
     }
   })
 })
-
-interface ErrorBody {
-  error: { code: number; metadata: { reason: string } }
-}
-
-/** Of all operations, those that several share among them. */
-function examplesOf(status: string): { operation: DocumentedOperation; body: ErrorBody }[] {
-  return Object.entries<object>(OPENAPI.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { responses }]) => {
-      if (responses[status] === undefined) return []
-      const { $ref } = responses[status]
-      const response = $ref === undefined ? responses[status] : OPENAPI.components.responses[$ref.split('/').at(-1)]
-      const { example, examples = {} } = response.content['application/json']
-      const bodies = Object.values<{ value: ErrorBody }>(examples).map(({ value }) => value)
-      const operation = { method: method as DocumentedOperation['method'], path }
-      return [...bodies, ...(example === undefined ? [] : [example])].map((body) => ({ operation, body }))
-    }),
-  )
-}

@@ -55,29 +55,19 @@ const { keys, values } = toUpdate({
   countedFrom: VERSION,
 } satisfies Required<WorkspaceDocument>)
 const attributes = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.slice(1), value]))
+const only = (...names: string[]) => Object.fromEntries(names.map((name) => [name, attributes[name]]))
 const sizeOf = (item: object) => itemSizeBytes(marshall(item) as Item)
 
 /** As they are stored, in bytes. */
 export const ITEM_BYTES = {
   document: sizeOf({ ...keys, ...attributes }),
-  listing: sizeOf({
-    ...keys,
-    ...Object.fromEntries(
-      Object.entries(attributes).filter(([name]) =>
-        ['listed_at', 'filename', 'mime_type', 'size_bytes', 'created_at'].includes(name),
-      ),
-    ),
-  }),
+  listing: sizeOf({ ...keys, ...only('listed_at', 'filename', 'mime_type', 'size_bytes', 'created_at') }),
   tombstone: sizeOf({
     ...keys,
+    ...only('attempt_id', 'object_key', 'created_at', 'size_bytes', 'counted_from'),
     record_kind: 'tombstone',
-    attempt_id: ids.attemptId,
-    object_key: ids.objectKey,
     released_by: ids.attemptId,
-    marked_in: 1_795_330_458_777,
-    created_at: '2026-10-01T12:00:00.000Z',
-    size_bytes: 1_048_576,
-    counted_from: 1_795_330_458_777,
+    marked_in: VERSION,
     expires_at: 1_790_000_000,
   }),
   workspace: sizeOf({ ...newWorkspaceItem(ids.workspaceId, QUOTA_BYTES), version: VERSION }),
@@ -93,11 +83,9 @@ export const ITEM_BYTES = {
   rateLimit: sizeOf({ key_id: 'key_0190a1b2', tat_ms: 1_790_000_000_000, expires_at: 1_790_000_000 }),
   reservation: sizeOf({
     ...keys,
+    ...only('attempt_id', 'object_key', 'size_bytes'),
     reservation_id: ids.documentId,
-    attempt_id: ids.attemptId,
     purpose: 'promotion',
-    size_bytes: 1_048_576,
-    object_key: ids.objectKey,
     lease_expires_at: 1_790_000_000_000,
   }),
   check: sizeOf({ workspace_id: ids.workspaceId, check_shard: '15', check_due_at: 1_790_000_000_000 }),

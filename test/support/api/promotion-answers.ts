@@ -20,6 +20,7 @@ export const RATE_HEADERS = { 'ratelimit-policy': '"default";q=5;w=5', ratelimit
 
 export const reasonOf = ({ body }: AnyResponse) =>
   (body as { error: { metadata: { reason: string } } }).error.metadata.reason
+export const refusalOf = (response: AnyResponse) => [response.status, reasonOf(response)]
 
 export function expectRefusal(
   response: AnyResponse,

@@ -5,6 +5,7 @@ import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-mainte
 import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
 import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
+import { createWorkspaceRemoval } from '../../../lib/aws/dynamodb/workspace-removal.ts'
 import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './ledger-values.ts'
 import type { StandIns } from './stand-ins.ts'
 
@@ -21,6 +22,7 @@ export function openTableStores(
       ...createLedgerMaintenance(ledger),
       ...createWorkspaceAdministration(ledger),
     },
+    removal: createWorkspaceRemoval(ledger),
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: { ...createDocumentRecords(documents), ...createDocumentMaintenance(documents) },
     listing: createDocumentListing(documents),

@@ -31,10 +31,8 @@ export function useDocuments(make: MakeDocuments) {
     expect(await record(each)).toBe('recorded')
     return each
   }
-  const rowOf = async ({ documentId }: WorkspaceDocument) => {
-    for await (const row of on.records.listRows(on.workspaceId, signal)) if (row.documentId === documentId) return row
-    return undefined
-  }
+  const rowOf = async ({ documentId }: WorkspaceDocument) =>
+    (await Array.fromAsync(on.records.listRows(on.workspaceId, signal))).find((row) => row.documentId === documentId)
   const fence = (of: WorkspaceDocument) => on.records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
   const findEvenDeleted = (of: WorkspaceDocument) => on.records.findEvenDeleted(of.workspaceId, of.documentId, signal)
   const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })

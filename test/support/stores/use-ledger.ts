@@ -7,9 +7,11 @@ import { newAttempt, newRelease, newWorkspaceId } from './ledger-values.ts'
 
 const { signal } = new AbortController()
 
+type Ledger = QuotaLedger & LedgerMaintenance
+
 /** A ledger and a workspace that it has never seen, new for each test, and what the contracts do with them. */
-export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
-  const on = {} as { ledger: QuotaLedger & LedgerMaintenance; workspaceId: WorkspaceId }
+export function useLedger<L extends Ledger>(make: () => L) {
+  const on = {} as { ledger: L; workspaceId: WorkspaceId }
   beforeEach(() => void Object.assign(on, { ledger: make(), workspaceId: newWorkspaceId() }))
 
   const reservation = (sizeBytes: number, change: Partial<Attempt> = {}) =>
@@ -36,4 +38,4 @@ export function useLedger(make: () => QuotaLedger & LedgerMaintenance) {
   return Object.assign(on, { reservation, take, usage, read, count, mark })
 }
 
-export type LedgerOfTest = ReturnType<typeof useLedger>
+export type LedgerOfTest = ReturnType<typeof useLedger<Ledger>>

@@ -34,9 +34,11 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
     return found
   }
   const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
+  const copyTo = (source: ContainerFile, targetKey: string, mimeType = 'text/plain') =>
+    on.harness.store.copy({ source, targetKey, mimeType }, signal)
   const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
     const targetKey = newTarget()
-    await on.harness.store.copy({ source, targetKey, mimeType }, signal)
+    await copyTo(source, targetKey, mimeType)
     return on.harness.readDocument(targetKey)
   }
 
@@ -44,7 +46,7 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
     expect((await on.harness.documentKeys()).filter((key) => key.startsWith('unfinished:'))).toEqual([])
   })
 
-  return Object.assign(on, { put, newTarget, copy })
+  return Object.assign(on, { put, newTarget, copyTo, copy })
 }
 
 export type ObjectStoreOfTest = ReturnType<typeof useObjectStore>
