@@ -16,16 +16,7 @@ import {
 
 type Script = NonNullable<Parameters<typeof startScriptedS3>[0]>
 
-const LARGE: ContainerFile = {
-  objectKey: 'a.bin',
-  sizeBytes: SIZE_BYTES,
-  etag: SOURCE_ETAG,
-  contentType: 'text/plain',
-  contentEncoding: undefined,
-  contentLanguage: undefined,
-  isArchived: false,
-  modifiedAt: new Date(0),
-}
+const LARGE = { objectKey: 'a.bin', sizeBytes: SIZE_BYTES, etag: SOURCE_ETAG } as ContainerFile
 const SMALL = { ...LARGE, sizeBytes: 5 }
 
 let s3: Awaited<ReturnType<typeof startScriptedS3>>

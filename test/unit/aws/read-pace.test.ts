@@ -1,8 +1,9 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { HttpResponse } from '@smithy/core/protocols'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 function paceAt(unitsPerSecond: number) {
   const clock = { nowMs: 0, waitedMs: 0 }
@@ -51,36 +52,21 @@ describe('the pace of reads', () => {
     expect(clock.waitedMs).toBeGreaterThanOrEqual(29_000 - 1)
   })
 
-  it('is halved by a throttled call, again by the next, and comes back by itself', async () => {
-    const secondsFor = async (setUp: (pace: ReturnType<typeof paceAt>) => void) => {
-      const one = paceAt(100)
-      one.clock.nowMs = 10_000
-      one.pace.spend(0)
-      setUp(one)
-      one.pace.spend(300)
-      const before = one.clock.waitedMs
-      await one.pace.ready()
-      return (one.clock.waitedMs - before) / 1000
-    }
-    expect(await secondsFor(() => {})).toBeCloseTo(2, 0)
-    expect(await secondsFor(({ pace }) => pace.slowDown())).toBeCloseTo(5, 0)
-    expect(
-      await secondsFor(({ pace }) => {
-        pace.slowDown()
-        pace.slowDown()
-      }),
-    ).toBeCloseTo(11, 0)
-    // A fiftieth of the full pace comes back in a second.
-    const soon = await secondsFor(({ pace, clock }) => {
-      pace.slowDown()
-      clock.nowMs += 10_000
-    })
-    expect(soon).toBeCloseTo(300 / 70 - 1, 1)
-    const later = await secondsFor(({ pace, clock }) => {
-      pace.slowDown()
-      clock.nowMs += 60_000
-    })
-    expect(later).toBeCloseTo(2, 0)
+  it.each([
+    ['is whole at first', 0, 0, 2],
+    ['is halved by a throttled call', 1, 0, 5],
+    ['is halved again by the next', 2, 0, 11],
+    ['comes back by itself, a fiftieth of it in a second', 1, 10, 300 / 70 - 1],
+    ['is whole again after a minute', 1, 60, 2],
+  ])('%s', async (_, throttled, passedSeconds, waitedSeconds) => {
+    const { pace, clock } = paceAt(100)
+    clock.nowMs = 10_000
+    pace.spend(0)
+    for (let calls = 0; calls < throttled; calls++) pace.slowDown()
+    clock.nowMs += passedSeconds * 1000
+    pace.spend(300)
+    await pace.ready()
+    expect(clock.waitedMs / 1000).toBeCloseTo(waitedSeconds, passedSeconds === 10 ? 1 : 0)
   })
 })
 
@@ -88,11 +74,7 @@ describe('the clients of the audit', () => {
   const answer = (statusCode: number, body: string) => ({
     handle: async () => ({ response: new HttpResponse({ statusCode, headers: {}, body: Buffer.from(body) }) }),
   })
-  const settings = {
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  }
+  const settings = { region: 'us-east-1', credentials: CREDENTIALS, maxAttempts: 1 }
 
   it('pay what DynamoDB says, and one for each request to S3; what is throttled slows them down', async () => {
     let asked = ''
@@ -107,20 +89,15 @@ describe('the clients of the audit', () => {
     })
     const s3 = new S3Client({ ...settings, requestHandler: answer(200, '<ListBucketResult/>') as never })
     const { pace } = paceAt(1_000_000)
-    let throttled = 0
-    const { slowDown } = pace
-    pace.slowDown = () => {
-      throttled++
-      slowDown()
-    }
+    const slowDown = vi.spyOn(pace, 'slowDown')
     paceReads({ dynamoDb, s3 }, pace)
     const get = new GetItemCommand({ TableName: 't', Key: { id: { S: 'x' } } })
     await dynamoDb.send(get)
     expect(JSON.parse(asked)).toMatchObject({ TableName: 't', ReturnConsumedCapacity: 'TOTAL' })
     await s3.send(new ListObjectsV2Command({ Bucket: 'b' }))
-    expect([pace.spentUnits, throttled]).toEqual([13.5, 0])
+    expect([pace.spentUnits, slowDown.mock.calls.length]).toEqual([13.5, 0])
     dynamoDb.config.requestHandler = answer(400, '{"__type":"ThrottlingException"}') as never
     await expect(dynamoDb.send(get)).rejects.toThrow(expect.objectContaining({ name: 'ThrottlingException' }))
-    expect(throttled).toBe(1)
+    expect(slowDown).toHaveBeenCalledTimes(1)
   })
 })
