@@ -32,16 +32,6 @@ describe('resolveExpiredReservations', () => {
     expect(await resolve(ports)).toEqual(IDLE)
   })
 
-  it('looks at no workspace in which nothing is due', async () => {
-    const ports = createPorts()
-    await ports.addDocument()
-    ports.pass()
-    await resolve(ports)
-    const read = vi.spyOn(ports.ledger, 'read')
-    expect(await resolve(ports)).toEqual(IDLE)
-    expect(read).not.toHaveBeenCalled()
-  })
-
   it('resolves many workspaces, some at once', async () => {
     const ports = createPorts()
     for (let n = 0; n < 200; n++) await dieIn(ports, n)
