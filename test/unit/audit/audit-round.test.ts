@@ -107,12 +107,7 @@ describe('a workspace whose audit fails for ever', () => {
   })
 
   it.each<[string, () => unknown]>([
-    [
-      'is given up',
-      () => {
-        throw named('Broken')
-      },
-    ],
+    ['is given up', () => Promise.reject(named('Broken'))],
     // No state: the next one has nothing to choose by, which no Catch catches.
     ['is lost with its execution', () => ({})],
   ])('does not stop the other shards, even when its own %s', async (_, broken) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type AuditRound, type AuditTask, performAuditTask } from '../../../lib/audit/audit-round.ts'
 import type { AuditShard } from '../../../lib/audit/audit-shard.ts'
-import { FINDING_KINDS, type Finding, NOTHING_AUDITED } from '../../../lib/audit/findings.ts'
+import { FINDING_KINDS, type Finding, findingId, NOTHING_AUDITED } from '../../../lib/audit/findings.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { countMore } from '../../support/add-up.ts'
 import { createPorts } from '../../support/ports.ts'
@@ -107,6 +107,7 @@ describe('a slice', () => {
     await perform({ task: 'skip', state: { ...shard, error: { Error: 'Sandbox.Timedout', Cause: 'killed' } } })
     const finding = { kind: 'not_audited', workspaceId: workspace(0), message: 'Sandbox.Timedout: killed' }
     expect(findings).toMatchObject([finding])
+    expect(findings.map(findingId)).toEqual(['not_audited ws_00 Sandbox.Timedout: killed'])
   })
 
   it('is asked for by its state machine only', async () => {

@@ -137,28 +137,19 @@ it.each([
 })
 
 describe('discarding an object', () => {
-  const ListMultipartUploadsCommand = () => ({ Uploads: [{ Key: 'd', UploadId: 'u' }] })
+  const Uploads = ['d', 'd2'].map((Key) => ({ Key, UploadId: `of ${Key}` }))
+  const ListMultipartUploadsCommand = () => ({ Uploads })
 
   it('takes an upload that is gone for aborted', async () => {
-    const { store, names } = storeOn({
+    const { store, names, sent } = storeOn({
       ListMultipartUploadsCommand,
       AbortMultipartUploadCommand: () => refused(404, 'NoSuchUpload'),
       DeleteObjectCommand: () => ({}),
     })
     await store.discard('d', signal)
+    // Once: the other upload is of a key that only begins like this one.
     expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
-  })
-
-  it('leaves uploads alone whose keys only begin like its own', async () => {
-    const Uploads = ['d', 'd2'].map((Key) => ({ Key, UploadId: `of ${Key}` }))
-    const { store, sent } = storeOn({
-      ListMultipartUploadsCommand: () => ({ Uploads }),
-      AbortMultipartUploadCommand: () => ({}),
-      DeleteObjectCommand: () => ({}),
-    })
-    await store.discard('d', signal)
-    const aborted = sent.filter(({ name }) => name === 'AbortMultipartUploadCommand')
-    expect(aborted.map(({ input }) => input.UploadId)).toEqual(['of d'])
+    expect(sent[1]?.input.UploadId).toBe('of d')
   })
 
   it('goes no further when an upload is not aborted: it could be completed later', async () => {

@@ -82,15 +82,6 @@ describe('resolveWorkspace, of nothing that is over', () => {
     expect([read.mock.calls.length, reschedule.mock.calls.length]).toEqual([1, 0])
   })
 
-  it('looks again where an unreadable reservation is all there is', async () => {
-    const ports = createPorts()
-    await ports.addDocument()
-    ports.pass()
-    listsOnly(ports, new UnreadableItemError('no attempt_id'))
-    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
-    expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
-  })
-
   it('looks again soon after a failure, not only when what still runs is over', async () => {
     const ports = createPorts()
     await ports.run(['take'])

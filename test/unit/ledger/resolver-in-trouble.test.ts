@@ -39,20 +39,10 @@ describe('resolveExpiredReservations, in trouble', () => {
     await dieIn(ports, 1)
     ports.pass()
     const down = new Error('down')
-    const read = vi.spyOn(ports.ledger, 'read').mockRejectedValue(down)
+    vi.spyOn(ports.ledger, 'read').mockRejectedValue(down)
     await resolve(ports)
     const left = { level: 'error', message: 'workspace not resolved, left to a later run' }
     expect(ports.logged).toContainEqual({ ...left, workspace_id: nth(1), error: down })
-    read.mockRestore()
-    ports.logged.length = 0
-    // biome-ignore lint/correctness/useYield: fails before its first page
-    vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* () {
-      throw down
-    })
-    const { shards } = ports.ledger
-    expect(await resolve(ports)).toMatchObject({ unlisted: shards.length, isComplete: false })
-    const unlisted = { level: 'error', message: 'due workspaces not listed, left to a later run', error: down }
-    expect(ports.logged).toEqual(shards.map((shard) => ({ ...unlisted, shard })))
   })
 
   it('ends without a word when it is stopped, and what it had begun stays due', async () => {

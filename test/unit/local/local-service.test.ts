@@ -16,25 +16,23 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-describe('the lock of a data directory', () => {
-  it('is held by one at a time; the others are told by whom', async () => {
-    const place = join(directory, 'with space')
-    await mkdir(place, { mode: 0o755 })
-    const lock = (await lockDirectory(place)) as DirectoryLock
-    expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
-    expect(await lockDirectory(place)).toEqual({ pid: 0 })
-    await lock.announce({ pid: 7, base_url: 'http://x' })
-    expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
-    await writeFile(join(place, 'running.json'), '{"pid": 7,')
-    expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
-    await writeFile(join(place, 'demo.json'), '{}')
-    await lock.empty()
-    expect(await readdir(place)).toEqual(['lock'])
-    await lock.release()
-    const next = await lockDirectory(place)
-    expect(next).toHaveProperty('release')
-    await (next as DirectoryLock).release()
-  })
+it('the lock of a data directory is held by one at a time; the others are told by whom', async () => {
+  const place = join(directory, 'with space')
+  await mkdir(place, { mode: 0o755 })
+  const lock = (await lockDirectory(place)) as DirectoryLock
+  expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
+  expect(await lockDirectory(place)).toEqual({ pid: 0 })
+  await lock.announce({ pid: 7, base_url: 'http://x' })
+  expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
+  await writeFile(join(place, 'running.json'), '{"pid": 7,')
+  expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
+  await writeFile(join(place, 'demo.json'), '{}')
+  await lock.empty()
+  expect(await readdir(place)).toEqual(['lock'])
+  await lock.release()
+  const next = await lockDirectory(place)
+  expect(next).toHaveProperty('release')
+  await (next as DirectoryLock).release()
 })
 
 describe('matchRoute', () => {
@@ -137,16 +135,14 @@ describe('readStartOptions', () => {
   })
 })
 
-describe('printable', () => {
-  it.each([
-    ['a\u001b[31mb', 'ab'],
-    ['a\u0007\rb', 'a\ufffd\ufffdb'],
-    ['invoice\u202efdp.exe', 'invoice\\u{202e}fdp.exe'],
-    ['a\u200bb\u2066c\u2069\ufeff\u00ad', 'a\\u{200b}b\\u{2066}c\\u{2069}\\u{feff}\\u{ad}'],
-    ['a\u{e0041}\u2028', 'a\\u{e0041}\\u{2028}'],
-    ['отчёты/結果 📄 é', 'отчёты/結果 📄 é'],
-    ['two\nlines', 'two\nlines'],
-  ])('shows %j as %j', (text, shown) => {
-    expect(printable(text)).toBe(shown)
-  })
+it.each([
+  ['a\u001b[31mb', 'ab'],
+  ['a\u0007\rb', 'a\ufffd\ufffdb'],
+  ['invoice\u202efdp.exe', 'invoice\\u{202e}fdp.exe'],
+  ['a\u200bb\u2066c\u2069\ufeff\u00ad', 'a\\u{200b}b\\u{2066}c\\u{2069}\\u{feff}\\u{ad}'],
+  ['a\u{e0041}\u2028', 'a\\u{e0041}\\u{2028}'],
+  ['отчёты/結果 📄 é', 'отчёты/結果 📄 é'],
+  ['two\nlines', 'two\nlines'],
+])('printable shows %j as %j', (text, shown) => {
+  expect(printable(text)).toBe(shown)
 })
