@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
 /** An item as it goes over the wire: binary values in base64. */
@@ -79,9 +78,9 @@ export function indexWriteUnits(
   const keys = (index.KeySchema ?? []).map(({ AttributeName }) => String(AttributeName))
   const project = (item: Item | undefined) => entryOf(index, [...keys, ...tableKeys], keys, item)
   const [old, next] = [project(before), project(after)]
-  if (isDeepStrictEqual(old, next)) return 0
+  if (isSame(old, next)) return 0
   if (old === undefined || next === undefined) return writeUnits(old, next)
-  const isMoved = !keys.every((key) => isDeepStrictEqual(old[key], next[key]))
+  const isMoved = !keys.every((key) => isSame(old[key], next[key]))
   return isMoved ? writeUnits(old, undefined) + writeUnits(undefined, next) : writeUnits(old, next)
 }
 
@@ -96,4 +95,17 @@ function entryOf(
   if (Projection?.ProjectionType === 'ALL') return item
   const projected = new Set([...allKeys, ...(Projection?.NonKeyAttributes ?? [])])
   return Object.fromEntries(Object.entries(item).filter(([name]) => projected.has(name)))
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other)
+}
+
+/** JSON whose names are in order: DynamoDB's items have none. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each) =>
+    each !== null && typeof each === 'object' && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  )
 }
