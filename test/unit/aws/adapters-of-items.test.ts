@@ -1,5 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
 import { readDocumentRow } from '../../../lib/aws/dynamodb/document-row.ts'
@@ -113,6 +114,10 @@ describe('the rate limit', () => {
     // A key without a row is quiet.
     expect(sent[0]?.input.UpdateExpression).toContain(':first_tat')
     expect(sent[1]?.input.UpdateExpression).toContain(value)
+  })
+
+  it('keeps its state for as long as a burst takes to come back, rounded up', () => {
+    expect(stateSeconds({ requestsPerMinute: 7, burst: 10_081 })).toBe(86_409)
   })
 
   it('is 503 when its state changes under each of four tries', async () => {
