@@ -16,7 +16,8 @@ afterEach(() => vi.restoreAllMocks())
 describe('metrics', () => {
   it('are one line for all values of a request, with the dimension service and their units', () => {
     const lines = captureLines()
-    createMetrics('promotion-test').publish({ Promotions: 1, PromotedBytes: 42, CopyTime: 1.5 })
+    const values = { Promotions: 1, PromotedBytes: 42, CopyTime: 1.5 }
+    createMetrics('promotion-test').publish(values)
     expect(lines()).toEqual([
       {
         _aws: {
@@ -34,9 +35,7 @@ describe('metrics', () => {
           ],
         },
         service: 'promotion-test',
-        Promotions: 1,
-        PromotedBytes: 42,
-        CopyTime: 1.5,
+        ...values,
       },
     ])
   })

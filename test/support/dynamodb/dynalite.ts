@@ -55,22 +55,10 @@ const { checkTypes, checkValidations } = require('dynalite/validations/index.js'
 /** The text a table's items are kept and sorted by, made of an item's or a request's keys. */
 export const { createKey } = require('dynalite/db/index.js') as { createKey(keys: Item, table: Table): string }
 
-interface Operation {
-  types: object
-  custom: object | undefined
-  act: Action
-}
-
-const operations = new Map<string, Operation>()
-
-function operationOf(name: string): Operation {
-  const known = operations.get(name)
-  if (known !== undefined) return known
+function operationOf(name: string) {
   const file = `${name.charAt(0).toLowerCase()}${name.slice(1)}.js`
-  const { types, custom } = require(`dynalite/validations/${file}`) as Pick<Operation, 'types' | 'custom'>
-  const operation = { types, custom, act: require(`dynalite/actions/${file}`) as Action }
-  operations.set(name, operation)
-  return operation
+  const rules = require(`dynalite/validations/${file}`) as { types: object; custom: object | undefined }
+  return { ...rules, act: require(`dynalite/actions/${file}`) as Action }
 }
 
 /** Checks a request as DynamoDB would; its expressions are parsed on the way. @throws DynamoDbFailure */

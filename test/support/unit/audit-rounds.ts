@@ -22,12 +22,9 @@ export type Published = MetricValues & Partial<MetricDetail>
 export const sumOf = (published: Published[], name: keyof Published): number =>
   published.reduce((total, values) => total + Number(values[name] ?? 0), 0)
 
-/** For `isOver`: ends each slice after its first step. */
-export const endSliceAtOnce = () => true
+const SHARDS = 3
 
-export const SHARDS = 3
-
-/** What a round of {@link SHARDS} needs, in a world where there is something to find. @returns with how much it is */
+/** What a round of three shards needs, in a world where there is something to find. @returns with how much it is */
 export async function planted() {
   const ports = createPorts()
   const count = await plantFindings(ports, 9, 3)
@@ -56,20 +53,16 @@ export async function playRoundOf(
   deps: RoundDependencies,
   {
     isOver = () => false,
-    repair = false,
     invoke = (_task, perform) => perform(deps),
-    roundId = 'round-1',
-  }: Partial<{
-    isOver(): boolean
-    repair: boolean
-    invoke(task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>): Promise<unknown>
-    roundId: string
-  }> = {},
+  }: {
+    isOver?(): boolean
+    invoke?(task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>): Promise<unknown>
+  } = {},
 ) {
   const findings: Finding[] = []
   const tasks: AuditTask[] = []
   const onFinding = (finding: Finding) => void findings.push(finding)
-  const options = { repair, deleteLostDocuments: repair, isOver, onFinding }
+  const options = { repair: false, deleteLostDocuments: false, isOver, onFinding }
   let before: Promise<unknown> = Promise.resolve()
   const afterOthers = (task: AuditTask) => {
     const answer = before.then(() => {
@@ -79,7 +72,7 @@ export async function playRoundOf(
     before = answer.catch(() => {})
     return answer
   }
-  const round = { definition: DEFINITION, roundId, signal, longestPauseMs: 0, invoke: afterOthers }
+  const round = { definition: DEFINITION, roundId: 'round-1', signal, longestPauseMs: 0, invoke: afterOthers }
   const report = (await playRound(round)) as RoundReport
   return { report, findings, ids: [...new Set(findings.map(findingId))].toSorted(), tasks }
 }

@@ -5,7 +5,7 @@ import {
   type ResolverRun,
   resolveExpiredReservations,
 } from '../../../lib/ledger/resolve-expired-reservations.ts'
-import type { Ports, Step } from '../ports.ts'
+import type { Ports } from '../ports.ts'
 
 const { signal } = new AbortController()
 export const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
@@ -23,11 +23,10 @@ export const IDLE: ResolverReport = {
   oldestMs: 0,
   isComplete: true,
 }
-export const COPIED: readonly Step[] = ['take', 'reserve', 'unmark', 'copy']
 export const nth = (n: number) => `ws_${n}` as WorkspaceId
-/** A promotion in the nth workspace that dies after these steps. */
-export const dieIn = (ports: Ports, n: number, steps: readonly Step[] = COPIED) =>
-  ports.run(steps, ports.begin({ workspaceId: nth(n) }))
+/** A promotion in the nth workspace that dies after its copy. */
+export const dieIn = (ports: Ports, n: number) =>
+  ports.run(['take', 'reserve', 'unmark', 'copy'], ports.begin({ workspaceId: nth(n) }))
 /** A run of the resolver. */
 export const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
   resolveExpiredReservations(run, deps, runSignal)

@@ -2,11 +2,9 @@ import { type ResolverBounds, resolveWorkspace } from '../../../lib/ledger/resol
 import { type Ports, WORKSPACE } from '../ports.ts'
 
 const { signal } = new AbortController()
-/** How long a look claims the workspace. */
-export const CLAIM_MS = 60_000
 export const boundsOf = ({ clock }: Ports, change: Partial<ResolverBounds> = {}): ResolverBounds => ({
   maxResolutions: 100,
-  leaseUntilMs: clock.nowMs + CLAIM_MS,
+  leaseUntilMs: clock.nowMs + 60_000,
   ...change,
 })
 /** A look at the one workspace of the ports. */

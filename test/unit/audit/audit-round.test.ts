@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AuditTask, RoundDependencies } from '../../../lib/audit/audit-round.ts'
 import { MAX_SHARDS } from '../../../lib/config.ts'
 import { createPorts } from '../../support/ports.ts'
-import {
-  endSliceAtOnce,
-  planted,
-  playRoundOf,
-  roundDependencies,
-  sumOf,
-  workspace,
-} from '../../support/unit/audit-rounds.ts'
+import { planted, playRoundOf, roundDependencies, sumOf, workspace } from '../../support/unit/audit-rounds.ts'
 
 const { signal } = new AbortController()
 /** Step Functions API Reference, TaskFailedEventDetails. */
@@ -43,7 +36,7 @@ describe('a round of the audit', () => {
     const { deps, published } = await planted()
     const whole = await playRoundOf(deps)
     const told = published.splice(0)
-    const sliced = await playRoundOf(deps, { isOver: endSliceAtOnce })
+    const sliced = await playRoundOf(deps, { isOver: () => true })
     expect(sliced.tasks.length).toBeGreaterThan(50)
     expect([sliced.findings.length, sliced.ids]).toEqual([whole.findings.length, whole.ids])
     expect(sliced.report).toMatchObject({ ...whole.report, durationMs: expect.any(Number) })
@@ -107,12 +100,7 @@ describe('a workspace whose audit fails for ever', () => {
   })
 
   it.each<[string, () => unknown]>([
-    [
-      'is given up',
-      () => {
-        throw named('Broken')
-      },
-    ],
+    ['is given up', () => Promise.reject(named('Broken'))],
     // No state: the next one has nothing to choose by, which no Catch catches.
     ['is lost with its execution', () => ({})],
   ])('does not stop the other shards, even when its own %s', async (_, broken) => {

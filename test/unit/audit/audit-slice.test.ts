@@ -87,19 +87,17 @@ describe('a slice of the audit', () => {
   })
 })
 
-describe('a shard that skips a workspace', () => {
-  it('reports it; goes on to the next phase when none is left', async () => {
-    const { deps } = await setUp()
-    const findings: Finding[] = []
-    const options = { ...OPTIONS, onFinding: (finding: Finding) => void findings.push(finding) }
-    const skip = (shard: AuditShard) => skipWorkspace(shard, 'killed', options, deps, signal)
-    const half = await auditSlice(BEGUN, { ...OPTIONS, isOver: () => true }, deps, signal)
-    const first = await skip(half)
-    expect(first).toMatchObject({ phase: 'ledgers', after: workspace(0), maxWorkspaces: 1, counters: { findings: 1 } })
-    expect(first).not.toHaveProperty('workspace')
-    const last = await skip(await skip(first))
-    expect(last).toMatchObject({ phase: 'documents', counters: { workspaces: 0, findings: 2 } })
-    const [one, other] = [0, 1].map((n) => ({ kind: 'not_audited', workspaceId: workspace(n), message: 'killed' }))
-    expect(findings).toMatchObject([one, other])
-  })
+it('a shard that skips a workspace reports it, and goes on to the next phase when none is left', async () => {
+  const { deps } = await setUp()
+  const findings: Finding[] = []
+  const options = { ...OPTIONS, onFinding: (finding: Finding) => void findings.push(finding) }
+  const skip = (shard: AuditShard) => skipWorkspace(shard, 'killed', options, deps, signal)
+  const half = await auditSlice(BEGUN, { ...OPTIONS, isOver: () => true }, deps, signal)
+  const first = await skip(half)
+  expect(first).toMatchObject({ phase: 'ledgers', after: workspace(0), maxWorkspaces: 1, counters: { findings: 1 } })
+  expect(first).not.toHaveProperty('workspace')
+  const last = await skip(await skip(first))
+  expect(last).toMatchObject({ phase: 'documents', counters: { workspaces: 0, findings: 2 } })
+  const [one, other] = [0, 1].map((n) => ({ kind: 'not_audited', workspaceId: workspace(n), message: 'killed' }))
+  expect(findings).toMatchObject([one, other])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type AuditRound, type AuditTask, performAuditTask } from '../../../lib/audit/audit-round.ts'
 import type { AuditShard } from '../../../lib/audit/audit-shard.ts'
-import { FINDING_KINDS, type Finding, NOTHING_AUDITED } from '../../../lib/audit/findings.ts'
+import { FINDING_KINDS, type Finding, findingId, NOTHING_AUDITED } from '../../../lib/audit/findings.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { countMore } from '../../support/add-up.ts'
 import { createPorts } from '../../support/ports.ts'
@@ -20,11 +20,7 @@ async function setUp() {
   for (const n of [0, 1]) countMore(ports, 7, workspace(n))
   ports.clock.nowMs = Date.parse(STARTED_AT)
   let spent = 0
-  const spentUnits = () => {
-    spent += SPENT_EACH
-    return spent
-  }
-  const deps = { ...roundDependencies(ports, 1, published), spentUnits }
+  const deps = { ...roundDependencies(ports, 1, published), spentUnits: () => (spent += SPENT_EACH) }
   const onFinding = (finding: Finding) => void findings.push(finding)
   const options = { repair: false, deleteLostDocuments: false, isOver: () => false, onFinding }
   const perform = async (task: object) => {
@@ -39,34 +35,27 @@ async function setUp() {
   return { ports, published, findings, deps, begin, perform, sliceOfOne, shard: shards[0] as AuditShard }
 }
 
-const slice = (change: object) => ({
-  AuditReads: SPENT_EACH,
-  AuditProgress: 0,
-  AuditRoundAge: 0,
-  ...change,
-})
+const slice = (change: object) => ({ AuditReads: SPENT_EACH, AuditProgress: 0, AuditRoundAge: 0, ...change })
 
-describe('the beginning of a round', () => {
-  it('is refused while an earlier one runs, so that of two that begin at once one goes on; both say so', async () => {
-    const { ports, begin } = await setUp()
-    const message = 'round of the audit begun'
-    expect(ports.logged).toEqual([{ level: 'info', message, round_id: 'one', shards: 1, workspaces: 4 }])
-    const one = { Name: 'one', StartDate: STARTED_AT }
-    const twin = { Name: 'twin', StartDate: '2026-11-21T10:00:00Z' }
-    const earlier = { Name: 'zero', StartDate: '2026-11-20T10:00:00.000Z' }
-    const isRefused = async (...args: Parameters<typeof begin>) => (await begin(...args)).isRefused
-    expect(await isRefused('one', [one, twin])).toBe(false)
-    expect(await begin('twin', [one, twin])).toMatchObject({ isRefused: true, shards: [] })
-    const refused = 'audit round refused: an earlier one is still running'
-    expect(ports.logged).toEqual([{ level: 'warn', message: refused, round_id: 'twin', running: 'one' }])
-    expect(await isRefused('one', [one, earlier])).toBe(true)
-    // Not listed yet.
-    expect(await isRefused('one')).toBe(false)
-    expect(await isRefused('one', [earlier])).toBe(true)
-    // The time at which the engine says that it began itself.
-    const later = { Name: 'one', StartDate: '2026-11-21T10:00:02Z' }
-    expect(await isRefused('one', [later, { Name: 'two', StartDate: '2026-11-21T10:00:01Z' }])).toBe(true)
-  })
+it('the beginning of a round is refused while an earlier one runs, so that of two that begin at once one goes on; both say so', async () => {
+  const { ports, begin } = await setUp()
+  const message = 'round of the audit begun'
+  expect(ports.logged).toEqual([{ level: 'info', message, round_id: 'one', shards: 1, workspaces: 4 }])
+  const one = { Name: 'one', StartDate: STARTED_AT }
+  const twin = { Name: 'twin', StartDate: '2026-11-21T10:00:00Z' }
+  const earlier = { Name: 'zero', StartDate: '2026-11-20T10:00:00.000Z' }
+  const isRefused = async (...args: Parameters<typeof begin>) => (await begin(...args)).isRefused
+  expect(await isRefused('one', [one, twin])).toBe(false)
+  expect(await begin('twin', [one, twin])).toMatchObject({ isRefused: true, shards: [] })
+  const refused = 'audit round refused: an earlier one is still running'
+  expect(ports.logged).toEqual([{ level: 'warn', message: refused, round_id: 'twin', running: 'one' }])
+  expect(await isRefused('one', [one, earlier])).toBe(true)
+  // Not listed yet.
+  expect(await isRefused('one')).toBe(false)
+  expect(await isRefused('one', [earlier])).toBe(true)
+  // The time at which the engine says that it began itself.
+  const later = { Name: 'one', StartDate: '2026-11-21T10:00:02Z' }
+  expect(await isRefused('one', [later, { Name: 'two', StartDate: '2026-11-21T10:00:01Z' }])).toBe(true)
 })
 
 describe('a slice', () => {
@@ -118,6 +107,7 @@ describe('a slice', () => {
     await perform({ task: 'skip', state: { ...shard, error: { Error: 'Sandbox.Timedout', Cause: 'killed' } } })
     const finding = { kind: 'not_audited', workspaceId: workspace(0), message: 'Sandbox.Timedout: killed' }
     expect(findings).toMatchObject([finding])
+    expect(findings.map(findingId)).toEqual(['not_audited ws_00 Sandbox.Timedout: killed'])
   })
 
   it('is asked for by its state machine only', async () => {

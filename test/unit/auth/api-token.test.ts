@@ -5,16 +5,14 @@ import { hashToken, isWellFormedToken, keyIdOf, newToken } from '../../../lib/au
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-describe('newToken', () => {
-  it('is cfp_, 43 random base62 characters and the base62 CRC32 of these, every time another', () => {
-    const tokens = Array.from({ length: 500 }, newToken)
-    expect(new Set(tokens).size).toBe(500)
-    for (const token of tokens) {
-      expect(token).toMatch(/^cfp_[0-9A-Za-z]{49}$/)
-      const checksum = [...token.slice(-6)].reduce((sum, char) => sum * 62 + ALPHABET.indexOf(char), 0)
-      expect(checksum).toBe(crc32(token.slice(0, -6)))
-    }
-  })
+it('newToken is cfp_, 43 random base62 characters and the base62 CRC32 of these, every time another', () => {
+  const tokens = Array.from({ length: 500 }, newToken)
+  expect(new Set(tokens).size).toBe(500)
+  for (const token of tokens) {
+    expect(token).toMatch(/^cfp_[0-9A-Za-z]{49}$/)
+    const checksum = [...token.slice(-6)].reduce((sum, char) => sum * 62 + ALPHABET.indexOf(char), 0)
+    expect(checksum).toBe(crc32(token.slice(0, -6)))
+  }
 })
 
 describe('isWellFormedToken', () => {
@@ -45,14 +43,10 @@ describe('isWellFormedToken', () => {
   })
 })
 
-describe('hashToken', () => {
-  it('is SHA-256 in hex', () => {
-    expect(hashToken('cfp_x')).toBe(createHash('sha256').update('cfp_x').digest('hex'))
-  })
+it('hashToken is SHA-256 in hex', () => {
+  expect(hashToken('cfp_x')).toBe(createHash('sha256').update('cfp_x').digest('hex'))
 })
 
-describe('keyIdOf', () => {
-  it('names a key by the first 48 bits of its hash', () => {
-    expect(keyIdOf('0123456789abcdef0123456789abcdef')).toBe('key_0123456789ab')
-  })
+it('keyIdOf names a key by the first 48 bits of its hash', () => {
+  expect(keyIdOf('0123456789abcdef0123456789abcdef')).toBe('key_0123456789ab')
 })

@@ -107,13 +107,8 @@ describe('authenticate', () => {
 })
 
 describe('requirePermission', () => {
-  const caller: Caller = {
-    keyId: 'k',
-    workspaceId: 'w' as WorkspaceId,
-    kind: 'standard',
-    permissions: [],
-    userId: undefined,
-  }
+  const ids = { keyId: 'k', workspaceId: 'w' as WorkspaceId, userId: undefined }
+  const caller: Caller = { ...ids, kind: 'standard', permissions: [] }
 
   it('lets a management key and a key with the permission pass', () => {
     requirePermission({ ...caller, kind: 'management' }, 'files:promote')

@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { toApiKey } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
@@ -11,23 +11,27 @@ const workspaceId = 'ws_1' as WorkspaceId
 const workspace = (quotaBytes: number) =>
   marshall({ workspace_id: 'ws_1', quota_bytes: quotaBytes, remaining_bytes: 5, takings: {}, releases: {}, version: 1 })
 
-describe('an API key', () => {
-  it.each([{}, { permissions: 'files:read' }])(
-    'whose record was written by hand with %j has no permissions',
-    async (by) => {
-      const Item = marshall({ key_id: 'k', workspace_id: 'ws_1', kind: 'standard', ...by })
-      const { client } = clientOf({ GetItemCommand: () => ({ Item }) })
-      const key = await createApiKeyStore({ client, tableName: 'keys' }).find('h', signal)
-      expect(key?.permissions).toEqual([])
-    },
-  )
-})
+describe('the record of an API key', () => {
+  const RECORD = { key_id: 'k', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
 
-describe('the API keys', () => {
-  it('are listed to the last page', async () => {
-    const item = { token_hash: 'h', key_id: 'k', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
+  it.each([{}, { permissions: 'files:read' }])('written by hand with %j has no permissions', (by) => {
+    expect(toApiKey({ ...RECORD, ...by } as never).permissions).toEqual([])
+  })
+
+  it.each([
+    { key_id: undefined },
+    { key_id: 7 },
+    { workspace_id: undefined },
+    { workspace_id: ['ws_1'] },
+    { workspace_id: '../ws_2' },
+    { expires_at: '2026-11-22' },
+  ])('is refused with %j', (change) => {
+    expect(() => toApiKey({ ...RECORD, ...change } as never)).toThrow(/API key record/)
+  })
+
+  it('is listed, to the last page', async () => {
     const LastEvaluatedKey = { token_hash: { S: 'h' } }
-    const pages = [{ Items: [marshall(item)], LastEvaluatedKey }, {}]
+    const pages = [{ Items: [marshall({ ...RECORD, token_hash: 'h' })], LastEvaluatedKey }, {}]
     const { client, sent } = clientOf({ ScanCommand: () => pages.shift() })
     const found: string[] = []
     const apiKeys = createApiKeyAdministration({ client, tableName: 'keys' })
@@ -37,12 +41,10 @@ describe('the API keys', () => {
   })
 })
 
-describe('creating a workspace', () => {
-  it('fails when it was there and is gone', async () => {
-    const { client } = clientOf({ PutItemCommand: () => conditionFailed(), GetItemCommand: () => ({}) })
-    const workspaces = createWorkspaceAdministration({ client, tableName: 'workspaces' })
-    await expect(workspaces.create(workspaceId, 10, signal)).rejects.toThrow('ws_1 was there and is gone')
-  })
+it('creating a workspace fails when it was there and is gone', async () => {
+  const { client } = clientOf({ PutItemCommand: () => conditionFailed(), GetItemCommand: () => ({}) })
+  const workspaces = createWorkspaceAdministration({ client, tableName: 'workspaces' })
+  await expect(workspaces.create(workspaceId, 10, signal)).rejects.toThrow('ws_1 was there and is gone')
 })
 
 describe('setting a quota', () => {

@@ -1,5 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
 import { readDocumentRow } from '../../../lib/aws/dynamodb/document-row.ts'
@@ -7,12 +8,13 @@ import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import { readItem } from '../../../lib/aws/dynamodb/stored-item.ts'
 import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
-import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
+const documentId = 'file_1' as DocumentId
 
 it('workspaces are spread over all shards of the index of checks', () => {
   const shards = new Set(Array.from({ length: 500 }, (_, index) => checkShardOf(`ws_${index}` as WorkspaceId)))
@@ -31,26 +33,15 @@ describe('a page of documents', () => {
     expect([page.items.length, page.hasMore]).toEqual([4, false])
   })
 
-  it('has no rows of unknown kinds among those asked for by id', async () => {
-    const Responses = { documents: [marshall({ document_id: 'file_1' })] }
-    const { client } = clientOf({ BatchGetItemCommand: () => ({ Responses }) })
-    const listing = createDocumentListing({ client, tableName: 'documents' })
-    expect(await listing.findAll(workspaceId, [documentIdOfAttempt(newAttemptId())], signal)).toEqual([])
+  it('is 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
+    const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
+    // DynamoDB may answer without any responses.
+    const { client, sent } = clientOf({ BatchGetItemCommand: () => ({ UnprocessedKeys: { documents: { Keys } } }) })
+    const finding = createDocumentListing({ client, tableName: 'documents' }).findAll(workspaceId, [documentId], signal)
+    const cause = { message: 'keys left unprocessed' }
+    await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
+    expect(sent).toHaveLength(4)
   })
-})
-
-it('documents by their ids are 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
-  const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
-  // DynamoDB may answer without any responses.
-  const { client, sent } = clientOf({ BatchGetItemCommand: () => ({ UnprocessedKeys: { documents: { Keys } } }) })
-  const finding = createDocumentListing({ client, tableName: 'documents' }).findAll(
-    workspaceId,
-    ['file_1' as never],
-    signal,
-  )
-  const cause = { message: 'keys left unprocessed' }
-  await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
-  expect(sent).toHaveLength(4)
 })
 
 describe('a tombstone', () => {
@@ -71,69 +62,66 @@ describe('a tombstone', () => {
   })
 })
 
-describe('a fence', () => {
-  it('is one write where nothing is in its way', async () => {
-    const { client, names } = clientOf({ UpdateItemCommand: () => ({}) })
-    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
-    expect(await records.fence(newAttempt(), signal)).toBe('fenced')
-    expect(names()).toEqual(['UpdateItemCommand'])
-  })
+it('a fence is one write where nothing is in its way', async () => {
+  const { client, names } = clientOf({ UpdateItemCommand: () => ({}) })
+  const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
+  expect(await records.fence(newAttempt(), signal)).toBe('fenced')
+  expect(names()).toEqual(['UpdateItemCommand'])
 })
 
-describe('a row of an unknown kind', () => {
-  it('is no document', async () => {
-    const { client } = clientOf({ GetItemCommand: () => ({ Item: marshall({ document_id: 'file_1' }) }) })
-    const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
-    expect(await records.find(workspaceId, documentIdOfAttempt(newAttemptId()), signal)).toBeUndefined()
+it('a row of an unknown kind is no document', async () => {
+  const Item = marshall({ document_id: 'file_1' })
+  const { client } = clientOf({
+    GetItemCommand: () => ({ Item }),
+    BatchGetItemCommand: () => ({ Responses: { documents: [Item] } }),
   })
+  const table = { client, tableName: 'documents', now: Date.now }
+  expect(await createDocumentRecords(table).find(workspaceId, documentId, signal)).toBeUndefined()
+  expect(await createDocumentListing(table).findAll(workspaceId, [documentId], signal)).toEqual([])
 })
 
-describe('an item that cannot be read', () => {
-  it('is named by its key', () => {
-    const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
-    expect(() => readDocumentRow(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
-    expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow(
-      'the item of a ?, c ? cannot',
-    )
-  })
+it('an item that cannot be read is named by its key', () => {
+  const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
+  expect(() => readDocumentRow(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
+  expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow('the item of a ?, c ? cannot')
 })
 
-describe('a ledger that is gone right after it was made', () => {
-  it('is crowded to a taking, which tries again', async () => {
-    const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
-    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-    expect(await ledger.take(newAttempt(), signal)).toEqual({ outcome: 'crowded' })
-    expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
-  })
+it('a ledger that is gone right after it was made is crowded to a taking, which tries again', async () => {
+  const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
+  const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  expect(await ledger.take(newAttempt(), signal)).toEqual({ outcome: 'crowded' })
+  expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
 })
 
-describe('a release that finds the ledger full of others', () => {
-  it('is told at once, and makes no item', async () => {
-    const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, takings: {}, releases: {} }
-    const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
-    const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-    expect(await ledger.mark(newRelease(newAttempt(), 'deletion'), signal)).toBe('crowded')
-    expect(names()).toEqual(['UpdateItemCommand'])
-  })
+it('a release that finds the ledger full of others is told at once, and makes no item', async () => {
+  const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, takings: {}, releases: {} }
+  const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
+  const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  expect(await ledger.mark(newRelease(newAttempt(), 'deletion'), signal)).toBe('crowded')
+  expect(names()).toEqual(['UpdateItemCommand'])
 })
 
 describe('the rate limit', () => {
+  const policy = { requestsPerMinute: 60, burst: 5 }
+
   it.each([
     ['quiet', 'when its last request is just long enough ago', 1000, ':first_tat'],
     ['busy', 'when it is not', 1001, ':interval'],
   ])('takes a key for %s %s', async (_, __, tatMs, value) => {
     const answers = [conditionFailed(marshall({ tat_ms: tatMs })), { Attributes: marshall({ tat_ms: 2000 }) }]
     const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
-    const policy = { requestsPerMinute: 60, burst: 5 }
     await createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
     // A key without a row is quiet.
     expect(sent[0]?.input.UpdateExpression).toContain(':first_tat')
     expect(sent[1]?.input.UpdateExpression).toContain(value)
   })
 
+  it('keeps its state for as long as a burst takes to come back, rounded up', () => {
+    expect(stateSeconds({ requestsPerMinute: 7, burst: 10_081 })).toBe(86_409)
+  })
+
   it('is 503 when its state changes under each of four tries', async () => {
     const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
-    const policy = { requestsPerMinute: 60, burst: 5 }
     const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
     await expect(rateLimiter.take('k', signal)).rejects.toMatchObject({
       reason: 'service_unavailable',

@@ -43,12 +43,6 @@ it('gives up when the time of the request is over', async () => {
   expect(sent).toHaveLength(1)
 })
 
-it('is asked once where nobody is patient', async () => {
-  const { quota, sent } = setUp(1)
-  expect(await quota.mark(release, signal)).toBe('crowded')
-  expect([sent.length, time.pausesMs]).toEqual([1, []])
-})
-
 it('a release waits for a place, some 50 ms at a time', async () => {
   const { quota } = setUp(20)
   expect(await quota.mark(release, signal, 1500)).toMatchObject({ markedIn: 7 })

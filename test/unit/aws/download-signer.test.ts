@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
+import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 it.each([
   ['signDocument', 'documents'],
@@ -8,13 +9,8 @@ it.each([
 ] as const)(
   '%s makes a URL of one object in its bucket, for a while, with the headers of the answer',
   async (sign, bucket) => {
-    const credentials = { accessKeyId: 'a', secretAccessKey: 's' }
-    const client = createS3Client({
-      region: 'us-east-1',
-      credentials,
-      endpoint: 'https://s3.test',
-      forcePathStyle: true,
-    })
+    const place = { region: 'us-east-1', endpoint: 'https://s3.test', forcePathStyle: true }
+    const client = createS3Client({ ...place, credentials: CREDENTIALS })
     const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
     const signer = createDownloadSigner({ client, ...buckets, lifetimeSeconds: 77 })
     const download = { objectKey: 'a/b', contentType: 'text/csv', contentDisposition: 'attachment' }

@@ -2,27 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { copyObject } from '../../../lib/aws/s3/object-copy.ts'
+import type { ContainerFile } from '../../../lib/ledger/ports/object-store.ts'
+import { refused } from '../../support/stores/client-of.ts'
 
 const MIB = 1024 ** 2
-const SIZE_BYTES = 5 * 1024 * MIB
 const PARTS = 40
 const REQUEST = {
-  source: {
-    objectKey: 'a.bin',
-    sizeBytes: SIZE_BYTES,
-    etag: '"source"',
-    contentType: undefined,
-    contentEncoding: undefined,
-    contentLanguage: undefined,
-    isArchived: false,
-    modifiedAt: new Date(0),
-  },
+  source: { objectKey: 'a.bin', sizeBytes: 5 * 1024 * MIB, etag: '"source"' } as ContainerFile,
   targetKey: 'd',
   mimeType: 'text/plain',
 }
-
-const refusal = (name: string, httpStatusCode: number) =>
-  Object.assign(new Error(name), { name, $metadata: { httpStatusCode } })
 
 /** An S3 that copies parts as the test says, and keeps count of them. */
 function startS3(copyPart: (number: number, signal: AbortSignal, underWay: number) => Promise<unknown>) {
@@ -70,7 +59,7 @@ it('copies all parts at once, and completes the upload with them in their order'
 
 it('comes to its end while S3 takes only 8 parts at once, each for a while', async () => {
   const { seen, copy } = startS3(async (_number, _signal, underWay) => {
-    if (underWay > 8) throw refusal('SlowDown', 503)
+    if (underWay > 8) throw refused(503, 'SlowDown')
     await sleep(100)
   })
   await copy()
@@ -82,11 +71,11 @@ it('throws the first failure, when the parts under way have been aborted and hav
   const { seen, copy } = startS3(async (number, signal) => {
     if (number === 3) {
       await sleep(5)
-      throw refusal('AccessDenied', 403)
+      throw refused(403, 'AccessDenied')
     }
     // Each takes its time to end.
     await sleep(60_000, undefined, { signal }).catch(() => sleep(20))
-    throw refusal('AbortError', 400)
+    throw refused(400, 'AbortError')
   })
   await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' })
   expect(seen).toMatchObject({ underWay: 0, sent: PARTS, parts: [] })
@@ -94,9 +83,9 @@ it('throws the first failure, when the parts under way have been aborted and hav
 
 it('sends no refused part again once another has failed', async () => {
   const { seen, copy } = startS3(async (number) => {
-    if (number > 1) throw refusal('SlowDown', 503)
+    if (number > 1) throw refused(503, 'SlowDown')
     await sleep(5)
-    throw refusal('AccessDenied', 403)
+    throw refused(403, 'AccessDenied')
   })
   await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' })
   const { sent } = seen

@@ -1,8 +1,9 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { HttpResponse } from '@smithy/core/protocols'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 function paceAt(unitsPerSecond: number) {
   const clock = { nowMs: 0, waitedMs: 0 }
@@ -51,76 +52,44 @@ describe('the pace of reads', () => {
     expect(clock.waitedMs).toBeGreaterThanOrEqual(29_000 - 1)
   })
 
-  it('is halved by a throttled call, again by the next, and comes back by itself', async () => {
-    const secondsFor = async (setUp: (pace: ReturnType<typeof paceAt>) => void) => {
-      const one = paceAt(100)
-      one.clock.nowMs = 10_000
-      one.pace.spend(0)
-      setUp(one)
-      one.pace.spend(300)
-      const before = one.clock.waitedMs
-      await one.pace.ready()
-      return (one.clock.waitedMs - before) / 1000
-    }
-    expect(await secondsFor(() => {})).toBeCloseTo(2, 0)
-    expect(await secondsFor(({ pace }) => pace.slowDown())).toBeCloseTo(5, 0)
-    expect(
-      await secondsFor(({ pace }) => {
-        pace.slowDown()
-        pace.slowDown()
-      }),
-    ).toBeCloseTo(11, 0)
-    // A fiftieth of the full pace comes back in a second.
-    const soon = await secondsFor(({ pace, clock }) => {
-      pace.slowDown()
-      clock.nowMs += 10_000
-    })
-    expect(soon).toBeCloseTo(300 / 70 - 1, 1)
-    const later = await secondsFor(({ pace, clock }) => {
-      pace.slowDown()
-      clock.nowMs += 60_000
-    })
-    expect(later).toBeCloseTo(2, 0)
+  it.each([
+    ['is whole at first', 0, 0, 2],
+    ['is halved by a throttled call', 1, 0, 5],
+    ['is halved again by the next', 2, 0, 11],
+    ['comes back by itself, a fiftieth of it in a second', 1, 10, 300 / 70 - 1],
+    ['is whole again after a minute', 1, 60, 2],
+  ])('%s', async (_, throttled, passedSeconds, waitedSeconds) => {
+    const { pace, clock } = paceAt(100)
+    clock.nowMs = 10_000
+    pace.spend(0)
+    for (let calls = 0; calls < throttled; calls++) pace.slowDown()
+    clock.nowMs += passedSeconds * 1000
+    pace.spend(300)
+    await pace.ready()
+    expect(clock.waitedMs / 1000).toBeCloseTo(waitedSeconds, passedSeconds === 10 ? 1 : 0)
   })
 })
 
-describe('the clients of the audit', () => {
-  const answer = (statusCode: number, body: string) => ({
-    handle: async () => ({ response: new HttpResponse({ statusCode, headers: {}, body: Buffer.from(body) }) }),
-  })
-  const settings = {
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  }
-
-  it('pay what DynamoDB says, and one for each request to S3; what is throttled slows them down', async () => {
-    let asked = ''
-    const dynamoDb = new DynamoDBClient({
-      ...settings,
-      requestHandler: {
-        handle: async ({ body }: { body: string }) => {
-          asked = Buffer.from(body).toString()
-          return answer(200, '{"ConsumedCapacity":{"CapacityUnits":12.5}}').handle()
-        },
-      } as never,
-    })
-    const s3 = new S3Client({ ...settings, requestHandler: answer(200, '<ListBucketResult/>') as never })
-    const { pace } = paceAt(1_000_000)
-    let throttled = 0
-    const { slowDown } = pace
-    pace.slowDown = () => {
-      throttled++
-      slowDown()
+it('the clients of the audit pay what DynamoDB says, and one for each request to S3; what is throttled slows them down', async () => {
+  const asked: string[] = []
+  const answering = (statusCode: number, text: string) => {
+    const handle = async ({ body }: { body: string }) => {
+      asked.push(String(body))
+      return { response: new HttpResponse({ statusCode, headers: {}, body: Buffer.from(text) }) }
     }
-    paceReads({ dynamoDb, s3 }, pace)
-    const get = new GetItemCommand({ TableName: 't', Key: { id: { S: 'x' } } })
-    await dynamoDb.send(get)
-    expect(JSON.parse(asked)).toMatchObject({ TableName: 't', ReturnConsumedCapacity: 'TOTAL' })
-    await s3.send(new ListObjectsV2Command({ Bucket: 'b' }))
-    expect([pace.spentUnits, throttled]).toEqual([13.5, 0])
-    dynamoDb.config.requestHandler = answer(400, '{"__type":"ThrottlingException"}') as never
-    await expect(dynamoDb.send(get)).rejects.toThrow(expect.objectContaining({ name: 'ThrottlingException' }))
-    expect(throttled).toBe(1)
-  })
+    return { region: 'us-east-1', credentials: CREDENTIALS, maxAttempts: 1, requestHandler: { handle } as never }
+  }
+  const dynamoDb = new DynamoDBClient(answering(200, '{"ConsumedCapacity":{"CapacityUnits":12.5}}'))
+  const s3 = new S3Client(answering(200, '<ListBucketResult/>'))
+  const { pace } = paceAt(1_000_000)
+  const slowDown = vi.spyOn(pace, 'slowDown')
+  paceReads({ dynamoDb, s3 }, pace)
+  const get = new GetItemCommand({ TableName: 't', Key: { id: { S: 'x' } } })
+  await dynamoDb.send(get)
+  expect(JSON.parse(asked[0] ?? '')).toMatchObject({ TableName: 't', ReturnConsumedCapacity: 'TOTAL' })
+  await s3.send(new ListObjectsV2Command({ Bucket: 'b' }))
+  expect([pace.spentUnits, slowDown.mock.calls.length]).toEqual([13.5, 0])
+  dynamoDb.config.requestHandler = answering(400, '{"__type":"ThrottlingException"}').requestHandler
+  await expect(dynamoDb.send(get)).rejects.toMatchObject({ name: 'ThrottlingException' })
+  expect(slowDown).toHaveBeenCalledTimes(1)
 })

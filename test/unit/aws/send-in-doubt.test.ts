@@ -1,59 +1,53 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SENT_ONCE, send } from '../../../lib/aws/send.ts'
 import {
   type Answer,
   call,
   GOOD,
   HANGS,
+  json,
   refusal,
   THROTTLED,
   unavailable,
   useAnsweringStores,
 } from '../../support/stores/answering-stores.ts'
+import { clientOf, refused } from '../../support/stores/client-of.ts'
+import { object, startScriptedS3 } from '../../support/stores/scripted-s3.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
 const stores = useAnsweringStores()
-const { startStore, clientOf } = stores
+const { startStore, clientOf: connect } = stores
+/** Of an answer by a store whose clock is ten minutes ahead. */
+const ahead = () => ({ date: new Date(Date.now() + 600_000).toUTCString() })
 
 describe('send, whose call may be under way', () => {
   it('sends an opening again when its connection was not established in time: it never left', async () => {
-    const timedOut = Object.assign(new Error('the request socket did not establish a connection with the server'), {
-      name: 'TimeoutError',
-    })
-    const sending = vi.fn().mockRejectedValueOnce(timedOut).mockResolvedValueOnce({ $metadata: {} })
-    const client = { send: sending } as never
+    const error = new Error('the request socket did not establish a connection with the server')
+    const answers = [Object.assign(error, { name: 'TimeoutError' }), {}]
+    const { client, sent } = clientOf({ Object: () => answers.shift() })
     await send(client, {} as never, { name: 'a call', signal: new AbortController().signal, ...SENT_ONCE })
-    expect(sending).toHaveBeenCalledTimes(2)
+    expect(sent).toHaveLength(2)
   })
 
-  it('treats S3’s RequestTimeout as an outage, and other refusals as refusals', async () => {
-    const failing = (name: string) => ({
-      send: vi.fn().mockRejectedValue(Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 } })),
-    })
+  it('treats S3’s RequestTimeout as an outage', async () => {
+    const { client } = clientOf({ Object: () => refused(400, 'RequestTimeout') })
     const once = { name: 'a call', signal: new AbortController().signal, tries: 1 }
-    await expect(send(failing('RequestTimeout') as never, {} as never, once)).rejects.toMatchObject({
-      reason: 'service_unavailable',
-    })
-    await expect(send(failing('InvalidRequest') as never, {} as never, once)).rejects.toMatchObject({
-      name: 'InvalidRequest',
-    })
+    await expect(send(client, {} as never, once)).rejects.toMatchObject({ reason: 'service_unavailable' })
   })
 
   it('takes a connection that was never made for an answer: the store has not seen the call', async () => {
     const store = await startStore(GOOD)
     stores.stopAll()
-    await expect(call(clientOf(`http://127.0.0.1:${store.port}`), { startsCopy: true })).rejects.toMatchObject(
-      unavailable(false),
-    )
-    await expect(call(clientOf('http://no-such-host.invalid'), { startsCopy: true })).rejects.toMatchObject(
-      unavailable(false),
-    )
+    for (const host of [`127.0.0.1:${store.port}`, 'no-such-host.invalid']) {
+      const calling = call(connect(`http://${host}`), { startsCopy: true })
+      await expect(calling).rejects.toMatchObject(unavailable(false))
+    }
   })
 
   it('takes TLS that fails (EPROTO) for a store that is not there', async () => {
     const { port } = await startStore(GOOD)
-    await expect(call(clientOf(`https://127.0.0.1:${port}`))).rejects.toMatchObject(unavailable(true))
+    await expect(call(connect(`https://127.0.0.1:${port}`))).rejects.toMatchObject(unavailable(true))
   })
 
   it('gives up a call that takes longer than one may', async () => {
@@ -95,25 +89,59 @@ describe('send, whose call may be under way', () => {
     expect(store.calls()).toBe(0)
   })
 
-  it.each(['ConditionalCheckFailedException', 'AccessDeniedException', 'ValidationException'])(
-    'lets %s pass untouched, at once',
-    async (type) => {
-      const store = await startStore(refusal(type))
-      await expect(store.call()).rejects.toMatchObject({ name: type })
-      expect(store.calls()).toBe(1)
-    },
-  )
+  it.each([
+    // However far off its clock is.
+    ['ConditionalCheckFailedException', ahead()],
+    ['AccessDeniedException', {}],
+    ['ValidationException', {}],
+  ])('lets %s pass untouched, at once', async (type, headers) => {
+    const store = await startStore(refusal(type, headers))
+    await expect(store.call()).rejects.toMatchObject({ name: type })
+    expect(store.calls()).toBe(1)
+  })
 
   it('is in doubt about an opening that failed in a way nobody knows', async () => {
-    const client = clientOf('http://127.0.0.1:1')
-    client.middlewareStack.add(() => () => Promise.reject(new Error('odd')), {
-      step: 'finalizeRequest',
-      priority: 'low',
-    })
-    await expect(call(client, { startsCopy: true })).rejects.toMatchObject({
-      reason: 'internal_error',
-      isUnanswered: true,
-    })
+    const { client } = clientOf({ GetItemCommand: () => new Error('odd') })
+    const inDoubt = { reason: 'internal_error', isUnanswered: true }
+    await expect(call(client, { startsCopy: true })).rejects.toMatchObject(inDoubt)
     await expect(call(client)).rejects.toThrow('odd')
+  })
+})
+
+describe('send with a clock that is off', () => {
+  it('sends again what was refused because of it, with the time that the store told', async () => {
+    const dates: string[] = []
+    const noting =
+      (answer: Answer): Answer =>
+      (request, response) => {
+        dates.push(String(request.headers['x-amz-date']))
+        answer(request, response)
+      }
+    const store = await startStore(noting(refusal('InvalidSignatureException', ahead())), noting(GOOD))
+    await store.call({ startsCopy: true })
+    const [first = 0, second = 0] = dates.map((date) => Number(date.replace(/\D/g, '')))
+    expect(second).toBeGreaterThan(first)
+  })
+
+  it('sends HeadObject again, whose refusals have no name', async () => {
+    const refusing: Answer = (_, response) => void response.writeHead(403, ahead()).end()
+    const s3 = await startScriptedS3({ 'HeadObject sandboxes': [refusing, object()] })
+    stores.onStop(s3.stop)
+    expect(await s3.store.findContainerFile('a.csv', AbortSignal.timeout(5000))).toBeDefined()
+    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'HeadObject sandboxes'])
+  })
+
+  it('sends again what was held up until its signature had expired', async () => {
+    const message = 'Signature expired: 1 is now earlier than 2'
+    const store = await startStore(json(400, { __type: 'x#InvalidSignatureException', message }), GOOD)
+    await store.call({ startsCopy: true })
+    expect(store.calls()).toBe(2)
+  })
+
+  it('sends again what S3 found signed at another time', async () => {
+    const answers = [refused(403, 'RequestTimeTooSkewed'), {}]
+    const { client, sent } = clientOf({ Object: () => answers.shift() })
+    await send(client, {} as never, { name: 'a call', signal: AbortSignal.timeout(5000) })
+    expect(sent).toHaveLength(2)
   })
 })

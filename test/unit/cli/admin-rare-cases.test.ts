@@ -2,18 +2,21 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
 import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
 const { signal } = new AbortController()
+const workspaceId = 'ws_1' as WorkspaceId
 
 it('keys rotate says so when the old key was deleted meanwhile', async () => {
-  const grant = { workspaceId: 'ws_1' as WorkspaceId, kind: 'management', permissions: [], userId: undefined } as const
+  const grant = { workspaceId, kind: 'management', permissions: [], userId: undefined } as const
   const old = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
   const apiKeys = {
     async *list() {
@@ -36,4 +39,25 @@ it.each(['', '{"environment": {'])('a local service whose file is half written d
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   await writeFile(join(directory, 'demo.json'), half)
   await expect(useLocalService(directory)).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
+})
+
+it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
+  const listings = [[], [newDocument(newAttempt({ workspaceId, sizeBytes: 0 }))]]
+  const removed: string[] = []
+  const stores = {
+    apiKeys: { list: async function* () {} },
+    documents: {
+      async *list() {
+        yield* listings.shift() ?? []
+      },
+    },
+    reservations: { list: async function* () {} },
+    workspaces: { read: async () => ({ version: 7 }) },
+    workspaceRemoval: { remove: async (id: string) => removed.push(id) > 0 },
+  }
+  const output = { done() {}, progress() {} }
+  const session = { output, place: 'a test', signal, stores: async () => stores } as never
+  const deleting = deleteWorkspace(session, workspaceId, { empty: true, yes: true })
+  await expect(deleting).rejects.toMatchObject({ reason: 'workspace_busy' })
+  expect(removed).toEqual([])
 })

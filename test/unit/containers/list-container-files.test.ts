@@ -46,18 +46,6 @@ describe('a page of container files', () => {
     expect(asked).toEqual([{ keyPrefix, afterKey: undefined, firstPage: 21 }])
   })
 
-  it('ends after ten of S3’s pages, with a cursor behind all that was seen', async () => {
-    let [pages, afterKey]: [number, string | undefined] = [0, undefined]
-    const list = listFrom(function* (query) {
-      afterKey = query.afterKey
-      for (pages = 0; pages < 100; ) yield [`${String(++pages).padStart(3, '0')}/`]
-    })
-    const { items, next } = await list({ limit: 1 })
-    expect(items).toEqual([])
-    await list({ limit: 1, after: next })
-    expect(afterKey).toBe(`${keyPrefix}010/`)
-  })
-
   it.each([
     ['S3 answers nothing in time', [outOfTime()], 'service_unavailable'],
     ['S3 answers with empty pages only', Array.from({ length: 11 }, () => []), 'service_unavailable'],

@@ -24,19 +24,11 @@ describe('chooseDialect', () => {
     ['openai-beta', { 'OpenAI-Beta': 'assistants=v2' }, 'compat_b'],
     [
       'x-stainless headers alone: a subclass, a browser',
-      { 'x-stainless-lang': 'js', 'user-agent': 't/JS 7.57.0' },
+      { 'x-stainless-lang': 'js', 'user-agent': 't/JS 7' },
       'compat_b',
     ],
-    [
-      'x-stainless headers of the first vendor',
-      { 'x-stainless-lang': 'js', 'anthropic-version': '2026-10-21' },
-      'compat_a',
-    ],
-    [
-      'another library of the same generator',
-      { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 x @other/sdk' },
-      'native',
-    ],
+    ['x-stainless headers of the first vendor', { 'x-stainless-lang': 'js', 'anthropic-version': '2' }, 'compat_a'],
+    ['another library of the same generator', { 'user-agent': 'speakeasy-sdk/typescript 1 x @other/sdk' }, 'native'],
   ])('%s: %s', (_, headers, shape) => {
     expect(choose(headers)).toEqual({ shape, label: shape })
   })

@@ -30,6 +30,8 @@ describe('resolveWorkspace, of several leftovers', () => {
       ['reservation', marked.attemptId, 'settled'],
     ]
     expect(told.toSorted()).toEqual(expected.toSorted())
+    // The fence of the first stays for a while.
+    expect(ports.state()).toEqual({ used: 200, markers: 0, reservations: 1, documents: 2, objects: 2 })
   })
 
   it('removes a reservation whose release is over, although another release is under way', async () => {
@@ -101,37 +103,33 @@ describe('resolveWorkspace, of nothing that is over', () => {
   })
 })
 
-describe('what the resolver begins', () => {
-  it('has a lease until the run is over', async () => {
-    const ports = createPorts()
-    await ports.run(['take', 'reserve', 'unmark'])
-    ports.pass()
-    const mark = vi.spyOn(ports.ledger, 'mark')
-    const leaseUntilMs = ports.clock.nowMs + 45_000
-    expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ released: 1 })
-    expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
-  })
+it('what the resolver begins has a lease until the run is over', async () => {
+  const ports = createPorts()
+  await ports.run(['take', 'reserve', 'unmark'])
+  ports.pass()
+  const mark = vi.spyOn(ports.ledger, 'mark')
+  const leaseUntilMs = ports.clock.nowMs + 45_000
+  expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ released: 1 })
+  expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
 })
 
-describe('fixed: the ledger, restored alone from a backup', () => {
-  it.each(['without', 'with'])(
-    'costs no document its object, whose promotion %s a key was under way then',
-    async (key) => {
-      const ports = createPorts()
-      const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
-      const documentId = documentIdOfKey(WORKSPACE, 'key')
-      const one = ports.begin(key === 'with' ? { documentId } : {})
-      await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
-      const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
-      await ports.run(steps.slice(steps.indexOf('reserve')), one)
-      Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
-      await ports.resolveAll()
-      expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
-      expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
-      expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
-    },
-  )
-})
+it.each(['without', 'with'])(
+  'fixed: the ledger, restored alone from a backup, costs no document its object whose promotion %s a key was under way then',
+  async (key) => {
+    const ports = createPorts()
+    const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
+    const documentId = documentIdOfKey(WORKSPACE, 'key')
+    const one = ports.begin(key === 'with' ? { documentId } : {})
+    await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
+    const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
+    await ports.run(steps.slice(steps.indexOf('reserve')), one)
+    Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
+    await ports.resolveAll()
+    expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
+    expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
+    expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
+  },
+)
 
 describe('resolveWorkspace, of a taking', () => {
   it('of a live attempt with a key, which goes on beside it: the document keeps its object and its bytes', async () => {

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
-import {
-  ALL_STEPS,
-  createPorts,
-  LATE_COPY_MS,
-  LEASE_MS,
-  ONE_DOCUMENT,
-  type Step,
-  WORKSPACE,
-} from '../../support/ports.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, ONE_DOCUMENT, type Step, WORKSPACE } from '../../support/ports.ts'
 import { newDocument } from '../../support/stores/ledger-values.ts'
 import { resolve } from '../../support/unit/resolving.ts'
 
@@ -44,17 +36,6 @@ describe('resolveWorkspace, of a promotion that died', () => {
     expect(ports.state()).toEqual(ONE_DOCUMENT)
     expect(ports.objects.documents.has(kept.objectKey)).toBe(true)
     if (steps.includes('reserve')) expect(await ports.documents.record(newDocument(dead), signal)).toBe('fenced')
-  })
-
-  it.each<[string, readonly Step[]]>([
-    ['marker and reservation still stand', ['take', 'reserve', 'copy', 'record']],
-    ['the reservation still stands', ALL_STEPS],
-  ])('after it had recorded, while %s: the document stays, and stays counted', async (_, steps) => {
-    const ports = createPorts()
-    await ports.run(steps)
-    ports.pass()
-    expect(await resolve(ports)).toMatchObject({ released: 0, failed: 0 })
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
   it.each<[string, Step[]]>([
@@ -100,15 +81,5 @@ describe('resolveWorkspace, of a promotion that died', () => {
     expect(await resolve(ports)).toMatchObject({ settled: 3, released: 0, failed: 0 })
     expect(ports.state()).toEqual({ ...before, reservations: 0 })
     expect(before).toMatchObject({ used: 300, documents: 3, objects: 3 })
-  })
-
-  it('removes an object that S3 finished after its promotion was given up', async () => {
-    const ports = createPorts()
-    await ports.addDocument()
-    const late = await ports.run(['late_copy', 'copy'])
-    ports.pass()
-    expect(await resolve(ports)).toMatchObject({ settled: 1 })
-    expect(await ports.documents.record(newDocument(late), signal)).toBe('fenced')
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 })

@@ -1,21 +1,26 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, NOTHING, type Ports } from '../../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, type Ports } from '../../support/ports.ts'
 import { dieIn, IDLE, nth, resolve } from '../../support/unit/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
+
+/** The ledger of one workspace cannot be read. */
+function spoil({ ledger }: Ports, spoilt: WorkspaceId) {
+  const read = ledger.read.bind(ledger)
+  return vi.spyOn(ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
+    if (workspaceId === spoilt) throw new UnreadableItemError('a number beyond 2^53')
+    return read(workspaceId, readSignal)
+  })
+}
 
 describe('resolveExpiredReservations, in trouble', () => {
   it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
     const ports = createPorts()
     for (const n of [1, 2, 3]) await dieIn(ports, n)
     ports.pass()
-    const read = ports.ledger.read.bind(ports.ledger)
-    const reading = vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
-      if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
-      return read(workspaceId, readSignal)
-    })
+    const reading = spoil(ports, nth(1))
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
     for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
     expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
@@ -34,20 +39,10 @@ describe('resolveExpiredReservations, in trouble', () => {
     await dieIn(ports, 1)
     ports.pass()
     const down = new Error('down')
-    const read = vi.spyOn(ports.ledger, 'read').mockRejectedValue(down)
+    vi.spyOn(ports.ledger, 'read').mockRejectedValue(down)
     await resolve(ports)
     const left = { level: 'error', message: 'workspace not resolved, left to a later run' }
     expect(ports.logged).toContainEqual({ ...left, workspace_id: nth(1), error: down })
-    read.mockRestore()
-    ports.logged.length = 0
-    // biome-ignore lint/correctness/useYield: fails before its first page
-    vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* () {
-      throw down
-    })
-    const { shards } = ports.ledger
-    expect(await resolve(ports)).toMatchObject({ unlisted: shards.length, isComplete: false })
-    const unlisted = { level: 'error', message: 'due workspaces not listed, left to a later run', error: down }
-    expect(ports.logged).toEqual(shards.map((shard) => ({ ...unlisted, shard })))
   })
 
   it('ends without a word when it is stopped, and what it had begun stays due', async () => {
@@ -105,20 +100,51 @@ describe('resolveExpiredReservations, in trouble', () => {
       const ports = createPorts()
       for (const n of [1, 2, 3]) await dieIn(ports, n)
       ports.pass()
-      const read = ports.ledger.read.bind(ports.ledger)
-      vi.spyOn(ports.ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
-        if (workspaceId === nth(1)) throw new UnreadableItemError('a number beyond 2^53')
-        return read(workspaceId, readSignal)
-      })
+      spoil(ports, nth(1))
       const reschedule = ports.ledger.reschedule.bind(ports.ledger)
       vi.spyOn(ports.ledger, 'reschedule').mockImplementation(async (workspaceId, ...args) => {
         if (workspaceId === nth(1)) throw new Error('down')
         return reschedule(workspaceId, ...args)
       })
       expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 2, unreadable: 1 })
-      expect(ports.logged).toContainEqual(
-        expect.objectContaining({ level: 'error', message: 'workspace not put off', workspace_id: nth(1) }),
-      )
+      const left = { level: 'error', message: 'workspace not put off', workspace_id: nth(1) }
+      expect(ports.logged).toContainEqual(expect.objectContaining(left))
     })
+  })
+})
+
+describe('two runs of the resolver at once', () => {
+  it('leave a workspace to the one that keeps it until that is certainly over', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass()
+    const endsAtMs = ports.clock.nowMs + 55_000
+    const dying = vi.spyOn(ports.documents, 'fence').mockImplementation(() => new Promise(() => {}))
+    const killed = resolve(ports, { maxResolutions: 100, endsAtMs })
+    await vi.waitFor(() => expect(dying).toHaveBeenCalled())
+    dying.mockRestore()
+    ports.pass(54_999)
+    expect(await resolve(ports)).toEqual(IDLE)
+    ports.pass(1)
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 1, oldestMs: 55_000 })
+    expect(ports.state(nth(1))).toEqual(NOTHING)
+    expect(await Promise.race([killed, 'never ends'])).toBe('never ends')
+  })
+
+  it('the next one resolves what ended while the one before was at work', async () => {
+    const ports = createPorts()
+    await dieIn(ports, 1)
+    ports.pass(50)
+    await dieIn(ports, 1)
+    ports.pass(LEASE_MS - 50)
+    const fence = ports.documents.fence.bind(ports.documents)
+    vi.spyOn(ports.documents, 'fence').mockImplementation(async (...args) => {
+      ports.pass(100)
+      return fence(...args)
+    })
+    expect(await resolve(ports)).toMatchObject({ released: 1 })
+    ports.pass(60_000)
+    expect(await resolve(ports)).toMatchObject({ released: 1 })
+    expect(ports.state(nth(1))).toEqual(NOTHING)
   })
 })

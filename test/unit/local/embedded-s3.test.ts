@@ -9,7 +9,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 
 const Bucket = 'bucket'
@@ -43,24 +43,22 @@ const get = async (Key: string) => {
   return [await Body?.transformToString(), ContentType]
 }
 
-describe('the embedded S3', () => {
-  it('keeps its objects when it starts again; of what was replaced, deleted or half written nothing stays', async () => {
-    const odd = `a//b/../${'long'.repeat(200)} é`
-    await put(odd, 'kept')
-    await put('replaced', 'before')
-    await put('replaced', 'after')
-    await put('deleted', 'x')
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'deleted' }))
-    await appendFile(join(directory, 'journal'), `\n["${Bucket}","half","{"pie`)
-    await stop()
-    await start()
-    await put('new', 'x')
-    expect([await get(odd), await get('replaced')]).toEqual([
-      ['kept', 'text/x'],
-      ['after', 'text/x'],
-    ])
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
-    expect(Contents.map(({ Key }) => Key)).toEqual([odd, 'new', 'replaced'])
-    expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
-  })
+it('the embedded S3 keeps its objects when it starts again; of what was replaced, deleted or half written nothing stays', async () => {
+  const odd = `a//b/../${'long'.repeat(200)} é`
+  await put(odd, 'kept')
+  await put('replaced', 'before')
+  await put('replaced', 'after')
+  await put('deleted', 'x')
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'deleted' }))
+  await appendFile(join(directory, 'journal'), `\n["${Bucket}","half","{"pie`)
+  await stop()
+  await start()
+  await put('new', 'x')
+  expect([await get(odd), await get('replaced')]).toEqual([
+    ['kept', 'text/x'],
+    ['after', 'text/x'],
+  ])
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
+  expect(Contents.map(({ Key }) => Key)).toEqual([odd, 'new', 'replaced'])
+  expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
 })

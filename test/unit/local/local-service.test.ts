@@ -16,51 +16,39 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-describe('the lock of a data directory', () => {
-  it('is held by one at a time; the others are told by whom', async () => {
-    const place = join(directory, 'with space')
-    await mkdir(place, { mode: 0o755 })
-    const lock = (await lockDirectory(place)) as DirectoryLock
-    expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
-    expect(await lockDirectory(place)).toEqual({ pid: 0 })
-    await lock.announce({ pid: 7, base_url: 'http://x' })
-    expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
-    await writeFile(join(place, 'running.json'), '{"pid": 7,')
-    expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
-    await writeFile(join(place, 'demo.json'), '{}')
-    await lock.empty()
-    expect(await readdir(place)).toEqual(['lock'])
-    await lock.release()
-    const next = await lockDirectory(place)
-    expect(next).toHaveProperty('release')
-    await (next as DirectoryLock).release()
-  })
+it('the lock of a data directory is held by one at a time; the others are told by whom', async () => {
+  const place = join(directory, 'with space')
+  await mkdir(place, { mode: 0o755 })
+  const lock = (await lockDirectory(place)) as DirectoryLock
+  expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
+  expect(await lockDirectory(place)).toEqual({ pid: 0 })
+  await lock.announce({ pid: 7, base_url: 'http://x' })
+  expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
+  await writeFile(join(place, 'running.json'), '{"pid": 7,')
+  expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
+  await writeFile(join(place, 'demo.json'), '{}')
+  await lock.empty()
+  expect(await readdir(place)).toEqual(['lock'])
+  await lock.release()
+  const next = await lockDirectory(place)
+  expect(next).toHaveProperty('release')
+  await (next as DirectoryLock).release()
 })
 
 describe('matchRoute', () => {
-  const route = (method: string, resource: string): Route => ({
-    method,
-    resource,
-    functionName: `${method} ${resource}`,
+  const names = ['POST /v1/a/{id}/b', 'GET /v1/a/{id}', 'DELETE /v1/a/{id}', 'GET /v1/a/fixed', 'GET /v1/a']
+  const routes = names.map((functionName): Route => {
+    const [method = '', resource = ''] = functionName.split(' ')
+    return { method, resource, functionName }
   })
-  const routes = [
-    route('POST', '/v1/a/{id}/b'),
-    route('GET', '/v1/a/{id}'),
-    route('DELETE', '/v1/a/{id}'),
-    route('GET', '/v1/a/fixed'),
-    route('GET', '/v1/a'),
-  ]
 
   it.each([
     ['POST', '/v1/a/x%2Fy/b', 'POST /v1/a/{id}/b', { id: 'x%2Fy' }],
     ['GET', '/v1/a/fixed', 'GET /v1/a/fixed', {}],
     ['GET', '/v1/a/other', 'GET /v1/a/{id}', { id: 'other' }],
   ])('finds %s %s', (method, path, functionName, pathParameters) => {
-    expect(matchRoute(routes, method, path)).toMatchObject({
-      outcome: 'found',
-      route: { functionName },
-      pathParameters,
-    })
+    const found = { outcome: 'found', route: { functionName }, pathParameters }
+    expect(matchRoute(routes, method, path)).toMatchObject(found)
   })
 
   it.each([
@@ -123,30 +111,23 @@ describe('readStartOptions', () => {
     ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --fresh'],
     ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --fresh'],
     ['an impossible port', ['--port', 'http'], {}, impossible],
-    ...['0', '65536', 'http', ''].map(
-      (PORT) => [`PORT=${PORT}`, [], { PORT }, impossible] as [string, [], object, string],
-    ),
-    [
-      'what npm took for itself',
-      [],
-      { npm_config_fresh: 'true' },
-      'npm took --fresh for itself: write npm start -- --fresh',
-    ],
+    ['PORT=0', [], { PORT: '0' }, impossible],
+    ['PORT=65536', [], { PORT: '65536' }, impossible],
+    ['PORT=', [], { PORT: '' }, impossible],
+    ['what npm took for itself', [], { npm_config_fresh: 'true' }, 'itself: write npm start -- --fresh'],
   ])('refuses %s', (_, args, env, said) => {
     expect(() => read(args, env)).toThrow(said)
   })
 })
 
-describe('printable', () => {
-  it.each([
-    ['a\u001b[31mb', 'ab'],
-    ['a\u0007\rb', 'a\ufffd\ufffdb'],
-    ['invoice\u202efdp.exe', 'invoice\\u{202e}fdp.exe'],
-    ['a\u200bb\u2066c\u2069\ufeff\u00ad', 'a\\u{200b}b\\u{2066}c\\u{2069}\\u{feff}\\u{ad}'],
-    ['a\u{e0041}\u2028', 'a\\u{e0041}\\u{2028}'],
-    ['отчёты/結果 📄 é', 'отчёты/結果 📄 é'],
-    ['two\nlines', 'two\nlines'],
-  ])('shows %j as %j', (text, shown) => {
-    expect(printable(text)).toBe(shown)
-  })
+it.each([
+  ['a\u001b[31mb', 'ab'],
+  ['a\u0007\rb', 'a\ufffd\ufffdb'],
+  ['invoice\u202efdp.exe', 'invoice\\u{202e}fdp.exe'],
+  ['a\u200bb\u2066c\u2069\ufeff\u00ad', 'a\\u{200b}b\\u{2066}c\\u{2069}\\u{feff}\\u{ad}'],
+  ['a\u{e0041}\u2028', 'a\\u{e0041}\\u{2028}'],
+  ['отчёты/結果 📄 é', 'отчёты/結果 📄 é'],
+  ['two\nlines', 'two\nlines'],
+])('printable shows %j as %j', (text, shown) => {
+  expect(printable(text)).toBe(shown)
 })
