@@ -13,7 +13,9 @@ const keyWith = (change: Partial<ApiKeyGrant> & { isEnabled?: boolean }) => {
   return { ...newApiKeyRecord(newToken(), { ...grant, ...change }, 0), isEnabled: change.isEnabled ?? true }
 }
 
-async function look(...keys: ReturnType<typeof keyWith>[]) {
+const look = (...keys: ReturnType<typeof keyWith>[]) => lookIn(workspaceId, keys)
+
+async function lookIn(workspaceId: WorkspaceId | undefined, keys: ReturnType<typeof keyWith>[]) {
   const findings: KeyFinding[] = []
   const asked: unknown[] = []
   const apiKeys = {
@@ -35,6 +37,10 @@ describe('auditKeys', () => {
     )
     expect([report, findings]).toEqual([{ keys: PERMISSIONS.length + 2, powerless: 0, findings: 0 }, []])
     expect(asked).toEqual([{ workspaceId }])
+  })
+
+  it('looks at those of all workspaces when it was asked for none', async () => {
+    expect((await lookIn(undefined, [])).asked).toEqual([{}])
   })
 
   it('finds words that are no permission, and names them', async () => {

@@ -59,6 +59,11 @@ describe('a page of container files', () => {
     await expect(listFrom(() => [['a'], refusal])({ limit: 5 })).rejects.toBe(refusal)
   })
 
+  it('is the last when no other file follows that can be named', async () => {
+    const { items, next } = await listFrom(() => [['a', 'b', 'x\ty']])({ limit: 2 })
+    expect([pathsOf(items), next]).toEqual([['a', 'b'], undefined])
+  })
+
   it('shows each file once, and all, wherever pages end', async () => {
     const nameable = fc.constantFrom('a', 'b', 'é', '結果', 'b/c')
     const path = fc.array(fc.oneof(nameable, fc.constantFrom('\u0085', '.', '', 'x\ty')), {
