@@ -40,7 +40,7 @@ describe('auditKeys', () => {
   })
 
   it('looks at those of all workspaces when it was asked for none', async () => {
-    expect((await lookIn(undefined, [])).asked).toEqual([{}])
+    expect((await lookIn(undefined, [])).asked).toStrictEqual([{}])
   })
 
   it('finds words that are no permission, and names them', async () => {
