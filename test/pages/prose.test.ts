@@ -35,6 +35,15 @@ it('a sentence after a block of code begins with a capital', () => {
   expect(found, found.join('\n')).toEqual([])
 })
 
+it('benches that are named exist', () => {
+  const benches = globSync('test/bench/benches/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'))
+  const named = [...PAGES, ...SOURCES].flatMap((file) =>
+    [...read(file).matchAll(/npm run bench -- ([a-z][a-z -]*)/g)].flatMap(([, names = '']) => names.trim().split(' ')),
+  )
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((name) => !benches.includes(name))).toEqual([])
+})
+
 it('the English of pages, comments and messages has no phrase of our own making', () => {
   const found = [...PAGES, ...SOURCES].flatMap((file) =>
     read(file)
