@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { RunningFiles } from './test/support/running-files.ts'
 
 // For the tests' workers and for the hundreds of processes that they start: most of their work is to compile what they load.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cache')
@@ -46,7 +47,11 @@ export default defineConfig({
     // Two cores: the suites that start stand-ins keep both busy.
     maxWorkers: 2,
     reporters: process.env.CI
-      ? ['default', ['json', { outputFile: process.env.TEST_RESULTS ?? '.test/results.json' }]]
+      ? [
+          'default',
+          ['json', { outputFile: process.env.TEST_RESULTS ?? '.test/results.json' }],
+          new RunningFiles('.test/results/running.txt'),
+        ]
       : ['default'],
     // Never reached, however busy the machine.
     testTimeout: 180_000,

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { useDirectory } from '../support/use-directory.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const directory = useDirectory('ci-step')
+/** CI's system: elsewhere nobody can tell which processes a step has left. */
+const onLinux = it.runIf(process.platform === 'linux')
+
+/** A step of .ci/run, with a limit in seconds; cancelled as soon as it hangs. */
+async function step(seconds: number, command: string[], cwd: string, { env = {}, hangs = (): boolean => false } = {}) {
+  const args = [join(ROOT, '.ci/step.mjs'), String(seconds), ...command]
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const cancelling = setInterval(() => hangs() && child.kill('SIGTERM'), 100)
+  const output = await text(child.stdout)
+  clearInterval(cancelling)
+  const [code] = await ended
+  return { code, output }
+}
+
+/** Of the processes that a step named, those that still run. */
+async function stillRunning(output: string) {
+  const pids = [...output.matchAll(/^ {2}(\d+): /gm)].map(([, pid]) => Number(pid))
+  expect(pids).not.toEqual([])
+  const states = pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '(gone) Z'))
+  return (await Promise.all(states)).filter((stat) => !/\) Z/.test(stat))
+}
+
+async function suite(name: string, body: string) {
+  const cwd = join(directory(), name)
+  await mkdir(cwd)
+  const vitest = (path: string) => JSON.stringify(join(ROOT, 'node_modules/vitest/dist', path))
+  await writeFile(join(cwd, 'other.test.js'), `import { it } from ${vitest('index.js')}\nit('is over', () => {})`)
+  await writeFile(
+    join(cwd, `${name}.test.js`),
+    `import { writeFileSync } from 'node:fs'
+    import { spawn } from 'node:child_process'
+    import { it } from ${vitest('index.js')}
+    it('hangs', ${body})`,
+  )
+  await writeFile(
+    join(cwd, 'vitest.config.mjs'),
+    `import { RunningFiles } from ${JSON.stringify(join(ROOT, 'test/support/running-files.ts'))}
+    export default { test: { pool: 'threads', testTimeout: 0, reporters: ['default', new RunningFiles('.test/results/running.txt')] } }`,
+  )
+  return cwd
+}
+
+const SAY = `writeFileSync('hangs', '')`
+const HANGS = [
+  ['promise', `() => new Promise(() => { ${SAY} })`, /waits in/],
+  ['loop', `() => { ${SAY}; for (;;); }`, /s of processor time; threads:.* 1 × runs/],
+  [
+    'child',
+    `() => new Promise((resolve) => {
+      spawn('sleep', ['4321'], { detached: true, env: {} }).once('spawn', () => ${SAY}).once('exit', resolve)
+    })`,
+    /: sleep 4321\n/,
+  ],
+] as const
+
+onLinux.concurrent.each(HANGS)('a %s without an end is named, and ended', async (name, body, sign) => {
+  const cwd = await suite(name, body)
+  const isTheOnlyOne = (path: string) => existsSync(path) && readFileSync(path, 'utf8') === `${name}.test.js`
+  const hangs = () => existsSync(join(cwd, 'hangs')) && isTheOnlyOne(join(cwd, '.test/results/running.txt'))
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
+  const { code, output } = await step(120, [process.execPath, vitest, 'run'], cwd, { hangs })
+  expect(code).toBe(1)
+  expect(output).toContain(`was cancelled.\nTest files that have begun and not ended:\n  ${name}.test.js\nProcesses`)
+  expect(output).toMatch(sign)
+  expect(await stillRunning(output)).toEqual([])
+})
+
+onLinux.concurrent('a registry that accepts and never answers is named, and npm ended', async () => {
+  let asked = 0
+  const registry = createServer(() => asked++)
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void registry.close())
+  const { port } = registry.address() as { port: number }
+  const cwd = join(directory(), 'registry')
+  await mkdir(cwd)
+  const dependencies = { mime: '^4.1.2' }
+  const mime = { version: '4.1.2', integrity: `sha512-${'A'.repeat(86)}==` }
+  const lock = { name: 'x', lockfileVersion: 3, packages: { '': { dependencies }, 'node_modules/mime': mime } }
+  await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'x', dependencies }))
+  await writeFile(join(cwd, 'package-lock.json'), JSON.stringify(lock))
+  const env = { npm_config_registry: `http://127.0.0.1:${port}`, npm_config_cache: join(cwd, 'cache') }
+  const { code, output } = await step(120, ['npm', 'ci'], cwd, { env, hangs: () => asked > 0 })
+  expect(code).toBe(1)
+  expect(output).toMatch(new RegExp(`: npm ci\n(.*\n)* .* → 127\\.0\\.0\\.1:${port} established`))
+  expect(await stillRunning(output)).toEqual([])
+})
+
+onLinux.concurrent('a step that is not over in time is ended', async () => {
+  const { code, output } = await step(1, ['sleep', '2345'], directory())
+  expect(code).toBe(1)
+  expect(output).toMatch(/^\nThe step "sleep 2345" was not over after 1 s\.\nProcesses.*\n {2}\d+: sleep 2345\n/)
+  expect(await stillRunning(output)).toEqual([])
+})
+
+onLinux.concurrent('a step that ends by itself answers with its own code, and may leave nothing behind', async () => {
+  const run = (script: string) => step(30, [process.execPath, '-e', script], directory())
+  expect(await run('process.exit(0)')).toEqual({ code: 0, output: '' })
+  expect(await run('process.exit(3)')).toEqual({ code: 3, output: '' })
+  const left = await run(
+    `require('child_process').spawn('sleep', ['1234'], { detached: true, stdio: 'ignore' }).unref()`,
+  )
+  expect(left.code).toBe(1)
+  expect(left.output).toMatch(/left processes behind(.*\n)*.*: sleep 1234\n/)
+  expect(await stillRunning(left.output)).toEqual([])
+})
+
+it('all steps together end within 40 minutes', async () => {
+  const script = await readFile(join(ROOT, '.ci/run'), 'utf8')
+  const limits = [...script.matchAll(/(?:step|timeout -k 10) (\d+) /g)].map(([, seconds]) => Number(seconds))
+  expect(limits).toHaveLength(5)
+  const graceSeconds = 15
+  expect(limits.reduce((sum, seconds) => sum + seconds + graceSeconds, 0)).toBeLessThan(40 * 60)
+})
