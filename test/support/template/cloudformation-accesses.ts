@@ -100,6 +100,8 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
       { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' },
     ],
   ],
+  'ApiGateway::RestApi': ({ Properties, gateway }) =>
+    'Policy' in Properties ? [[gateway(API), 'apigateway:UpdateRestApiPolicy']] : [],
   'CloudWatch::Dashboard': ({ account, name }) => [
     [`arn:aws:cloudwatch::${account}:dashboard/${name()}`, 'cloudwatch:PutDashboard DeleteDashboards GetDashboard'],
   ],
