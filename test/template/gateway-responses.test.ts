@@ -111,7 +111,7 @@ describe('gateway responses', () => {
   const EXPECTED_STATUS: Record<string, number> = {
     MISSING_AUTHENTICATION_TOKEN: 404,
     INTEGRATION_TIMEOUT: 503,
-    INTEGRATION_FAILURE: 503,
+    INTEGRATION_FAILURE: 500,
     THROTTLED: 429,
     REQUEST_TOO_LARGE: 413,
   }
