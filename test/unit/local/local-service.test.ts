@@ -49,6 +49,8 @@ describe('matchRoute', () => {
     ['POST', '/v1/a/x%2Fy/b', 'POST /v1/a/{id}/b', { id: 'x%2Fy' }],
     ['GET', '/v1/a/fixed', 'GET /v1/a/fixed', {}],
     ['GET', '/v1/a/other', 'GET /v1/a/{id}', { id: 'other' }],
+    ['GET', '/v1/a/', 'GET /v1/a', {}],
+    ['GET', '/v1/a/other/', 'GET /v1/a/{id}', { id: 'other' }],
   ])('finds %s %s', (method, path, functionName, pathParameters) => {
     const found = { outcome: 'found', route: { functionName }, pathParameters }
     expect(matchRoute(routes, method, path)).toMatchObject(found)
@@ -63,7 +65,7 @@ describe('matchRoute', () => {
     expect(matchRoute(routes, method, path)).toEqual({ outcome: 'wrong_method', allowed })
   })
 
-  it.each(['/v1/a/', '/v1//a', '/V1/a', '/a', '/v1/v1/a', '/v1/a//b', '', '*', '/v1/%61'])('knows no %j', (path) => {
+  it.each(['/v1/a//', '/v1//a', '/V1/a', '/a', '/v1/v1/a', '/v1/a//b', '', '*', '/v1/%61'])('knows no %j', (path) => {
     expect(matchRoute(routes, 'GET', path)).toEqual({ outcome: 'unknown_path' })
   })
 })
@@ -76,6 +78,11 @@ describe('the gateway', () => {
     onTestFinished(() => gateway.stop())
     return request(`http://127.0.0.1:${gateway.port}`, path, { method: 'GET' })
   }
+
+  it('hands on a path that ends in a slash as it came, with the resource of the one without', async () => {
+    const { body } = await ask('/v1/files/', async (_, event) => ({ statusCode: 200, body: JSON.stringify(event) }))
+    expect(body).toMatchObject({ resource: '/v1/files', path: '/v1/files/' })
+  })
 
   it.each<[string, () => Promise<unknown>]>([
     ['throws', () => Promise.reject(new Error('thrown'))],
