@@ -34,7 +34,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResp
   page?: () => Promise<PageHandler>
 }
 
-/** A REST API in front of the functions. Every error has the error body, also the answer to what is not HTTP. */
+/** A REST API in front of the functions. Every error but one has the error body, also the answer to what is not HTTP. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest } = options
   const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
@@ -58,7 +58,7 @@ export async function startGateway(options: GatewayOptions) {
     }
     const body = await readBody(incoming)
     if (body === 'gone') return undefined
-    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
+    if (body === 'too_large') return TOO_LARGE
     const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
     const result = await invoke(match.route.functionName, event)
     return typeof result === 'string' ? answers.ofType(result) : result
@@ -109,6 +109,12 @@ export async function startGateway(options: GatewayOptions) {
 }
 
 const MALFORMED = 'BAD_REQUEST_PARAMETERS'
+/** API Gateway's own words: no gateway response changes them. */
+const TOO_LARGE = {
+  statusCode: 413,
+  headers: { 'content-type': 'text; charset=utf-8' },
+  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+}
 const READING = new Set(['GET', 'HEAD'])
 
 /** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
