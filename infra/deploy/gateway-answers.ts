@@ -26,12 +26,12 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
     const methods = ofPath.map(({ HttpMethod }) => HttpMethod as string).toSorted()
     if (origins.length > 0) {
       const answer = { status: 204, headers: quoted(preflightHeaders(methods)), body: allowOrigin(origins) }
-      template.Resources[`${resourceId}Preflight`] = mockMethod(resourceId, 'OPTIONS', answer)
+      template.Resources[`${resourceId}Preflight`] = mockMethod({ Ref: resourceId }, 'OPTIONS', answer)
       methods.push('OPTIONS')
     }
     const withAllow = { ...headers, ...quoted({ allow: methods.toSorted().join(', ') }) }
     const answer = { status: 404, headers: withAllow, body: WRONG_METHOD_BODY }
-    template.Resources[`${resourceId}WrongMethod`] = mockMethod(resourceId, 'ANY', answer)
+    template.Resources[`${resourceId}WrongMethod`] = mockMethod({ Ref: resourceId }, 'ANY', answer)
   }
   const routes = operations.map(({ HttpMethod, ResourceId }) => ({
     method: HttpMethod,
@@ -45,17 +45,18 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
       Properties.ResponseParameters[`gatewayresponse.header.${name}`] = `'${value}'`
     if (Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN') body = text
   }
+  const root = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
   template.Resources[UNKNOWN_PATH] = {
     Type: 'AWS::ApiGateway::Resource',
-    Properties: {
-      RestApiId: { Ref: 'ApiGatewayRestApi' },
-      ParentId: { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] },
-      // API Gateway prefers any other path to it. Without it, a request with a bearer key would be refused for its
-      // signature.
-      PathPart: '{proxy+}',
-    },
+    // API Gateway prefers any other path to it.
+    Properties: { RestApiId: { Ref: 'ApiGatewayRestApi' }, ParentId: root, PathPart: '{proxy+}' },
   }
-  template.Resources[`${UNKNOWN_PATH}Any`] = mockMethod(UNKNOWN_PATH, 'ANY', { status: 404, headers, body })
+  // Where there is no method, a request with a bearer key would be refused for its signature. {proxy+} is not the root.
+  const unknown = { status: 404, headers, body }
+  template.Resources.ApiGatewayRootAny = mockMethod(root, 'ANY', unknown)
+  for (const [id] of ofType(template, 'AWS::ApiGateway::Resource')) {
+    if (!paths.has(id)) template.Resources[`${id}Any`] = mockMethod({ Ref: id }, 'ANY', unknown)
+  }
 }
 
 /** The path of a resource of the REST API. */
@@ -83,7 +84,7 @@ interface Answer {
 }
 
 /** What the gateway answers by itself, without a function. @param method ANY: whatever method no operation has */
-function mockMethod(resourceId: string, method: string, { status, headers, body }: Answer): Resource {
+function mockMethod(ResourceId: object, method: string, { status, headers, body }: Answer): Resource {
   const ofResponse = (toValue: (value: string) => string | true) =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, toValue(value)]),
@@ -94,7 +95,7 @@ function mockMethod(resourceId: string, method: string, { status, headers, body 
     Type: 'AWS::ApiGateway::Method',
     Properties: {
       RestApiId: { Ref: 'ApiGatewayRestApi' },
-      ResourceId: { Ref: resourceId },
+      ResourceId,
       HttpMethod: method,
       AuthorizationType: 'NONE',
       ApiKeyRequired: false,

@@ -20,6 +20,7 @@ describe('a method that a path does not have', () => {
       expect(Object.keys(templates)).toContain('application/json')
       const [answer, ...others] = other?.Integration.IntegrationResponses ?? []
       expect(others).toEqual([])
+      expect(answer.StatusCode).toBe('404')
       const declared = other?.MethodResponses[0].ResponseParameters
       expect(Object.keys(declared)).toEqual(Object.keys(answer.ResponseParameters))
       const headers = headersOf(answer.ResponseParameters)
@@ -32,29 +33,41 @@ describe('a method that a path does not have', () => {
 })
 
 describe('a path that the API does not have', () => {
-  const answerOf = (service: Packaged) =>
-    service.resource('ApiGatewayResourceUnknownPathAny').Properties.Integration.IntegrationResponses[0]
+  const ROOT = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
+  const unknownPath = (service: Packaged) => service.resource('ApiGatewayResourceUnknownPathAny').Properties.Integration
+  const answerOf = (service: Packaged) => unknownPath(service).IntegrationResponses[0]
 
   it('is answered by the gateway without a function, whatever its method and media type', () => {
     const { PathPart, ParentId } = dev.resource('ApiGatewayResourceUnknownPath').Properties
-    expect([PathPart, ParentId]).toEqual(['{proxy+}', { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }])
-    const { HttpMethod, Integration } = dev.resource('ApiGatewayResourceUnknownPathAny').Properties
-    expect([HttpMethod, Integration.Type]).toEqual(['ANY', 'MOCK'])
+    expect([PathPart, ParentId]).toEqual(['{proxy+}', ROOT])
+    expect(unknownPath(dev).Type).toBe('MOCK')
     const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain']
-    expect(Object.keys(Integration.RequestTemplates)).toEqual(expect.arrayContaining(types))
+    expect(Object.keys(unknownPath(dev).RequestTemplates)).toEqual(expect.arrayContaining(types))
+  })
+
+  it('has a method all the same, the root, too: else a bearer key would be refused for its signature', () => {
+    const methods = dev.propertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod === 'ANY')
+    const resources = [ROOT, ...dev.idsOfType('AWS::ApiGateway::Resource').map((Ref) => ({ Ref }))]
+    expect(methods.map(({ ResourceId }) => ResourceId)).toEqual(expect.arrayContaining(resources))
+    const withOperations = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
+    for (const { ResourceId, Integration } of methods) {
+      if (!withOperations.has(ResourceId.Ref)) expect(Integration).toEqual(unknownPath(dev))
+    }
   })
 
   it('gets one plain 404 that lists the operations: the gateway response, as the local gateway gives it', () => {
     const { gatewayResponses, routes } = inject('definition')
     const local = createGatewayAnswers(gatewayResponses, routes, []).ofType('MISSING_AUTHENTICATION_TOKEN')
     for (const service of [dev, withPages]) {
-      const text = answerOf(service).ResponseTemplates['application/json']
+      const { StatusCode, ResponseTemplates } = answerOf(service)
+      const text = ResponseTemplates['application/json']
       const [ofGateway] = service
         .ofType('AWS::ApiGateway::GatewayResponse')
         .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
       expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
       const body = JSON.parse(text.replace('$context.requestId', local.headers['x-request-id']))
       expect(body).toEqual(JSON.parse(local.body))
+      expect([Number(StatusCode), local.statusCode]).toEqual([body.error.code, 404])
       expectDocumented({ status: 404, headers: { 'x-request-id': 'x', 'cache-control': 'no-store' }, body })
       expect(body.error.metadata).toEqual({
         reason: 'route_not_found',
@@ -111,7 +124,7 @@ describe('gateway responses', () => {
   const EXPECTED_STATUS: Record<string, number> = {
     MISSING_AUTHENTICATION_TOKEN: 404,
     INTEGRATION_TIMEOUT: 503,
-    INTEGRATION_FAILURE: 503,
+    INTEGRATION_FAILURE: 500,
     THROTTLED: 429,
     REQUEST_TOO_LARGE: 413,
   }

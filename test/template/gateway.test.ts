@@ -18,6 +18,13 @@ describe('the API', () => {
     }
   })
 
+  it('takes TLS 1.2 and newer, with forward secrecy, at its own host', () => {
+    const [SecurityPolicy, EndpointAccessMode] = ['SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', 'BASIC']
+    for (const service of [dev, prod, existing]) {
+      expect(service.resource('ApiGatewayRestApi').Properties).toMatchObject({ SecurityPolicy, EndpointAccessMode })
+    }
+  })
+
   it('has the routes of docs/openapi.yaml, and no other', () => {
     const routes = operationsOf(dev).map(
       ({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, dev)}`,

@@ -6,11 +6,6 @@ import { LOOPBACK } from '../loopback.ts'
 
 export type FunctionHost = Awaited<ReturnType<typeof startFunctionHost>>
 
-/** The function threw, or took longer than it may. */
-export class FunctionError extends Error {
-  override readonly name = 'FunctionError'
-}
-
 interface FunctionHostOptions {
   root: string
   functions: readonly FunctionDefinition[]
@@ -34,7 +29,7 @@ export async function startFunctionHost(options: FunctionHostOptions) {
   return {
     /** Resolves when the process ended by itself. */
     failed: failure.promise,
-    /** @throws FunctionError; any other error when its process has ended */
+    /** @throws when the function throws or takes longer than it may, or its process has ended */
     invoke: async (functionName: string, event: unknown) => (await current).invoke(functionName, event),
     /** With a new process, which loads the functions anew. What is under way is cut off, what comes in meanwhile waits. */
     async restart() {
@@ -76,7 +71,7 @@ async function startProcess(options: FunctionHostOptions, onFailure: () => void)
       // What cannot be sent is answered by the end of the process.
       child.send({ id, functionName, event } satisfies InvocationMessage, () => {})
       const { result, error } = await Promise.race([answered, exited])
-      if (error !== undefined) throw new FunctionError(error)
+      if (error !== undefined) throw new Error(error)
       return result
     },
     async stop() {

@@ -20,8 +20,8 @@ export function createGatewayAnswers(
   const byType = new Map(definitions.map((definition) => [definition.ResponseType, definition]))
 
   return {
-    /** @param ownStatus API Gateway's, for the two defaults, which set none */
-    ofType(type: string, ownStatus = 500): GatewayAnswer {
+    /** @param type none of the two defaults: what status they have is API Gateway's affair */
+    ofType(type: string): GatewayAnswer {
       const definition = byType.get(type)
       if (definition === undefined) throw new Error(`serverless.yml has no gateway response ${type}`)
       const requestId = randomUUID()
@@ -32,7 +32,7 @@ export function createGatewayAnswers(
       }
       const text = nameOperations(definition.ResponseTemplates['application/json'], routes)
       return {
-        statusCode: Number(definition.StatusCode ?? ownStatus),
+        statusCode: Number(definition.StatusCode),
         headers,
         body: text.replaceAll('$context.requestId', requestId),
       }

@@ -6,7 +6,7 @@ import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { close, isForeign, listen } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import { answerMalformed, keepOrder } from './broken-requests.ts'
-import { FunctionError, type FunctionHost } from './function-host.ts'
+import type { FunctionHost } from './function-host.ts'
 import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
 import { restEvent } from './rest-event.ts'
 import { matchRoute } from './routes.ts'
@@ -34,7 +34,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResp
   page?: () => Promise<PageHandler>
 }
 
-/** A REST API in front of the functions. Every error has the error body, also the answer to what is not HTTP. */
+/** A REST API in front of the functions. Every error but one has the error body, also the answer to what is not HTTP. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest } = options
   const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
@@ -58,22 +58,18 @@ export async function startGateway(options: GatewayOptions) {
     }
     const body = await readBody(incoming)
     if (body === 'gone') return undefined
-    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
+    if (body === 'too_large') return TOO_LARGE
     const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
     const result = await invoke(match.route.functionName, event)
-    return typeof result === 'string' ? answers.ofType(result, 502) : result
+    return typeof result === 'string' ? answers.ofType(result) : result
   }
 
-  /** @returns the function's answer, or the gateway response instead */
+  /** @returns the function's answer, or the gateway response instead; rejects when the function failed */
   const invoke = async (functionName: string, event: APIGatewayProxyEvent) => {
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return 'REQUEST_TOO_LARGE'
     const overdue = sleep(INTEGRATION_TIMEOUT_MS, 'INTEGRATION_TIMEOUT', { ref: false })
-    try {
-      const result = await Promise.race([options.invoke(functionName, event), overdue])
-      return isProxyResult(result) || result === 'INTEGRATION_TIMEOUT' ? result : 'DEFAULT_5XX'
-    } catch (error) {
-      return error instanceof FunctionError ? 'DEFAULT_5XX' : 'INTEGRATION_FAILURE'
-    }
+    const result = await Promise.race([options.invoke(functionName, event), overdue])
+    return isProxyResult(result) || result === 'INTEGRATION_TIMEOUT' ? result : 'INTEGRATION_FAILURE'
   }
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
@@ -113,6 +109,12 @@ export async function startGateway(options: GatewayOptions) {
 }
 
 const MALFORMED = 'BAD_REQUEST_PARAMETERS'
+/** API Gateway's own words: no gateway response changes them. */
+const TOO_LARGE = {
+  statusCode: 413,
+  headers: { 'content-type': 'text; charset=utf-8' },
+  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+}
 const READING = new Set(['GET', 'HEAD'])
 
 /** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */

@@ -5,7 +5,10 @@ export type Match =
   | { outcome: 'wrong_method'; allowed: string[] }
   | { outcome: 'unknown_path' }
 
-/** As a REST API does: by bytes, nothing decoded, a fixed segment before a parameter. @param path without the query */
+/**
+ * As a REST API does: by bytes, nothing decoded, a fixed segment before a parameter, with or without a slash at the end.
+ * @param path without the query
+ */
 export function matchRoute(routes: readonly Route[], method: string, path: string): Match {
   // "{" comes after every letter and digit.
   const onPath = routes
@@ -24,6 +27,6 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
 
 /** @returns the parameters, encoded as they came; undefined when it is another path */
 function matchPath(resource: string, path: string): Record<string, string> | undefined {
-  const match = new RegExp(`^${resource.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`, 's').exec(path)
+  const match = new RegExp(`^${resource.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`, 's').exec(path)
   return match ? { ...match.groups } : undefined
 }

@@ -48,6 +48,7 @@ CodeDeploy::Application codedeploy application:NAME CreateApplication DeleteAppl
 DynamoDB::Table dynamodb table/NAME CreateTable DeleteTable DescribeTable UpdateTable ${TAGGING}
 DynamoDB::Table dynamodb table/NAME DescribeContinuousBackups UpdateContinuousBackups
 DynamoDB::Table dynamodb table/NAME DescribeTimeToLive UpdateTimeToLive ListTagsOfResource
+DynamoDB::Table dynamodb table/NAME DescribeContributorInsights DescribeKinesisStreamingDestination GetResourcePolicy
 Events::Rule events rule/NAME PutRule DeleteRule DescribeRule ${TAGS}
 Events::Rule events rule/NAME PutTargets RemoveTargets ListTargetsByRule
 Lambda::Alias lambda FUNCTION CreateAlias UpdateAlias DeleteAlias GetAlias
@@ -61,9 +62,10 @@ Lambda::Permission lambda FUNCTION AddPermission RemovePermission GetPolicy
 Lambda::Version lambda FUNCTION PublishVersion ListVersionsByFunction DeleteFunction
 Logs::LogGroup logs log-group:NAME CreateLogGroup DeleteLogGroup AssociateKmsKey DisassociateKmsKey ${TAGS}
 Logs::LogGroup logs log-group:NAME PutRetentionPolicy DeleteRetentionPolicy
+Logs::LogGroup logs log-group:NAME GetDataProtectionPolicy DescribeIndexPolicies
 Logs::LogGroup logs * DescribeLogGroups
 Logs::QueryDefinition logs * PutQueryDefinition DeleteQueryDefinition DescribeQueryDefinitions
-SNS::Topic sns NAME CreateTopic DeleteTopic GetTopicAttributes SetTopicAttributes ${TAGS}
+SNS::Topic sns NAME CreateTopic DeleteTopic GetDataProtectionPolicy GetTopicAttributes SetTopicAttributes ${TAGS}
 StepFunctions::StateMachine states stateMachine:NAME CreateStateMachine DeleteStateMachine ${TAGS}
 StepFunctions::StateMachine states stateMachine:NAME DescribeStateMachine UpdateStateMachine
 WAFv2::WebACLAssociation apigateway ${API}/stages/prod SetWebACL`
@@ -100,6 +102,8 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
       { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' },
     ],
   ],
+  'ApiGateway::RestApi': ({ Properties, gateway }) =>
+    'Policy' in Properties ? [[gateway(API), 'apigateway:UpdateRestApiPolicy']] : [],
   'CloudWatch::Dashboard': ({ account, name }) => [
     [`arn:aws:cloudwatch::${account}:dashboard/${name()}`, 'cloudwatch:PutDashboard DeleteDashboards GetDashboard'],
   ],

@@ -2,13 +2,16 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Route } from '../../../infra/deploy/service-definition.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Route, readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
 import { printable } from '../../../infra/local/printable.ts'
 import { createServiceLog, describeResolverRun } from '../../../infra/local/service-log.ts'
 import { readStartOptions } from '../../../infra/local/start-options.ts'
 import { type DirectoryLock, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
+import { expectDocumented } from '../../support/api/openapi.ts'
+import { request } from '../../support/machine/requests.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -46,6 +49,8 @@ describe('matchRoute', () => {
     ['POST', '/v1/a/x%2Fy/b', 'POST /v1/a/{id}/b', { id: 'x%2Fy' }],
     ['GET', '/v1/a/fixed', 'GET /v1/a/fixed', {}],
     ['GET', '/v1/a/other', 'GET /v1/a/{id}', { id: 'other' }],
+    ['GET', '/v1/a/', 'GET /v1/a', {}],
+    ['GET', '/v1/a/other/', 'GET /v1/a/{id}', { id: 'other' }],
   ])('finds %s %s', (method, path, functionName, pathParameters) => {
     const found = { outcome: 'found', route: { functionName }, pathParameters }
     expect(matchRoute(routes, method, path)).toMatchObject(found)
@@ -60,8 +65,33 @@ describe('matchRoute', () => {
     expect(matchRoute(routes, method, path)).toEqual({ outcome: 'wrong_method', allowed })
   })
 
-  it.each(['/v1/a/', '/v1//a', '/V1/a', '/a', '/v1/v1/a', '/v1/a//b', '', '*', '/v1/%61'])('knows no %j', (path) => {
+  it.each(['/v1/a//', '/v1//a', '/V1/a', '/a', '/v1/v1/a', '/v1/a//b', '', '*', '/v1/%61'])('knows no %j', (path) => {
     expect(matchRoute(routes, 'GET', path)).toEqual({ outcome: 'unknown_path' })
+  })
+})
+
+describe('the gateway', () => {
+  /** What it answers a request for, when the functions are invoked so. */
+  async function ask(path: string, invoke: (functionName: string, event: unknown) => Promise<unknown>) {
+    const { routes, gatewayResponses } = readServiceDefinition()
+    const gateway = await startGateway({ routes, gatewayResponses, port: 0, invoke, corsAllowedOrigins: [] })
+    onTestFinished(() => gateway.stop())
+    return request(`http://127.0.0.1:${gateway.port}`, path, { method: 'GET' })
+  }
+
+  it('hands on a path that ends in a slash as it came, with the resource of the one without', async () => {
+    const { body } = await ask('/v1/files/', async (_, event) => ({ statusCode: 200, body: JSON.stringify(event) }))
+    expect(body).toMatchObject({ resource: '/v1/files', path: '/v1/files/' })
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['throws', () => Promise.reject(new Error('thrown'))],
+    ['answers what is no answer', async () => ({ statusCode: '200', body: '' })],
+  ])('answers 500 when a function %s, and asks nobody to try again', async (_, invoke) => {
+    const answer = await ask('/v1/files', invoke)
+    expectDocumented(answer)
+    expect(answer).toMatchObject({ status: 500, body: { error: { metadata: { reason: 'internal_error' } } } })
+    expect(answer.headers).not.toHaveProperty('retry-after')
   })
 })
 

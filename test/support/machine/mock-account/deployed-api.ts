@@ -75,8 +75,9 @@ function routesOf(template: Template): Route[] {
       },
     ]) => {
       const [, name] = /"(\w+?)(?:Alias|LambdaFunction)"/.exec(JSON.stringify(Integration.Uri ?? '')) ?? []
-      const resource = pathOf(ResourceId.Ref ?? '', { resource: (id) => template.Resources[id] as Resource })
-      return name ? [{ method: HttpMethod, resource, functionName: `${name}LambdaFunction` }] : []
+      if (name === undefined) return []
+      const resource = pathOf(ResourceId.Ref, { resource: (id) => template.Resources[id] as Resource })
+      return [{ method: HttpMethod, resource, functionName: `${name}LambdaFunction` }]
     },
   )
 }
