@@ -6,6 +6,7 @@ import type { Finding } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { parseWorkspaceId } from '../terminal/parse-values.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 interface AuditCommandOptions {
   repair: boolean
@@ -59,6 +60,8 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   report.findings += keyReport.findings
   // What was not audited is not known to be right.
   signal.throwIfAborted()
+  const isNothing = report.documents + report.findings + keyReport.keys === 0
+  if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected.workspaces, signal)
   const left = report.findings - report.repaired
   output.print(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +

@@ -12,16 +12,18 @@ import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { bytes, exactBytes } from '../terminal/output.ts'
 import { progressBar } from '../terminal/status-line.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 /** @throws CommandError when there is none */
 export async function findDocument(
-  documents: Stores['documents'],
+  { documents, workspaces }: Pick<Stores, 'documents' | 'workspaces'>,
   workspaceId: WorkspaceId,
   documentId: DocumentId,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument> {
   const document = await documents.find(workspaceId, documentId, signal)
   if (document !== undefined) return document
+  await requireWorkspace(workspaceId, workspaces, signal)
   throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
 }
 
@@ -33,7 +35,7 @@ export async function getDocument(
   options: { output?: string },
 ): Promise<void> {
   const stores = await session.stores()
-  const document = await findDocument(stores.documents, workspaceId, documentId, signal)
+  const document = await findDocument(stores, workspaceId, documentId, signal)
   const file = options.output ?? basename(attachmentName(document.filename))
   if (file !== '-' && existsSync(file)) {
     throw new CommandError('file_exists', `${file} is there already: say with --output where to put it.`)

@@ -17,6 +17,7 @@ import {
 } from '../terminal/parse-values.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
 import { createKey, rotateKey } from './new-key.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
@@ -79,9 +80,10 @@ export function addKeysCommands(program: Command, run: Run): void {
 }
 
 async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
-  const { apiKeys } = await session.stores()
+  const { apiKeys, workspaces } = await session.stores()
   const keys = apiKeys.list(workspace === undefined ? {} : { workspaceId: workspace }, session.signal)
-  await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+  const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+  if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, workspaces, session.signal)
 }
 
 async function showKey(session: Session, keyId: string) {

@@ -9,6 +9,7 @@ import { addListOptions, type Columns, type ListOptions } from '../terminal/list
 import { bytes, bytesCell, exactBytes, table, time } from '../terminal/output.ts'
 import { parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { deleteWorkspace } from './delete-workspace.ts'
+import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 
@@ -66,8 +67,7 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
   const { output, signal } = session
   const { workspaces, documents, reservations } = await session.stores()
-  const ledger = await workspaces.read(workspaceId, signal)
-  if (ledger === undefined) throw workspaceNotFound(workspaceId)
+  const ledger = await requireWorkspace(workspaceId, workspaces, signal)
   let documentCount = 0
   for await (const _ of count ? documents.list(workspaceId, signal) : []) {
     if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
@@ -102,8 +102,7 @@ async function listWorkspaces({ output, signal, stores }: Session, options: List
 
 async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
   const { workspaces } = await session.stores()
-  const known = await workspaces.read(workspaceId, session.signal)
-  if (known === undefined) throw workspaceNotFound(workspaceId)
+  const known = await requireWorkspace(workspaceId, workspaces, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
     const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
@@ -133,9 +132,4 @@ const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - used
 function usageJson(workspaceId: WorkspaceId, usage: StorageUsage) {
   const { quotaBytes, usedBytes } = usage
   return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage) }
-}
-
-function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
-  const hint = '"workspaces create" makes it, or its first promotion does'
-  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
 }
