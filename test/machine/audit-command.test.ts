@@ -44,7 +44,7 @@ describe('npm run admin -- audit', () => {
     expect(found.stdout).toMatch(
       /^ws_full: document file_\w+ \(1000000 bytes\) has lost its object documents\/ws_full\/\S+\n/,
     )
-    expect(found.stdout).toContain('1 findings, 0 repaired, 1 left.')
+    expect(found.stdout).toContain('1 findings, 0 repaired, 1 left. "audit --repair"')
 
     const json = await audit('--json', '--workspace', 'ws_full')
     expect(json.code).toBe(1)

@@ -37,10 +37,7 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
     .argument('<document_id...>', 'which', parseDocumentIds)
     .option('--yes', 'do not ask', false)
-    .addHelpText(
-      'after',
-      '\nMay be repeated: documents already gone are fine. Ctrl-C stops after the current document.',
-    )
+    .addHelpText('after', '\nMay be repeated: what is gone already is fine. Ctrl-C stops after the current document.')
     .action(run(confirmAndDelete))
 
   function ofWorkspace(name: string, description: string): Command {
@@ -84,10 +81,9 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
 async function confirmAndDelete(
   session: Session,
   workspaceId: WorkspaceId,
-  documentIds: DocumentId[],
+  ids: DocumentId[],
   { yes }: { yes: boolean },
 ): Promise<void> {
-  const ids = [...new Set(documentIds)]
   await requireWorkspace(workspaceId, (await session.stores()).workspaces, session.signal)
   await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, yes, session)
   await deleteDocuments(session, workspaceId, ids)

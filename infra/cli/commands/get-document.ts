@@ -24,7 +24,8 @@ export async function findDocument(
   const document = await documents.find(workspaceId, documentId, signal)
   if (document !== undefined) return document
   await requireWorkspace(workspaceId, workspaces, signal)
-  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
+  const hint = `"documents list ${workspaceId}" shows those it has`
+  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
 }
 
 /** Downloads the content of a document. The file appears under its name only when it is complete. */

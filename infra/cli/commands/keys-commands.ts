@@ -11,7 +11,7 @@ import {
   parseExpiry,
   parseKeyId,
   parseMoment,
-  parsePermission,
+  parsePermissions,
   parseUserId,
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
@@ -21,17 +21,16 @@ import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
-const REPEATABLE = `repeatable: ${PERMISSIONS.join(', ')}`
+const REPEATABLE = `one or more, with commas: ${PERMISSIONS.join(', ')}`
 
 export function addKeysCommands(program: Command, run: Run): void {
-  const verbs = 'create, list, show, change, disable, enable, rotate, expire, delete'
-  const group = program.command('keys').description(`${verbs} API keys`)
+  const group = program.command('keys').description('make API keys, list them, change them, end them')
   group
     .command('create')
     .description('make an API key and print its token, this once: only its hash is stored')
     .requiredOption('--workspace <id>', 'whose files and quota it is for', parseWorkspaceId)
     .option('--management', 'a management key: every permission', false)
-    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermission)
+    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
     .option('--yes', 'do not ask, should there be no such workspace', false)
@@ -42,7 +41,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .action(run(listKeys))
   ofKey('show', 'one key').action(run(showKey))
   changing('change', 'set what a standard key may do, instead of all it might')
-    .requiredOption('--permission <name>', REPEATABLE, parsePermission)
+    .requiredOption('--permission <name>', REPEATABLE, parsePermissions)
     .action(run(changePermissions))
   changing('disable', 'refuse a key from now on')
     .option('--yes', 'do not ask', false)

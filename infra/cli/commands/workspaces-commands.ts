@@ -32,19 +32,13 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
   addListOptions(group.command('list').description('all workspaces'), COLUMNS).action(run(listWorkspaces))
   ofWorkspace('set-quota', 'give a workspace another quota, while promotions are under way')
     .argument('<size>', 'its new quota, for example 10GiB', parseSize)
-    .addHelpText(
-      'after',
-      `${SIZES}\nA quota below what is used, and a thousandth or less of the old quota, is asked about.`,
-    )
+    .addHelpText('after', `${SIZES}\nAsks about a quota below what is used, or of a thousandth of the old one or less.`)
     .option('--yes', 'do not ask', false)
     .action(run(setQuota))
   ofWorkspace('delete', 'delete a workspace that is empty')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--yes', 'do not ask', false)
-    .addHelpText(
-      'after',
-      '\nMay be repeated. A key that is left would make the workspace anew with its next promotion.',
-    )
+    .addHelpText('after', '\nMay be repeated. A key that is left would make it anew with its next promotion.')
     .action(run(deleteWorkspace))
 
   function ofWorkspace(name: string, description: string): Command {
