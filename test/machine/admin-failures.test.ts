@@ -32,7 +32,6 @@ describe('npm run admin --: wrong usage', () => {
     [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
     [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
     [['workspaces', 'set-quota', 'ws_1', '-1'], '"-1" is not a size'],
-    [['workspaces', 'list', '--limit', '0'], '"0" is not a number of rows'],
     [['keys', 'create'], "required option '--workspace <id>' not specified"],
     [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
     [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],

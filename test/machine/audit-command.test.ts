@@ -67,7 +67,6 @@ describe('npm run admin -- audit', () => {
       'start it with npm start',
     ],
     ['one that was stopped', () => stopped(), 'start it with npm start'],
-    ['an unknown option', () => audit('--nonsense'), 'unknown option'],
   ])('fails for %s with exit code 2 and says why', async (_, run, why) => {
     const { code, stderr } = await run()
     expect(code).toBe(2)
