@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { wrongUsage } from './command-error.ts'
 import { addAuditCommand } from './commands/audit-command.ts'
 import { addDocumentsCommands } from './commands/documents-commands.ts'
 import { addKeysCommands } from './commands/keys-commands.ts'
 import { addSwitchCommands } from './commands/switch-commands.ts'
 import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
+import { addExamples } from './examples.ts'
 import { explainFailure } from './explain-failure.ts'
 import { addRestoreCommands } from './restore/restore-command.ts'
 import { createSession, type ExitCode, type Run } from './session.ts'
@@ -27,9 +29,9 @@ AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_
 point to servers other than AWS's.`
 
 const EXIT_CODES = `
-Exit code: 0 it is done, or was so already; 1 something is not as it should be: it is not there, is there already, or is
-wrong; 2 the command was used wrongly or failed. The standard output has what was asked for, and nothing else; errors are
-one line on the error output. Commands that delete or lock out ask first: --yes answers, and is required without a terminal.`
+Exit code: 0 it is done, or was so already; 1 something is not there, is there already, or is wrong; 2 the command was used
+wrongly or failed. The standard output has what was asked for only; errors are one line on the error output. Commands
+that delete or lock out ask first: --yes answers, and is required without a terminal.`
 
 /** @param args what follows the program's name @param signal aborts when the user wants to stop */
 export async function runCommandLine(
@@ -97,6 +99,14 @@ function addCommands(program: Command, run: Run): void {
     .addHelpText('after', '\nA failed check does not stop the others. Ends with 1 when there is a problem.')
     .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
   for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
+  addExamples(program)
+  for (const group of [program, ...program.commands]) {
+    // Of itself, the library names only what is spelt alike: "disable" and "delete" are not, for one who tries "revoke".
+    group.on('command:*', ([name]) => {
+      const names = group.commands.map((each) => each.name()).join(', ')
+      throw wrongUsage(`unknown command '${name}': the commands are ${names} (--help tells more)`)
+    })
+  }
 }
 
 /** The stage may come from the environment; the command line takes precedence. */

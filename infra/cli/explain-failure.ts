@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { ServiceError } from '../../lib/errors.ts'
+import { explainAwsFailure } from '../deploy/explain-aws-failure.ts'
 import { CommandError } from './command-error.ts'
 
 export interface Failure {
@@ -8,77 +8,15 @@ export interface Failure {
   exitCode: 1 | 2
 }
 
-interface AnyError extends Error {
-  code?: string
-  hostname?: string
-  address?: string
-  port?: number
-  $metadata?: { httpStatusCode?: number }
-}
-
-/** An error's name, code, status (all there is of an answer to HeadBucket) or message, as the services document them. */
-const SIGNS = {
-  no_credentials: /^CredentialsProviderError$/,
-  expired_credentials: /^(ExpiredToken(Exception)?|RequestExpired|TokenRefreshRequired)$/,
-  bad_credentials:
-    /^(UnrecognizedClientException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidSignatureException|IncompleteSignature|MissingAuthenticationToken(Exception)?)$/,
-  access_denied: /^(AccessDenied(Exception)?|AllAccessDisabled|Forbidden|403)$/,
-  not_deployed: /^(ResourceNotFoundException|NoSuchBucket|NotFound)$/,
-  wrong_region: /^(PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException|301)$/,
-  wrong_clock: /^(RequestTimeTooSkewed|RequestInTheFuture)$/,
-  unreachable: /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE|TimeoutError)$/,
-  throttled: /^(Request)?Throttl|^(TooManyRequests|SlowDown|ProvisionedThroughputExceeded|RequestLimitExceeded)/,
-  no_region: /^Region is missing/,
-}
-
-const EXPLANATIONS: Record<keyof typeof SIGNS, string> = {
-  no_credentials:
-    'There are no usable AWS credentials: set AWS_PROFILE (after "aws sso login") or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use --local.',
-  expired_credentials: 'The AWS credentials have expired: log in again.',
-  bad_credentials: 'AWS does not accept the credentials: {message}',
-  access_denied:
-    'AWS refuses this to the credentials in use (npm run admin -- doctor lists what is lacking): {message}',
-  not_deployed: 'A table or bucket is not there: is the service deployed, in this account and region? {message}',
-  wrong_region: 'The bucket is in another region: use --region or AWS_REGION. {message}',
-  wrong_clock: "This machine's clock is wrong: AWS refuses requests that are more than some minutes off. Set it.",
-  unreachable: 'No answer from {place}: check the network, the region and AWS_ENDPOINT_URL_….',
-  throttled: 'AWS asks to slow down: try again in a while.',
-  no_region: 'No AWS region is set: use --region or AWS_REGION.',
-}
-const REASONS = Object.keys(SIGNS) as (keyof typeof SIGNS)[]
-
 export function explainFailure(thrown: unknown): Failure {
-  if (thrown instanceof CommandError) {
-    return { reason: thrown.reason, message: oneLine(thrown.message), exitCode: thrown.exitCode }
-  }
-  if (thrown instanceof CommanderError) {
-    const message = `${thrown.message.replace(/^error: /, '')} (--help tells how)`
-    return { reason: 'wrong_usage', message, exitCode: 2 }
-  }
-  const error = rootOf(thrown)
-  for (const sign of [error.name, error.code, error.$metadata?.httpStatusCode, error.message]) {
-    const reason = REASONS.find((each) => SIGNS[each].test(`${sign}`))
-    if (reason === undefined) continue
-    const message = EXPLANATIONS[reason]
-      .replace('{message}', () => error.message)
-      .replace('{place}', () => placeOf(error))
-    return { reason, message: oneLine(message), exitCode: 2 }
-  }
-  return { reason: 'failed', message: oneLine(error.message) || error.name, exitCode: 2 }
+  const { reason, message } = reasonOf(thrown)
+  return { reason, message: oneLine(message), exitCode: thrown instanceof CommandError ? thrown.exitCode : 2 }
 }
 
-/** The SDK's error behind ours, and the network's behind several attempts, or behind the "fetch failed" of fetch. */
-function rootOf(thrown: unknown): AnyError {
-  const isWrapper = thrown instanceof ServiceError || thrown instanceof TypeError
-  if (isWrapper && thrown.cause instanceof Error) return rootOf(thrown.cause)
-  if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return rootOf(thrown.errors[0])
-  return thrown instanceof Error ? thrown : new Error(String(thrown))
-}
-
-function placeOf({ hostname, address, port }: AnyError): string {
-  const host = hostname ?? address
-  if (host === undefined) return 'AWS'
-  return port === undefined ? host : `${host}:${port}`
+function reasonOf(thrown: unknown): { reason: string; message: string } {
+  if (thrown instanceof CommandError) return thrown
+  if (!(thrown instanceof CommanderError)) return explainAwsFailure(thrown)
+  return { reason: 'wrong_usage', message: `${thrown.message.replace(/^error: /, '')} (--help tells how)` }
 }
 
 /** Configuration problems come as a list; and no answer of a server may break an error into two lines. */

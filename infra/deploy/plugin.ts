@@ -41,8 +41,9 @@ export default class PromotionDeployment {
     const inAccount = async (onFailure: string, work: () => Promise<void>) => {
       process.env.AWS_REGION = provider().getRegion()
       if (options['aws-profile']) process.env.AWS_PROFILE = options['aws-profile']
-      await work().catch((error: Error) => {
-        throw new serverless.classes.Error(`${error.message}\n${onFailure}`)
+      await work().catch(async (error) => {
+        const { explainAwsFailure } = await import('./explain-aws-failure.ts')
+        throw new serverless.classes.Error(`${explainAwsFailure(error).message}\n${onFailure}`)
       })
     }
     // CloudFormation passes a stack's tags on to its resources, and takes away what a call leaves out. Not before packaging:

@@ -28,6 +28,10 @@ export const PRICES = {
   logStorageGb: 0.03 * 0.15,
   /** Same page: a custom metric for a month, up to 10,000 of them. */
   metric: 0.3,
+  /** Same page: a metric that an alarm of standard resolution watches, for a month. */
+  alarmMetric: 0.1,
+  /** Same page: a dashboard beyond the three free ones, for a month. */
+  dashboard: 3,
   /** aws.amazon.com/xray/pricing: one trace recorded. */
   trace: 5e-6,
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
+import { commandNames, jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
 
@@ -26,12 +26,14 @@ const offline = () => environmentOn(NOBODY)
 describe('npm run admin --: wrong usage', () => {
   it.each([
     [['nonsense'], "unknown command 'nonsense'"],
-    [['keys', 'nonsense'], "unknown command 'nonsense'"],
+    [['keys', 'revoke'], "unknown command 'revoke': the commands are create, list, show, change, disable, enable"],
+    [['keys', 'list', '--workspaces', 'w'], 'Did you mean --workspace?'],
     [['workspaces', 'show'], "missing required argument 'workspace_id'"],
     [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
     [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
-    [['workspaces', 'set-quota', 'ws_1', '--', '-1'], '"-1" is not a size'],
+    [['workspaces', 'set-quota', 'ws_1', '-1'], '"-1" is not a size'],
     [['keys', 'create'], "required option '--workspace <id>' not specified"],
+    [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
     [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
     [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],
     [['keys', 'expire', 'key_1'], 'one of --at, --in and --never'],
@@ -43,6 +45,21 @@ describe('npm run admin --: wrong usage', () => {
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(why)
     expect(stderr.trim()).not.toContain('\n')
+    // The library's words for a value that it does not know.
+    expect(stderr).not.toContain('is invalid')
+  })
+})
+
+describe('npm run admin -- … --help', () => {
+  it('has an example of every command, which the command takes', async () => {
+    const endpoint = { ...CALLER, AWS_ENDPOINT_URL: NOBODY }
+    for (const command of await commandNames()) {
+      const { stdout } = await runAdmin([...command.split(' '), '--help'])
+      const [example = '', ...others] = [...stdout.matchAll(/^ {2}promotion-admin (.*)$/gm)].map(([, line]) => line)
+      expect([`${example} `, others]).toEqual([expect.stringContaining(`--stage prod ${command} `), []])
+      const { stderr } = await runAdmin([...example.split(' '), '--json'], endpoint)
+      expect(stderr, example).not.toContain('wrong_usage')
+    }
   })
 })
 
@@ -51,7 +68,11 @@ describe('npm run admin --: the service is not as the command needs it', () => {
     [['workspaces', 'show', 'ws_none'], 'workspace_not_found'],
     [['workspaces', 'set-quota', 'ws_none', '1GiB'], 'workspace_not_found'],
     [['documents', 'list', 'ws_none'], 'workspace_not_found'],
-    [['documents', 'show', 'ws_none', 'file_1'], 'document_not_found'],
+    [['documents', 'show', 'ws_none', 'file_1'], 'workspace_not_found'],
+    [['documents', 'get', 'ws_none', 'file_1'], 'workspace_not_found'],
+    [['documents', 'delete', 'ws_none', 'file_1'], 'workspace_not_found'],
+    [['keys', 'list', '--workspace', 'ws_none'], 'workspace_not_found'],
+    [['audit', '--workspace', 'ws_none'], 'workspace_not_found'],
     [['keys', 'disable', 'key_none'], 'key_not_found'],
     [['keys', 'delete', 'key_none'], 'key_not_found'],
     [['workspaces', 'delete', 'ws_none'], 'workspace_not_found'],

@@ -43,6 +43,12 @@ describe('npm run admin -- doctor', () => {
     expect(verdicts[`table ${standIns().config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
   })
 
+  it('checks nothing of a local service that does not run, and says how to start it: exit code 1', async () => {
+    const result = await runAdmin(['--local', '--directory', '/nonexistent', 'doctor', '--json'])
+    const detail = expect.stringContaining('The local service does not run: start it with npm start.')
+    expect([result.code, jsonLines(result)]).toEqual([1, [{ check: 'configuration', verdict: 'problem', detail }]])
+  })
+
   it('goes on when the configuration, a table or a server is missing', async () => {
     const { endpoint, ...tables } = { endpoint: standIns().dynamoDbEndpoint, DOCUMENTS_TABLE: 'none' }
     const [unset, mixed] = await Promise.all([

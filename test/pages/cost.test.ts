@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { read, tableRows } from './pages.ts'
+import { idlePrices } from './store-prices.ts'
 
 const PAGE = 'docs/cost.md'
 
@@ -17,6 +18,17 @@ describe(PAGE, () => {
     const lines = table.slice(1, -1).map((cells) => dollars(cells.at(-1)))
     expect(lines.length).toBeGreaterThan(5)
     expect(Math.abs(lines.reduce((sum, line) => sum + line, 0) - total)).toBeLessThan(0.005 * lines.length)
+  })
+
+  it('has the price of a month without calls, as computed, and README has it, too', () => {
+    const rows = tableRows(PAGE, '## When nobody calls it').map(
+      (cells) => [cells[0] ?? '', dollars(cells.at(-1))] as const,
+    )
+    const { Component: _, Alarms = 0, '**Together**': together = 0, ...others } = Object.fromEntries(rows)
+    const computed = Object.entries(idlePrices()).map(([component, price]) => [component, Number(price.toFixed(2))])
+    expect(others).toEqual(Object.fromEntries(computed))
+    expect(together).toBeCloseTo(Object.values(others).reduce((sum, price) => sum + price, Alarms))
+    expect(read('README.md').replace(/\s+/g, ' ')).toContain(`costs some $${Math.round(together)} a month`)
   })
 
   it('has the same parts in the formula for large files', () => {

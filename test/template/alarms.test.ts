@@ -80,12 +80,11 @@ describe('alarms', () => {
 
   it('and custom metrics cost no more than docs/cost.md says', () => {
     const watched = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties))
-    const mostOf = (what: string) => {
-      const row = tableRows('docs/cost.md').find(([cell]) => cell?.startsWith(what))
-      return Number(/^up to \$(\d+)$/.exec(row?.[1] ?? '')?.[1])
-    }
-    expect(mostOf('Alarms')).toBeGreaterThan(watched.length * 0.1)
-    expect(mostOf('Custom metrics')).toBeGreaterThan(METRIC_COUNT.most * PRICES.metric)
+    const rows = tableRows('docs/cost.md')
+    const price = `$${(watched.length * PRICES.alarmMetric).toFixed(2)}`
+    expect(rows).toContainEqual(['Alarms', `${watched.length} metrics watched`, price])
+    const most = rows.find(([cell]) => cell?.startsWith('Custom metrics, '))?.[1] ?? ''
+    expect(Number(/^up to \$(\d+)$/.exec(most)?.[1])).toBeGreaterThan(METRIC_COUNT.most * PRICES.metric)
   })
 
   it('take missing data for silence, but for what must run', () => {

@@ -1,6 +1,8 @@
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import PromotionDeployment from '../../infra/deploy/plugin.ts'
 import { examineAccount } from '../../infra/deploy/preflight.ts'
+import { withEnvironment } from '../support/machine/own-environment.ts'
 import { CALLER, useServers } from '../support/stores/aws-endpoints.ts'
 
 const STACK = 'container-file-promotion-prod'
@@ -111,5 +113,15 @@ describe('before a deployment, the account', () => {
   ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
     const expected = warnings.map((warning) => expect.stringMatching(warning))
     expect(await examine(has, settings)).toEqual({ problems: [], warnings: expected })
+  })
+
+  it('is not looked at without credentials, and the deployment says which to set', async () => {
+    const provider = { getStage: () => 'prod', getRegion: () => 'eu-west-1', naming: { getStackName: () => STACK } }
+    const service = { service: STACK, provider: {}, custom: { settings: {} }, resources: { Resources: {} } }
+    const framework = { service, getProvider: () => provider, classes: { Error } } as never
+    const deploying = new PromotionDeployment(framework, {}).hooks['before:deploy:deploy']
+    await expect(
+      withEnvironment({ HOME: '/nonexistent', AWS_EC2_METADATA_DISABLED: 'true' }, () => deploying?.()),
+    ).rejects.toThrow(/^There are no usable AWS credentials: set AWS_PROFILE .*\nNothing was deployed\.$/)
   })
 })

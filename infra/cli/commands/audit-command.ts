@@ -6,6 +6,7 @@ import type { Finding } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { parseWorkspaceId } from '../terminal/parse-values.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 interface AuditCommandOptions {
   repair: boolean
@@ -16,19 +17,14 @@ interface AuditCommandOptions {
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
-    .description(
-      'compare ledger, documents and objects of every workspace, and look through its keys, while the service runs',
-    )
+    .description('compare ledger, documents and objects of every workspace, and look at keys, while the service runs')
     .option('--repair', 'repair what is found', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
     .addOption(
       new Option('--continue', 'go on where the last audit was interrupted').default(false).conflicts('workspace'),
     )
-    .addHelpText(
-      'after',
-      '\nEnds with 0 when nothing is wrong or all of it was repaired, with 1 when something is left.',
-    )
+    .addHelpText('after', '\nEnds with 0 when nothing is wrong or all was repaired, with 1 when something is left.')
     .action(run(auditAndTell))
 }
 
@@ -59,12 +55,15 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   report.findings += keyReport.findings
   // What was not audited is not known to be right.
   signal.throwIfAborted()
+  const isNothing = report.documents + report.findings + keyReport.keys === 0
+  if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected.workspaces, signal)
   const left = report.findings - report.repaired
+  const hint = repair ? '' : ' "audit --repair" repairs what it can.'
   output.print(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
       (report.findings === 0
         ? 'nothing is wrong.'
-        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.`),
+        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.${hint}`),
     { kind: 'report', ...report, isComplete: true },
   )
   return left === 0 ? 0 : 1

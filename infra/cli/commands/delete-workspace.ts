@@ -4,6 +4,7 @@ import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { counted } from '../terminal/output.ts'
 import { deleteDocuments } from './documents-commands.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 /** Keys first, so that nothing new comes in; then documents; the counter last, and only when it counts nothing. */
 export async function deleteWorkspace(
@@ -15,11 +16,8 @@ export async function deleteWorkspace(
   const stores = await session.stores()
   const keys = await Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
   const documents = await Array.fromAsync(stores.documents.list(workspaceId, signal))
-  const existing = await stores.workspaces.read(workspaceId, signal)
   const isEmpty = keys.length + documents.length === 0
-  if (existing === undefined && isEmpty) {
-    throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}.`)
-  }
+  if (isEmpty) await requireWorkspace(workspaceId, stores.workspaces, signal)
   const contents = `${counted(keys.length, 'key')} and ${counted(documents.length, 'document')}`
   if (!empty && !isEmpty) {
     const hint = 'delete them first, or add --empty'

@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
-import { CommandError } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes, table } from '../terminal/output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { findDocument, getDocument } from './get-document.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 /** Time for one deletion, which is not interrupted once it has begun. */
 const DELETION_TIMEOUT_MS = 30_000
@@ -37,10 +37,7 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
     .argument('<document_id...>', 'which', parseDocumentIds)
     .option('--yes', 'do not ask', false)
-    .addHelpText(
-      'after',
-      '\nMay be repeated: documents already gone are fine. Ctrl-C stops after the current document.',
-    )
+    .addHelpText('after', '\nMay be repeated: what is gone already is fine. Ctrl-C stops after the current document.')
     .action(run(confirmAndDelete))
 
   function ofWorkspace(name: string, description: string): Command {
@@ -55,14 +52,12 @@ async function listDocuments({ output, signal, stores }: Session, workspaceId: W
   const { documents, workspaces } = await stores()
   const noun = `documents in ${workspaceId}`
   const count = await output.list(documents.list(workspaceId, signal), { ...options, columns: COLUMNS, toJson, noun })
-  if (count === 0 && (await workspaces.read(workspaceId, signal)) === undefined) {
-    throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}.`)
-  }
+  if (count === 0) await requireWorkspace(workspaceId, workspaces, signal)
 }
 
 async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId): Promise<ExitCode> {
-  const { documents, objects } = await session.stores()
-  const document = await findDocument(documents, workspaceId, documentId, session.signal)
+  const { objects, ...stores } = await session.stores()
+  const document = await findDocument(stores, workspaceId, documentId, session.signal)
   const { objectKey } = document
   const hasObject = await objects.hasObject(objectKey, session.signal)
   const text = table(
@@ -86,10 +81,10 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
 async function confirmAndDelete(
   session: Session,
   workspaceId: WorkspaceId,
-  documentIds: DocumentId[],
+  ids: DocumentId[],
   { yes }: { yes: boolean },
 ): Promise<void> {
-  const ids = [...new Set(documentIds)]
+  await requireWorkspace(workspaceId, (await session.stores()).workspaces, session.signal)
   await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, yes, session)
   await deleteDocuments(session, workspaceId, ids)
 }

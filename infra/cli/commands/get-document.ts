@@ -12,17 +12,20 @@ import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { bytes, exactBytes } from '../terminal/output.ts'
 import { progressBar } from '../terminal/status-line.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 /** @throws CommandError when there is none */
 export async function findDocument(
-  documents: Stores['documents'],
+  { documents, workspaces }: Pick<Stores, 'documents' | 'workspaces'>,
   workspaceId: WorkspaceId,
   documentId: DocumentId,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument> {
   const document = await documents.find(workspaceId, documentId, signal)
   if (document !== undefined) return document
-  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}.`)
+  await requireWorkspace(workspaceId, workspaces, signal)
+  const hint = `"documents list ${workspaceId}" shows those it has`
+  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
 }
 
 /** Downloads the content of a document. The file appears under its name only when it is complete. */
@@ -33,7 +36,7 @@ export async function getDocument(
   options: { output?: string },
 ): Promise<void> {
   const stores = await session.stores()
-  const document = await findDocument(stores.documents, workspaceId, documentId, signal)
+  const document = await findDocument(stores, workspaceId, documentId, signal)
   const file = options.output ?? basename(attachmentName(document.filename))
   if (file !== '-' && existsSync(file)) {
     throw new CommandError('file_exists', `${file} is there already: say with --output where to put it.`)

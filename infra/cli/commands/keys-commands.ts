@@ -11,26 +11,26 @@ import {
   parseExpiry,
   parseKeyId,
   parseMoment,
-  parsePermission,
+  parsePermissions,
   parseUserId,
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
 import { createKey, rotateKey } from './new-key.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
-const REPEATABLE = `repeatable: ${PERMISSIONS.join(', ')}`
+const REPEATABLE = `one or more, with commas: ${PERMISSIONS.join(', ')}`
 
 export function addKeysCommands(program: Command, run: Run): void {
-  const verbs = 'create, list, show, change, disable, enable, rotate, expire, delete'
-  const group = program.command('keys').description(`${verbs} API keys`)
+  const group = program.command('keys').description('make API keys, list them, change them, end them')
   group
     .command('create')
     .description('make an API key and print its token, this once: only its hash is stored')
     .requiredOption('--workspace <id>', 'whose files and quota it is for', parseWorkspaceId)
     .option('--management', 'a management key: every permission', false)
-    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermission)
+    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
     .option('--yes', 'do not ask, should there be no such workspace', false)
@@ -41,7 +41,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .action(run(listKeys))
   ofKey('show', 'one key').action(run(showKey))
   changing('change', 'set what a standard key may do, instead of all it might')
-    .requiredOption('--permission <name>', REPEATABLE, parsePermission)
+    .requiredOption('--permission <name>', REPEATABLE, parsePermissions)
     .action(run(changePermissions))
   changing('disable', 'refuse a key from now on')
     .option('--yes', 'do not ask', false)
@@ -79,9 +79,10 @@ export function addKeysCommands(program: Command, run: Run): void {
 }
 
 async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
-  const { apiKeys } = await session.stores()
+  const { apiKeys, workspaces } = await session.stores()
   const keys = apiKeys.list(workspace === undefined ? {} : { workspaceId: workspace }, session.signal)
-  await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+  const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+  if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, workspaces, session.signal)
 }
 
 async function showKey(session: Session, keyId: string) {

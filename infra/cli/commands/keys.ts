@@ -54,7 +54,8 @@ export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, sign
   throw new CommandError('ambiguous_key_id', message)
 }
 
-export const keyNotFound = (keyId: string) => new CommandError('key_not_found', `There is no key ${keyId}.`)
+export const keyNotFound = (keyId: string) =>
+  new CommandError('key_not_found', `There is no key ${keyId}: "keys list" shows those there are.`)
 
 /** Stores a new key and prints its token, which is stored nowhere: alone on standard output, this once. */
 export async function addKey(

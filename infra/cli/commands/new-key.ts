@@ -1,4 +1,4 @@
-import type { Permission } from '../../../lib/auth/caller.ts'
+import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { explainFailure } from '../explain-failure.ts'
@@ -25,13 +25,13 @@ export async function createKey(session: Session, options: NewKey): Promise<void
   if (management && permissions.length > 0) {
     throw wrongUsage('A management key has every permission: leave --permission out.')
   }
+  if (!management && permissions.length === 0) {
+    throw wrongUsage(`A key needs --management or a --permission to be of use: ${PERMISSIONS.join(', ')}.`)
+  }
   const { apiKeys, workspaces } = await session.stores()
   if ((await workspaces.read(workspaceId, session.signal)) === undefined) {
     const hint = 'its first promotion makes it, with the default quota'
     await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
-  }
-  if (!management && permissions.length === 0) {
-    session.output.note('This key may do nothing: it has no --permission, and is no --management key.')
   }
   const kind = management ? 'management' : 'standard'
   await addKey({ workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }, apiKeys, session)

@@ -9,10 +9,7 @@ export function addSwitchCommands(program: Command, run: Run): void {
     .command('stop')
     .description('let a deployed stage answer no request and start no scheduled run, until it is resumed')
     .option('--yes', 'do not ask', false)
-    .addHelpText(
-      'after',
-      '\nCallers get a 5xx. What is under way is finished. A deployment does not start the stage again.',
-    )
+    .addHelpText('after', '\nCallers get a 5xx. What is under way is finished. A deployment does not resume the stage.')
     .action(run((session, { yes }: { yes: boolean }) => switchStage('stop', yes, session)))
   program
     .command('resume')

@@ -9,6 +9,7 @@ import { addListOptions, type Columns, type ListOptions } from '../terminal/list
 import { bytes, bytesCell, exactBytes, table, time } from '../terminal/output.ts'
 import { parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { deleteWorkspace } from './delete-workspace.ts'
+import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 
@@ -31,19 +32,13 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
   addListOptions(group.command('list').description('all workspaces'), COLUMNS).action(run(listWorkspaces))
   ofWorkspace('set-quota', 'give a workspace another quota, while promotions are under way')
     .argument('<size>', 'its new quota, for example 10GiB', parseSize)
-    .addHelpText(
-      'after',
-      `${SIZES}\nA quota below what is used, and a thousandth or less of the old quota, is asked about.`,
-    )
+    .addHelpText('after', `${SIZES}\nAsks about a quota below what is used, or of a thousandth of the old one or less.`)
     .option('--yes', 'do not ask', false)
     .action(run(setQuota))
   ofWorkspace('delete', 'delete a workspace that is empty')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--yes', 'do not ask', false)
-    .addHelpText(
-      'after',
-      '\nMay be repeated. A key that is left would make the workspace anew with its next promotion.',
-    )
+    .addHelpText('after', '\nMay be repeated. A key that is left would make it anew with its next promotion.')
     .action(run(deleteWorkspace))
 
   function ofWorkspace(name: string, description: string): Command {
@@ -66,8 +61,7 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
   const { output, signal } = session
   const { workspaces, documents, reservations } = await session.stores()
-  const ledger = await workspaces.read(workspaceId, signal)
-  if (ledger === undefined) throw workspaceNotFound(workspaceId)
+  const ledger = await requireWorkspace(workspaceId, workspaces, signal)
   let documentCount = 0
   for await (const _ of count ? documents.list(workspaceId, signal) : []) {
     if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
@@ -102,8 +96,7 @@ async function listWorkspaces({ output, signal, stores }: Session, options: List
 
 async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
   const { workspaces } = await session.stores()
-  const known = await workspaces.read(workspaceId, session.signal)
-  if (known === undefined) throw workspaceNotFound(workspaceId)
+  const known = await requireWorkspace(workspaceId, workspaces, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
     const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
@@ -133,9 +126,4 @@ const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - used
 function usageJson(workspaceId: WorkspaceId, usage: StorageUsage) {
   const { quotaBytes, usedBytes } = usage
   return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage) }
-}
-
-function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
-  const hint = '"workspaces create" makes it, or its first promotion does'
-  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
 }

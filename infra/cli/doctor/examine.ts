@@ -3,6 +3,7 @@ import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.t
 import type { Config } from '../../../lib/config.ts'
 import { readSettings } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
+import type { Target } from '../target.ts'
 import type { Columns } from '../terminal/list-options.ts'
 import { bucketChecks } from './buckets.ts'
 import { type Check, type CheckResult, problemsFound, runCheck, VERDICTS, type Verdict } from './check.ts'
@@ -32,7 +33,7 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   }
   // First, because it says which servers the others ask.
   const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
-  const checks = checksOf(config, session.target.stage !== undefined)
+  const checks = checksOf(config, session.target)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()
   const rows = output.isJson ? results : mergeAlike(results)
@@ -56,8 +57,9 @@ function mergeAlike(results: CheckResult[]): CheckResult[] {
   })
 }
 
-/** @param config undefined when it is faulty @param isDeployed whether there is a stack around it */
-function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
+/** @param config undefined when it is faulty; of a local service, when it does not run: then nothing is there to check */
+function checksOf(config: Config | undefined, { local, stage }: Target): Check[] {
+  if (config === undefined && local) return []
   // The checks call the SDK directly, and all of their calls may be repeated.
   const settings = { maxAttempts: 3 }
   const dynamoDb = createDynamoDbClient(settings)
@@ -68,7 +70,7 @@ function checksOf(config: Config | undefined, isDeployed: boolean): Check[] {
     ...general,
     ...tableChecks(config, dynamoDb),
     ...bucketChecks(config, s3),
-    ...(isDeployed ? deploymentChecks(config, dynamoDb) : []),
+    ...(stage !== undefined ? deploymentChecks(config, dynamoDb) : []),
     ...permissionChecks(config, dynamoDb, s3),
   ]
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { refuse } from './parse-values.ts'
 
 export interface Cell {
   text: string
@@ -24,7 +25,7 @@ export function addListOptions<Row>(command: Command, columns: Columns<Row>): Co
   const parseSort = (text: string): ListOptions['sort'] => {
     const name = text.replace(/^-/, '').toLowerCase()
     const heading = Object.keys(columns).find((each) => toName(each) === name)
-    if (heading === undefined) throw new InvalidArgumentError(`the columns are ${names.join(', ')}`)
+    if (heading === undefined) refuse(`"${text}" is not a column: the columns are ${names.join(', ')}`)
     return { heading, isDescending: text.startsWith('-') }
   }
   const byWhat = `by ${names.join(', ')}; with a "-" before it, the largest first`
@@ -34,7 +35,7 @@ export function addListOptions<Row>(command: Command, columns: Columns<Row>): Co
 }
 
 function parseLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError(`"${text}" is not a number of rows`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) refuse(`"${text}" is not a number of rows`)
   return Number(text)
 }
 

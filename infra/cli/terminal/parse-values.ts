@@ -1,8 +1,8 @@
 import bytes from 'bytes-iec'
-import { InvalidArgumentError } from 'commander'
 import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
+import { wrongUsage } from '../command-error.ts'
 
 /** After a capital, a small b means bits. */
 const BITS = /[KMGTPE]i?b$/
@@ -79,9 +79,7 @@ export function parseDocumentId(text: string): DocumentId {
   return text as DocumentId
 }
 
-export function parseDocumentIds(text: string, others: DocumentId[] = []): DocumentId[] {
-  return [...others, parseDocumentId(text)]
-}
+export const parseDocumentIds = listOf(parseDocumentId)
 
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))
@@ -90,11 +88,10 @@ export function parseKeyId(text: string): string {
   return text
 }
 
-export function parsePermission(text: string, others: Permission[] = []): Permission[] {
+export const parsePermissions = listOf((text): Permission => {
   const permission = PERMISSIONS.find((known) => known === text)
-  if (permission === undefined) refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
-  return [...new Set([...others, permission])]
-}
+  return permission ?? refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
+})
 
 export function parseUserId(text: string): string {
   if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
@@ -106,6 +103,12 @@ export function parseStage(text: string): string {
   return text
 }
 
-function refuse(why: string): never {
-  throw new InvalidArgumentError(why)
+/** One value, or several with commas between them, after those of earlier arguments; each once. */
+function listOf<Value>(parse: (text: string) => Value) {
+  return (text: string, others: Value[] = []) => [...new Set([...others, ...text.split(',').map(parse)])]
+}
+
+/** Not the library's error, which would be told in the library's words. */
+export function refuse(why: string): never {
+  throw wrongUsage(why)
 }

@@ -57,6 +57,19 @@ export function runAdminProcess(
   })
 }
 
+/** By the help: keys create, doctor, … */
+export async function commandNames(): Promise<string[]> {
+  const namesIn = async (...group: string[]) => {
+    const { stdout } = await runAdmin([...group, '--help'])
+    const [, list = ''] = /\nCommands:\n(.*?)\n\n/s.exec(stdout) ?? []
+    return [...list.matchAll(/^ {2}(?!help)([a-z-]+) /gm)].map(([, name]) => [...group, name].join(' '))
+  }
+  const groups = await namesIn()
+  return (await Promise.all(groups.map(async (group) => [group, ...(await namesIn(group))]))).flatMap(
+    ([group = '', ...names]) => (names.length > 0 ? names : [group]),
+  )
+}
+
 /** The objects that --json printed. */
 export function jsonLines({ stdout }: AdminResult): Record<string, unknown>[] {
   return stdout

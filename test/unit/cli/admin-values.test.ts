@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
+  parseDocumentIds,
   parseDuration,
   parseExpiry,
   parseKeyId,
   parseMoment,
-  parsePermission,
+  parsePermissions,
   parseSize,
 } from '../../../infra/cli/terminal/parse-values.ts'
 
@@ -64,7 +65,14 @@ describe('ids and permissions', () => {
   })
 
   it('refuses a permission that does not exist, and counts one given twice once', () => {
-    expect(() => parsePermission('files:*')).toThrow('"files:*" is not a permission')
-    expect(parsePermission('files:promote', ['files:promote'])).toEqual(['files:promote'])
+    expect(() => parsePermissions('files:*')).toThrow('"files:*" is not a permission')
+    expect(parsePermissions('files:promote', ['files:promote'])).toEqual(['files:promote'])
+  })
+
+  it('takes several with commas between them, after those of earlier arguments', () => {
+    const [read, both] = ['files:read', 'files:promote,files:read'] as const
+    expect(parsePermissions(both, parsePermissions(read))).toEqual(['files:read', 'files:promote'])
+    expect(parseDocumentIds('file_1,file_2', parseDocumentIds('file_0'))).toEqual(['file_0', 'file_1', 'file_2'])
+    for (const text of ['', ',', 'files:read,']) expect(() => parsePermissions(text)).toThrow('"" is not a permission')
   })
 })

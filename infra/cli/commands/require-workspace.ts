@@ -1,0 +1,23 @@
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
+import { CommandError } from '../command-error.ts'
+import type { Stores } from '../connect.ts'
+
+/**
+ * For commands that need the ledger, and for those that found nothing: keys may be older than the ledger, and what an
+ * accident left may have none. @throws CommandError when there is no such workspace
+ */
+export async function requireWorkspace(
+  workspaceId: WorkspaceId,
+  workspaces: Pick<Stores['workspaces'], 'read'>,
+  signal: AbortSignal,
+): Promise<WorkspaceLedger> {
+  const ledger = await workspaces.read(workspaceId, signal)
+  if (ledger === undefined) throw workspaceNotFound(workspaceId)
+  return ledger
+}
+
+export function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
+  const hint = '"workspaces list" shows those there are; "workspaces create" makes it, or its first promotion'
+  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+
+/** Of commands that need more than ids. */
+const EXAMPLES = [
+  'workspaces create ws_acme --quota 20GiB',
+  'workspaces list --sort -used --limit 10',
+  'workspaces set-quota ws_acme 50GiB',
+  'workspaces delete ws_acme --empty',
+  'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
+  'keys list --workspace ws_acme',
+  'keys change key_b307bbcb9085 --permission files:read,files:delete',
+  'keys expire key_b307bbcb9085 --in 30d',
+  'keys rotate key_b307bbcb9085 --grace 24h',
+  'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
+  'documents delete ws_acme file_ChGEzHh4gNnrXCdfGHJtP,file_ChGEzKRzNbJLPs9Sz2UTq',
+  'audit --workspace ws_acme --repair',
+  'restore tables --at 2026-11-21T09:00Z',
+]
+const IDS: Record<string, string> = {
+  ...{ workspace_id: 'ws_acme', key_id: 'key_b307bbcb9085', document_id: 'file_ChGEzHh4gNnrXCdfGHJtP' },
+}
+
+/** To the help of a command its example, to that of a group those of its commands. */
+export function addExamples(program: Command): void {
+  const add = (command: Command, path: string): string[] => {
+    const ids = command.registeredArguments.map((argument) => ` ${IDS[argument.name()]}`)
+    const own = EXAMPLES.find((example) => example.startsWith(`${path} `)) ?? `${path}${ids.join('')}`
+    const isGroup = command.commands.length > 0
+    const all = isGroup ? command.commands.flatMap((each) => add(each, `${path} ${each.name()}`)) : [own]
+    const lines = all.map((example) => `  ${program.name()} --stage prod ${example}`)
+    command.addHelpText('after', `\nFor example:\n${lines.join('\n')}`)
+    return all
+  }
+  for (const command of program.commands) add(command, command.name())
+}
