@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { INVISIBLE } from '../../lib/documents/content-disposition.ts'
+import { INVISIBLE } from '../../lib/content-disposition.ts'
 
 /** Control characters but the line feed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for

@@ -1,5 +1,4 @@
-import { type Download, describeDownload } from '../documents/download.ts'
-import type { DownloadSigner } from '../documents/download-ports.ts'
+import { type Download, type DownloadSigner, describeDownload } from '../download.ts'
 import type { ContainerFilesDependencies } from './container-files.ts'
 import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
 import { resolveMimeType } from './mime-type.ts'

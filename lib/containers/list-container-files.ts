@@ -1,7 +1,7 @@
-import { formatKeyCursor, parseKeyCursor } from '../documents/list-cursor.ts'
 import { ServiceError } from '../errors.ts'
 import { filePathOf, formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
 import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
+import { formatKeyCursor, parseKeyCursor } from './key-cursor.ts'
 
 /** Of keys. The first may take three calls, so that S3 is called at most twelve times. */
 const MAX_PAGES = 10

@@ -1,9 +1,9 @@
+import { type Download, type DownloadSigner, describeDownload } from '../download.ts'
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { Log } from '../logging.ts'
-import { type Download, describeDownload } from './download.ts'
-import type { DocumentObjects, DownloadSigner } from './download-ports.ts'
+import type { DocumentObjects } from './document-objects.ts'
 import { documentNotFound, findDocument } from './find-document.ts'
 
 export interface DownloadDocumentDependencies {

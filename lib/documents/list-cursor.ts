@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
-import { isDocumentId, MAX_OBJECT_KEY_BYTES, type WorkspaceId } from '../ids.ts'
+import { isDocumentId, type WorkspaceId } from '../ids.ts'
 import type { ListPosition } from './document-listing.ts'
 
 const CHECK_LENGTH = 16
@@ -27,20 +27,4 @@ export function parseCursor(workspaceId: WorkspaceId, cursor: string): ListPosit
 
 function checkOf(workspaceId: WorkspaceId, text: string): string {
   return createHash('sha256').update(`${workspaceId}\n${text}`).digest('base64url').slice(0, CHECK_LENGTH)
-}
-
-const KEY_CURSOR_PREFIX = 'cursor_'
-
-/** A position behind an object that no file id can name. */
-export function formatKeyCursor(keyPrefix: string, objectKey: string): string {
-  return KEY_CURSOR_PREFIX + Buffer.from(objectKey.slice(keyPrefix.length)).toString('base64url')
-}
-
-/** @returns undefined when the text is no such cursor. @throws ServiceError invalid_cursor */
-export function parseKeyCursor(keyPrefix: string, cursor: string): string | undefined {
-  if (!cursor.startsWith(KEY_CURSOR_PREFIX)) return undefined
-  const objectKey = keyPrefix + Buffer.from(cursor.slice(KEY_CURSOR_PREFIX.length), 'base64url')
-  const isSound = formatKeyCursor(keyPrefix, objectKey) === cursor
-  if (!isSound || Buffer.byteLength(objectKey) > MAX_OBJECT_KEY_BYTES) throw new ServiceError('invalid_cursor')
-  return objectKey
 }

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { Download } from '../documents/download.ts'
+import type { Download } from '../download.ts'
 import { headerValue } from './request-headers.ts'
 import type { ApiEvent } from './request-state.ts'
 

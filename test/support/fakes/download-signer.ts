@@ -1,4 +1,4 @@
-import type { DownloadSigner, SignedDownload } from '../../../lib/documents/download-ports.ts'
+import type { DownloadSigner, SignedDownload } from '../../../lib/download.ts'
 
 /** URLs that say what was signed. */
 export function createFakeDownloadSigner(): DownloadSigner {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attachmentNamed } from '../../../lib/documents/content-disposition.ts'
-import { anyText } from '../../support/api/any-text.ts'
+import { attachmentNamed } from '../../lib/content-disposition.ts'
+import { anyText } from '../support/api/any-text.ts'
 
 const named = (header: string) => {
   const [, fallback, extended] =

@@ -1,10 +1,23 @@
 import { attachmentNamed } from './content-disposition.ts'
-import type { SignedDownload } from './download-ports.ts'
 
 const OCTET_STREAM = 'application/octet-stream'
 /** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=([\w.+:-]+|"[\w .,:;/+-]*"))*$/
 const MAX_TYPE_LENGTH = 200
+
+export interface SignedDownload {
+  objectKey: string
+  /** Sent as Content-Type, however the object was stored. */
+  contentType: string
+  contentDisposition: string
+}
+
+/** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */
+export interface DownloadSigner {
+  readonly lifetimeSeconds: number
+  signDocument(download: SignedDownload): Promise<string>
+  signContainerFile(download: SignedDownload): Promise<string>
+}
 
 export interface Download {
   url: string

@@ -1,0 +1,69 @@
+import { globSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT, read, tableRows } from './pages.ts'
+
+/** What only the rooms that name it may import, of all packages. */
+const RESTRICTED = ['@aws-sdk', '@smithy', '@middy', 'aws-lambda']
+/** The framework's files and the command's entry stand beside the rooms. */
+const FILES = globSync('{lib,functions,infra/{bundle,deploy,local,cli}}/**/*.{ts,mjs}', { cwd: ROOT })
+
+const named = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string)
+const rows = tableRows('docs/architecture.md', '## Borders').slice(1)
+const rooms = rows.flatMap(([room]) => named(room as string))
+const ofLib = rooms.filter((room) => /^lib\b/.test(room))
+const allowed = new Map<string, Set<string>>()
+for (const [room = '', cell = ''] of rows) {
+  const names = named(cell).flatMap((name) => (name === 'lib/' ? [...ofLib, ...RESTRICTED] : name))
+  for (const each of named(room)) {
+    const before = cell.includes('those named before') ? named(room).slice(0, named(room).indexOf(each)) : []
+    allowed.set(each, new Set([each, ...names, ...before]))
+  }
+}
+
+/** The longest name of a room that a file is in. */
+const roomOf = (path: string) =>
+  rooms.filter((room) => path.startsWith(`${room}/`)).toSorted((a, b) => b.length - a.length)[0]
+
+/** What the file imports, types included, that its room may not. */
+function trespasses(path: string, text: string): string[] {
+  const imported = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'([^']+)'/g)].map(([, name]) => name as string)
+  return imported.filter((name) => {
+    const target = name.startsWith('.')
+      ? relative(ROOT, join(ROOT, dirname(path), name))
+      : RESTRICTED.find((each) => name === each || name.startsWith(`${each}/`))
+    if (target === undefined || target === 'package.json') return false
+    return !allowed.get(roomOf(path) ?? '')?.has(name.startsWith('.') ? (roomOf(target) ?? target) : target)
+  })
+}
+
+describe('the borders of docs/architecture.md', () => {
+  it('name every room', () => {
+    expect(FILES.filter((path) => roomOf(path) === undefined)).toEqual([])
+    expect(rooms.filter((room) => !FILES.some((path) => roomOf(path) === room))).toEqual([])
+  })
+
+  it('are kept by every file', () => {
+    const found = FILES.flatMap((path) => trespasses(path, read(path)).map((name) => `${path} imports ${name}`))
+    expect(found).toEqual([])
+  })
+
+  it.each(rooms)('refuse in %s whatever its row does not name, each way of importing', (room) => {
+    const up = room.split('/').map(() => '..')
+    const refused = [...rooms, 'test'].filter((other) => !allowed.get(room)?.has(other))
+    for (const other of refused) {
+      const name = [...up, other, 'x.ts'].join('/')
+      const ways = [
+        `import type { X } from '${name}'`,
+        `export * from '${name}'`,
+        `await import('${name}')`,
+        `import '${name}'`,
+      ]
+      for (const way of ways) expect(trespasses(`${room}/planted.ts`, way)).toEqual([name])
+    }
+    const packages = RESTRICTED.filter((name) => !allowed.get(room)?.has(name))
+    for (const name of packages)
+      expect(trespasses(`${room}/planted.ts`, `import { X } from '${name}/x'`)).toEqual([`${name}/x`])
+    expect(refused).not.toEqual([])
+  })
+})
