@@ -75,7 +75,7 @@ interface Pattern {
   Resources: Record<string, Resource>
 }
 
-/** An element of `resources` of serverless.yml: role, log group and outputs of each function, alias and alarm of those with a route. */
+/** An element of `resources` of serverless.yml: role, log group and outputs of each function, alias and gradual shift of those with a route. */
 export function functionResources() {
   const each = FUNCTIONS.map(({ name, routes, statements }) => {
     const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)

@@ -85,7 +85,7 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
   )
 
   it.each([
-    ['CopyObject', 'watched for, and not counted', 1],
+    ['CopyObject', 'noted as a late copy, and not counted', 1],
     ['documents.record', 'refused: it was fenced', 0],
   ])('%s that arrives after we gave up on it is %s', (call, _, objects) =>
     inProcess(async (service) => {
@@ -96,7 +96,7 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
       expect(await service.stateOf(workspace)).toEqual(NOTHING)
       await service.deliverLate()
       expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, objects })
-      if (objects > 0) expect(await service.watchedObjects(workspace)).toHaveLength(1)
+      if (objects > 0) expect(await service.lateCopyKeys(workspace)).toHaveLength(1)
     }),
   )
 })

@@ -100,7 +100,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
     },
 
     /** Keys of objects that S3 may still write after their promotion was given up. */
-    async watchedObjects({ workspaceId }: TestWorkspace): Promise<string[]> {
+    async lateCopyKeys({ workspaceId }: TestWorkspace): Promise<string[]> {
       const all = await listReservations(workspaceId)
       return all.filter(({ purpose }) => purpose === 'late_copy').map(({ objectKey }) => objectKey)
     },
