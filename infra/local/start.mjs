@@ -1,15 +1,14 @@
 // Run by npm start. Plain JavaScript, so that an old Node.js, or a checkout without packages, gets one line and not a
 // stack trace.
 
-/** Node.js 20 still works, since the scripts run on the Node.js of node_modules/node; 22 is promised. */
+/** Node.js 20 still works, since the scripts run on the Node.js in node_modules; 22 is promised. */
 const OLDEST = 20
-/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules/node. */
+/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules. */
 const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? OLDEST, process.versions.node]
 const oldest = Math.min(...versions.map(Number.parseFloat))
 
 if (oldest < OLDEST) end(`This needs Node.js 22 or newer, and this is Node.js ${oldest}: https://nodejs.org`)
-if (!process.features.typescript)
-  end('Node.js 22.18 or newer must be in node_modules: run npm ci, with install scripts.')
+if (!process.features.typescript) end('This needs Node.js 22.18 or newer where npm ci brings none of its own (macOS).')
 await import('./start.ts').catch((error) => {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND') throw error
   end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)
