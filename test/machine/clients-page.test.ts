@@ -7,6 +7,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isInstalled } from '../support/fenced-blocks.ts'
 import { ROOT, useService } from '../support/machine/services.ts'
 import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
 
@@ -41,14 +42,6 @@ beforeAll(async () => {
 })
 afterAll(() => proxy?.stop())
 
-/** Python and its libraries are not on every machine: nothing else of the project needs them. */
-async function isInstalled({ language, code }: (typeof RUNNABLE)[number]): Promise<boolean> {
-  if (language === 'js') return true
-  const imports = /^from .*$/m.exec(code)?.[0] ?? ''
-  const probing = language === 'sh' ? run('curl', ['--version']) : run('python3', ['-c', imports])
-  return probing.then(Boolean, () => false)
-}
-
 describe('docs/clients.md', () => {
   it('has a block for each library, for Python and for curl', () => {
     expect(RUNNABLE.map(({ title }) => title)).toEqual([
@@ -62,12 +55,7 @@ describe('docs/clients.md', () => {
   })
 
   it.each(RUNNABLE)('$title: the block does the whole life of a file, though an answer is lost', async (block) => {
-    if (!(await isInstalled(block))) {
-      console.warn(
-        `\n*** NOT RUN: "${block.title}" of docs/clients.md, whose language or library is not installed ***\n`,
-      )
-      return
-    }
+    if (!(await isInstalled(`"${block.title}" of docs/clients.md`, block.language, block.code))) return
     const workspaceId = service().newWorkspaceId()
     const [apiKey, baseUrl] = [await service().newKey(workspaceId), service().demo.base_url]
     await service().putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
