@@ -39,6 +39,12 @@ export async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
+/** Of the embedded S3, so that its address stays. @param port of the API; 0: any */
+export function s3PortBeside(port: number): number {
+  if (port === 0) return 0
+  return port === 65_535 ? port - 1 : port + 1
+}
+
 /** Stops listening and cuts the connections that are still open. */
 export async function close(server: Server): Promise<void> {
   const closed = promisify(server.close.bind(server))()

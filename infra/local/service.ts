@@ -1,14 +1,14 @@
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
-import { LOOPBACK } from './loopback.ts'
+import { LOOPBACK, s3PortBeside } from './loopback.ts'
 import { createPage, type PageHandler } from './page/page.ts'
 import { writeDemoFile } from './stores/demo-file.ts'
 import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
-interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages'> {
+interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port'> {
   /** Folder of the built dist/ and of docs/. */
   root: string
   definition: ServiceDefinition
@@ -25,7 +25,7 @@ export async function startLocalService(options: LocalServiceOptions) {
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const pages: string[] = []
-  const stores = keep(await startLocalStores({ ...options, pages }))
+  const stores = keep(await startLocalStores({ ...options, s3Port: s3PortBeside(port), pages }))
   const environment = { ...definition.environment, ...stores.environment }
   const host = keep(await startFunctionHost({ root, functions: definition.functions, environment, log, inspectPort }))
 

@@ -36,7 +36,7 @@ export function readStartOptions(
   }
   const command = new Command('npm start --')
     .description('Serves the API on this machine, with an embedded S3 and DynamoDB. Ctrl-C stops it.')
-    .option('--port <number>', 'where it answers', parsePort, DEFAULT_PORT)
+    .option('--port <number>', 'where it answers; its S3 does so one above', parsePort, DEFAULT_PORT)
     .option('--fresh', 'delete the data of earlier starts first', false)
     .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
     .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { buildForDebugging } from '../bundle/build.ts'
 import { buildIfChanged } from '../bundle/build-if-changed.ts'
 import { readServiceDefinition } from '../deploy/service-definition.ts'
-import { close, listen } from './loopback.ts'
+import { close, listen, s3PortBeside } from './loopback.ts'
 import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
 import { describeFailure, requireRoom } from './start-failure.ts'
@@ -29,7 +29,7 @@ try {
 async function main({ port, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
   const lock = await lockDirectory(directory)
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
-  await requireFreePort(port)
+  await requireFreePorts(port)
   if (fresh) await lock.empty()
   requireRoom(directory)
 
@@ -103,16 +103,20 @@ function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
 }
 
 /** Checked first, so that the answer comes at once. */
-async function requireFreePort(port: number): Promise<void> {
-  const probe = createServer()
-  try {
-    await listen(probe, port)
-    await close(probe)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
-    const other = port === 65_535 ? port - 1 : port + 1
-    throw new Error(`Port ${port} ${why}. Choose another one: npm start -- --port ${other}`)
+async function requireFreePorts(port: number): Promise<void> {
+  const s3Ports = process.env.AWS_ENDPOINT_URL_S3 ? [] : [s3PortBeside(port)]
+  for (const each of [port, ...s3Ports]) {
+    const probe = createServer()
+    try {
+      await listen(probe, each)
+      await close(probe)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const what = each === port ? `Port ${port}` : `Port ${each}, for the embedded S3,`
+      const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
+      const other = port > 65_533 ? port - 2 : port + 2
+      throw new Error(`${what} ${why}. Choose another one: npm start -- --port ${other}`)
+    }
   }
 }
 

@@ -1,20 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { close, listen } from '../../infra/local/loopback.ts'
-import { type FencedBlock, fencedBlocks } from '../support/fenced-blocks.ts'
+import { type FencedBlock, fencedBlocks, isInstalled as isThere } from '../support/fenced-blocks.ts'
 import { printedBy } from '../support/machine/program.ts'
+import { freePort } from '../support/machine/use-npm-start.ts'
 
 /**
- * Goes through README.md as a new user would: in a fresh clone, with a fresh home whose name has a space. Every fenced
- * command is run, in order, or says in a comment why not; what JSON follows a command is what it must print. By itself (npm
- * run walk) it installs all packages anew. The programs of docs/clients.md are run by clients-page.test.ts.
+ * Goes through README.md and docs/clients.md as a new user would: in a fresh clone, with a fresh home whose name has a
+ * space. Every fenced block is run as it stands, in order and in one terminal, or says in a comment why not; what JSON
+ * follows a command is what it must print. By itself (npm run walk) it installs all packages anew.
  */
 export interface Step {
+  where: string
   block: FencedBlock
   /** undefined: it was run, and did what the page says. */
   notRun: string | undefined
@@ -22,7 +22,7 @@ export interface Step {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = 'README.md'
+const PAGES = ['README.md', 'docs/clients.md']
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
@@ -46,12 +46,15 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
     if (isInstalled) await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
     const steps: Step[] = []
     let printed = ''
-    for (const block of fencedBlocks(await readFile(join(checkout, PAGE), 'utf8'))) {
-      const where = `${PAGE}:${block.line}`
-      const notRun = block.notRun ?? (PICTURES.has(block.language) ? 'no command' : undefined)
-      if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
-      else if (notRun === undefined) printed = await run(where, block, walk)
-      steps.push({ block, notRun, output: notRun === undefined ? printed : '' })
+    for (const page of PAGES) {
+      for (const block of fencedBlocks(await readFile(join(checkout, page), 'utf8'))) {
+        const where = `${page}:${block.line}`
+        const isMissing = !(await isThere(where, block.language, block.text))
+        const notRun = block.notRun ?? (PICTURES.has(block.language) || isMissing ? 'no command here' : undefined)
+        if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
+        else if (notRun === undefined) printed = await run(where, block, walk)
+        steps.push({ where, block, notRun, output: notRun === undefined ? printed : '' })
+      }
     }
     return steps
   } finally {
@@ -67,9 +70,6 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
 
 /** Nothing of this process but where its programs are; a free port, since 3000 may be in use. */
 async function freshEnvironment(home: string): Promise<Record<string, string>> {
-  const probe = createServer()
-  const port = await listen(probe, 0)
-  await close(probe)
   const bin = join(ROOT, 'node_modules/.bin')
   const path = (process.env.PATH ?? '').split(':').filter((each) => each !== bin)
   // How this machine reaches the registry is the network's matter, not the user's.
@@ -80,24 +80,34 @@ async function freshEnvironment(home: string): Promise<Record<string, string>> {
     ...Object.fromEntries(network),
     HOME: home,
     PATH: path.join(':'),
-    PORT: String(port),
+    PORT: String(await freePort()),
     REDOCLY_TELEMETRY: 'off',
   }
 }
 
 async function run(where: string, block: FencedBlock, walk: Walk): Promise<string> {
-  const { language, text } = block
+  const { language } = block
+  const text = block.text.replace(
+    /(?<=127\.0\.0\.1:)300([01])/g,
+    (_, above) => `${Number(walk.env.PORT) + Number(above)}`,
+  )
   // The result of a program is the value that it assigns, so that is printed.
   const name = /^(?:const )?(\w+) =/m.exec(text)?.[1]
   if (language === 'js')
     return runFile(where, 'node', ['--input-type=module', '-e', `${text}\nconsole.log(${name})`], walk)
   if (language === 'python') {
-    return runFile(where, 'python3', ['-c', `import base64\n${text}\nprint(${name})`], walk)
+    return runFile(where, 'python3', ['-c', `${text}\nprint(${name})`], walk)
   }
   if (language !== 'sh')
     throw new Error(`${where}: nobody knows how to run ${language}; say why not, in a comment before it`)
   const command = walk.isInstalled ? text.replace(/npm ci( && |\n)/, '') : text
-  return /npm start\b/.test(command) ? startService(where, command, walk) : runFile(where, 'sh', ['-ec', command], walk)
+  if (/npm start\b/.test(command)) return startService(where, command, walk)
+  // What a block exports, those after it have.
+  const exported = join(walk.checkout, '..', 'exported')
+  const output = await runFile(where, 'sh', ['-ec', `${command}\nenv -0 > "$0"`, exported], walk)
+  const variables = (await readFile(exported, 'utf8')).split('\0').filter(Boolean)
+  walk.env = Object.fromEntries(variables.map((each) => each.split(/=(.*)/s).slice(0, 2)))
+  return output
 }
 
 async function runFile(where: string, file: string, args: string[], { checkout, env }: Walk): Promise<string> {
@@ -110,7 +120,7 @@ async function runFile(where: string, file: string, args: string[], { checkout, 
   }
 }
 
-/** Runs until the walk ends; the pages' $API_KEY and $BASE_URL are those of the demonstration. */
+/** Runs until the walk ends. */
 async function startService(where: string, command: string, walk: Walk): Promise<string> {
   const { checkout, env, services } = walk
   const child = spawn('sh', ['-ec', command], { cwd: checkout, env, detached: true })
@@ -119,8 +129,6 @@ async function startService(where: string, command: string, walk: Walk): Promise
   const output = printedBy(child, (text) => text.includes('/promote\n') && ready.resolve())
   child.once('exit', (code) => ready.reject(new Error(`${where}: npm start ended with ${code}:\n${output()}`)))
   await ready.promise
-  const demo = JSON.parse(await readFile(join(checkout, '.local/demo.json'), 'utf8'))
-  walk.env = { ...env, API_KEY: demo.standard_key, BASE_URL: demo.base_url }
   return output()
 }
 
@@ -136,7 +144,7 @@ function formOf(value: unknown): string {
 
 if (process.argv[1] === import.meta.filename) {
   const steps = await walkThroughReadme({ isInstalled: process.argv.includes('--installed') })
-  for (const { block, notRun } of steps) {
-    console.log(`${PAGE}:${block.line}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
+  for (const { where, notRun } of steps) {
+    console.log(`${where}  ${notRun === undefined ? 'works as written' : `not run: ${notRun}`}`)
   }
 }

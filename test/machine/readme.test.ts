@@ -18,7 +18,9 @@ describe('README.md, as a new user goes through it', () => {
       'npm ci && npm test',
       'npm run admin -- --stage prod smoke',
     ])
-    expect(steps.filter(({ notRun }) => notRun === undefined).length).toBeGreaterThanOrEqual(7)
+    const run = steps.filter(({ notRun }) => notRun === undefined).map(({ where }) => where.replace(/:\d+/, ''))
+    expect(run.filter((page) => page === 'README.md').length).toBeGreaterThanOrEqual(8)
+    expect(run.filter((page) => page === 'docs/clients.md').length).toBeGreaterThanOrEqual(5)
   })
 
   it('starts with what the page promises', () => {
@@ -27,6 +29,10 @@ describe('README.md, as a new user goes through it', () => {
     expect(printed).toContain('.local/demo.json')
     expect(printed).toContain('.local/service.log')
     expect(printed).toMatch(/A page to look at and to try it: http:\/\/127\.0\.0\.1:\d+\/$/m)
+  })
+
+  it('promotes a file of the reader', () => {
+    expect(outputOf('curl -T LICENSE')).toContain('"filename":"output/LICENSE"')
   })
 
   it('makes the same id of a path in every language', () => {

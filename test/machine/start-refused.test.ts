@@ -45,11 +45,14 @@ describe('npm start', () => {
     expect(await text(child.stderr)).toMatch(/^This must be writable, but is not .*\n$/)
   })
 
-  it('says so when the port is taken', async () => {
+  it('says so when its port or that of its S3 is taken', async () => {
     const other = createServer()
-    const port = await listen(other, 0)
-    const said = `Port ${port} is taken by another program. Choose another one: npm start -- --port ${port + 1}`
-    expect(await refused({ PORT: String(port) })).toContain(said)
+    const taken = await listen(other, 0)
+    for (const port of [taken, taken - 1]) {
+      const what = `Port ${taken}${port === taken ? '' : ', for the embedded S3,'}`
+      const said = `${what} is taken by another program. Choose another one: npm start -- --port ${port + 2}`
+      expect(await refused({ PORT: String(port) })).toContain(said)
+    }
     await close(other)
   })
 })

@@ -24,6 +24,7 @@ describe('npm start', () => {
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/)
     const demo = await readDemo()
     expect(demo.base_url).toBe(`http://127.0.0.1:${port}/v1`)
+    expect(demo.s3_endpoint).toBe(`http://127.0.0.1:${port + 1}`)
     await fetch(`${demo.base_url}/nothing`, { method: 'POST' })
 
     child.kill('SIGINT')

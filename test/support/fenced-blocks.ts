@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
 export interface FencedBlock {
   language: string
   text: string
@@ -17,4 +20,13 @@ export function fencedBlocks(page: string): FencedBlock[] {
     blocks.push({ language, text, line, notRun })
   }
   return blocks
+}
+
+/** Python and its libraries are not on every machine: nothing else of the project needs them. Warns if not. */
+export async function isInstalled(where: string, language: string, text: string): Promise<boolean> {
+  if (language !== 'python') return true
+  const imports = /^from .*$/m.exec(text)?.[0] ?? ''
+  const isThere = await promisify(execFile)('python3', ['-c', imports]).then(Boolean, () => false)
+  if (!isThere) console.warn(`\n*** NOT RUN: ${where}, whose language or library is not installed ***\n`)
+  return isThere
 }

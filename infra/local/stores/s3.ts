@@ -13,12 +13,14 @@ import { createS3 } from './s3-operations.ts'
 /** An embedded S3 that keeps its objects in a directory. Requests must be signed; whether rightly is not looked at. */
 export async function startS3(options: {
   directory: string
+  /** Omitted: any free one. */
+  s3Port?: number | undefined
   /** Origins whose pages may download: they are known when the gateway listens. */
   pages?: readonly string[] | undefined
   /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
   onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
 }): Promise<StandIn> {
-  const { directory, pages = [], onDiskError } = options
+  const { directory, s3Port = 0, pages = [], onDiskError } = options
   const { contents, disk } = openContents(directory)
   const s3 = createS3(contents, disk)
 
@@ -47,7 +49,7 @@ export async function startS3(options: {
   // Whoever breaks off has no answer; a file that cannot be read breaks off the answer.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   refuseForeign(server, pages)
-  const port = await listen(server, 0)
+  const port = await listen(server, s3Port)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 

@@ -14,6 +14,7 @@ export interface LocalStoresOptions {
   definition: ServiceDefinition
   directory: string
   environment: Readonly<Record<string, string | undefined>>
+  s3Port?: number
   pages?: readonly string[]
   onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
 }

@@ -41,9 +41,14 @@ export function useNpmStart() {
   }
 }
 
+/** The port above it, where npm start has its S3, is free, too. */
 export async function freePort(): Promise<number> {
-  const probe = createServer()
+  const [probe, above] = [createServer(), createServer()]
   const port = await listen(probe, 0)
+  const isFree = await listen(above, port + 1).then(
+    () => close(above).then(() => true),
+    () => false,
+  )
   await close(probe)
-  return port
+  return isFree ? port : freePort()
 }
