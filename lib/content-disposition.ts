@@ -1,7 +1,9 @@
 const FALLBACK_NAME = 'download'
 /** The limit of most file systems. In the URL each byte takes five characters. */
 const MAX_NAME_BYTES = 255
-const NOT_PLAIN = /[^\u0020-\u007e]|["%\\]/gu
+const NOT_PLAIN = /[^\u0020-\u007e]|["%]/gu
+/** To Windows a backslash separates folders; a colon ends the name of a drive, or begins that of a hidden stream. */
+const PLACE_ON_WINDOWS = /[\\:]/g
 /** attr-char of RFC 5987 §3.2.1 beside letters and digits, of what encodeURIComponent leaves as it is. */
 const NOT_ATTR_CHAR = /['()*]/g
 /**
@@ -21,9 +23,10 @@ export function attachmentNamed(path: string): string {
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
-/** Shows what it is: nothing in it can hide an extension or turn it around. */
+/** Shows what it is, and names no other place: nothing in it can hide an extension or turn it around. */
 export function attachmentName(path: string): string {
-  return shorten(path.split('/').at(-1)?.replace(INVISIBLE, '_') || FALLBACK_NAME)
+  const name = path.split('/').at(-1) || FALLBACK_NAME
+  return shorten(name.replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
 }
 
 function encodeExtended(name: string): string {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import type { ContainerId, FilePath, WorkspaceId } from '../ids.ts'
+import { type ContainerId, type FilePath, filePathOf, formatFileId, type WorkspaceId } from '../ids.ts'
 import type { ContainerFile, ContainerLookups } from '../ledger/ports/object-store.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 
@@ -38,7 +38,29 @@ export async function findContainerFile(
   if (file !== undefined) return file
   const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
   const metadata = metadataOf(location)
-  throw new ServiceError(hasContainer ? 'container_file_not_found' : 'container_not_found', { metadata })
+  if (!hasContainer) throw new ServiceError('container_not_found', { metadata })
+  const other = await findInOtherForm(location, deps, signal)
+  throw new ServiceError('container_file_not_found', { ...other, metadata: { ...metadata, ...other.metadata } })
+}
+
+/** The same path in the other Unicode normal form: macOS writes NFD, most others NFC. A reader sees no difference. */
+async function findInOtherForm(
+  { path, ...container }: FileLocation,
+  { objects, objectKeys }: LookUpDependencies,
+  signal: AbortSignal,
+) {
+  const nfc = path.normalize('NFC')
+  const other = filePathOf(nfc === path ? nfc.normalize('NFD') : nfc)
+  if (other === undefined || other === path) return {}
+  try {
+    const file = await objects.findContainerFile(objectKeys.sandboxFile({ ...container, path: other }), signal)
+    const id = formatFileId(other)
+    const detail = `No file has this path, but one has a path that looks the same (NFC, NFD): its id is ${id}.`
+    return file ? { detail, metadata: { expected_file_id: id } } : {}
+  } catch (cause) {
+    // That no file has the path that was asked for is known all the same.
+    return { cause }
+  }
 }
 
 /** @throws ServiceError container_file_archived */

@@ -3,11 +3,10 @@ import { ServiceError } from '../errors.ts'
 
 export type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
 
+/** A parameter without a value counts as one that was not sent: many clients send what is not set as `?after=`. */
 export function queryValues(event: Query, name: string): string[] {
-  const multiple = event.multiValueQueryStringParameters?.[name]
-  if (multiple) return multiple
-  const value = event.queryStringParameters?.[name]
-  return value === undefined ? [] : [value]
+  const values = event.multiValueQueryStringParameters?.[name] ?? [event.queryStringParameters?.[name] ?? '']
+  return values.filter((value) => value !== '')
 }
 
 /** @throws ServiceError invalid_parameter when it was sent more than once */

@@ -1,7 +1,15 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 
-/** Matches the name in any case: the gateway passes names on as the client wrote them. */
+/** Without empty ones, which count as not sent. */
 export function headerValues(
+  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
+  name: string,
+): string[] {
+  return sentHeaderValues(event, name).filter((value) => value.trim() !== '')
+}
+
+/** Matches the name in any case: the gateway passes names on as the client wrote them. */
+export function sentHeaderValues(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
   name: string,
 ): string[] {

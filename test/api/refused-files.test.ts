@@ -41,6 +41,37 @@ describe('POST …/promote: 404', () => {
     expectUntouched(api)
   })
 
+  const [NFC, NFD] = ['é.csv', 'e\u0301.csv']
+
+  it.each([
+    [NFC, NFD],
+    [NFD, NFC],
+    ['e\u0301é.csv', 'éé.csv'],
+  ])('for %j where there is %j, another Unicode form of it, whose id it names', async (path, stored) => {
+    const api = createTestApi()
+    api.putFile(stored, CSV)
+    const id = formatFileId(stored)
+    expectRefusal(await api.promote({ path }), 404, 'Resource not found', {
+      ...{ reason: 'container_file_not_found', container_id: CONTAINER, path, expected_file_id: id },
+      detail: expect.stringContaining(id),
+    })
+    expectUntouched(api)
+  })
+
+  it.each([
+    ['has one form only', 'missing.txt', CONTAINER, 1],
+    ['is of an unknown container', NFC, 'sess_3', 1],
+    ['is too long in the other form', 'é'.repeat(495), CONTAINER, 1],
+    ['cannot be looked for in the other form', NFC, CONTAINER, 2],
+  ])('as ever for a file whose path %s', async (_, path, containerId, lookUps) => {
+    const api = createTestApi()
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    lookUp.mockResolvedValueOnce(undefined).mockRejectedValue(new ServiceError('service_unavailable'))
+    const { status, body } = await api.promote({ path, containerId })
+    expect([status, JSON.stringify(body).includes('expected_file_id')]).toEqual([404, false])
+    expect(lookUp).toHaveBeenCalledTimes(lookUps)
+  })
+
   it("for an unknown container and for another workspace's container, in the same words", async () => {
     const api = createTestApi()
     api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')

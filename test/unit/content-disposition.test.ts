@@ -20,7 +20,8 @@ describe('attachmentNamed', () => {
     ['100%.txt', '100_.txt', '100%.txt'],
     ["it's (1)*.txt", "it's (1)*.txt", "it's (1)*.txt"],
     ['a;b=c, d.txt', 'a;b=c, d.txt', 'a;b=c, d.txt'],
-    ['back\\slash', 'back_slash', 'back\\slash'],
+    ['..\\..\\evil.bat', '.._.._evil.bat', '.._.._evil.bat'],
+    ['C:\\a.txt:b', 'C__a.txt_b', 'C__a.txt_b'],
   ])('names %s', (path, fallback, name) => {
     expect(named(attachmentNamed(path))).toEqual({ fallback, name })
   })
@@ -74,7 +75,7 @@ describe('attachmentNamed', () => {
 
   it('lets no line break out of a path', () => {
     expect(attachmentNamed('a\r\nx-evil: 1')).toBe(
-      `attachment; filename="a__x-evil: 1"; filename*=UTF-8''a%0D%0Ax-evil%3A%201`,
+      `attachment; filename="a__x-evil_ 1"; filename*=UTF-8''a%0D%0Ax-evil_%201`,
     )
   })
 })

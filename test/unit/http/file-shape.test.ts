@@ -44,7 +44,7 @@ describe('chooseDialect', () => {
     expect(choose({ ...headers, 'user-agent': OPENROUTER })).toEqual({ shape, label })
   })
 
-  it.each(['', 'Native', 'compat', 'native, compat_a', 'openai'])('refuses File-Shape %j', (value) => {
+  it.each(['Native', 'compat', 'native, compat_a', 'openai'])('refuses File-Shape %j', (value) => {
     expect(() => choose({ 'file-shape': value })).toThrow(expect.objectContaining({ reason: 'invalid_file_shape' }))
   })
 })

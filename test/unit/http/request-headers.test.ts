@@ -18,6 +18,7 @@ describe('the headers of a request', () => {
 
   it.each([
     ['none were sent', event(null)],
+    ['all are empty', event({ 'x-some': '' }, { 'x-some': ['', ' '] })],
     ['one is there without a value', event({ 'x-some': undefined }, { 'x-some': undefined })],
   ])('are undefined when %s', (_, sent) => {
     expect(headerValues(sent, 'x-some')).toEqual([])
