@@ -1,9 +1,5 @@
 import { attachmentNamed } from './content-disposition.ts'
-
-const OCTET_STREAM = 'application/octet-stream'
-/** A media type with its parameters (RFC 9110 §8.3.1), short enough for a URL. */
-const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=([\w.+:-]+|"[\w .,:;/+-]*"))*$/
-const MAX_TYPE_LENGTH = 200
+import { knownType, UNKNOWN_TYPE } from './media-type.ts'
 
 export interface SignedDownload {
   objectKey: string
@@ -32,10 +28,9 @@ export function describeDownload(
   { objectKey, path, mimeType }: { objectKey: string; path: string; mimeType: string | undefined },
   asOctetStream: boolean,
 ): SignedDownload {
-  const isSound = mimeType !== undefined && mimeType.length <= MAX_TYPE_LENGTH && MEDIA_TYPE.test(mimeType)
   return {
     objectKey,
-    contentType: isSound && !asOctetStream ? mimeType : OCTET_STREAM,
+    contentType: (asOctetStream ? undefined : knownType(mimeType)) ?? UNKNOWN_TYPE,
     contentDisposition: attachmentNamed(path),
   }
 }

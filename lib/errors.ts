@@ -76,14 +76,8 @@ export const REASONS = {
     status: 400,
     detail: 'The document that this Idempotency-Key made was deleted. Use a new key to promote the file again.',
   },
-  invalid_limit: {
-    status: 400,
-    detail: 'limit must be a whole number of at least 1.',
-  },
-  invalid_cursor: {
-    status: 400,
-    detail: 'This list did not issue the cursor: start again without it.',
-  },
+  invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
+  invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },
   invalid_parameter: {
     status: 400,
     detail: 'A query parameter has a value that is not allowed.',
@@ -92,21 +86,19 @@ export const REASONS = {
     status: 400,
     detail: 'A query parameter asks for something that this service does not offer.',
   },
-  document_not_found: {
-    status: 404,
-    detail: 'The workspace has no document with this id.',
-  },
+  document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   file_not_downloadable: {
     status: 404,
     detail: 'The document is there, but its content cannot be read.',
   },
-  container_not_found: {
-    status: 404,
-    detail: 'The workspace has no container with this id.',
-  },
+  container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
   container_file_not_found: {
     status: 404,
     detail: 'The container exists, but has no file at this path.',
+  },
+  container_file_not_regular: {
+    status: 404,
+    detail: 'The path names a directory or a link, not a file.',
   },
   container_file_archived: {
     status: 404,

@@ -9,7 +9,7 @@ export interface ContainerFileRequest {
   fileId: string | undefined
 }
 
-/** @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found */
+/** @throws ServiceError invalid_container_id, invalid_file_id, or as {@link findContainerFile} */
 export async function describeContainerFile(
   request: ContainerFileRequest,
   { containerFiles, objectKeys }: ContainerFilesDependencies,

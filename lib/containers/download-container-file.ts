@@ -9,10 +9,7 @@ export interface DownloadContainerFileDependencies extends ContainerFilesDepende
   now(): number
 }
 
-/**
- * @throws ServiceError invalid_container_id, invalid_file_id, container_not_found, container_file_not_found,
- *   container_file_archived
- */
+/** @throws ServiceError as {@link describeContainerFile}, and container_file_archived */
 export async function downloadContainerFile(
   request: ContainerFileRequest & { asOctetStream: boolean },
   deps: DownloadContainerFileDependencies,

@@ -1,9 +1,19 @@
-const UNKNOWN_TYPE = 'application/octet-stream'
-/** Defaults of S3 and its clients, which say nothing about the file. */
-const GENERIC_TYPES = new Set(['', 'binary/octet-stream', UNKNOWN_TYPE])
+import { essenceOf, knownType, UNKNOWN_TYPE } from '../media-type.ts'
 
 /**
- * The Content-Type that the container stored, unless it is generic; then by the extension; then by the content.
+ * Extensions that are of text where code runs, while the table of types has another format in mind: TypeScript (video),
+ * Rust and Smalltalk (XML, sailing), Scheme, Scala and C for GPUs (recordings, encrypted containers, conferences), keys
+ * that are private or public (slides, brochures), outlines and graphs (Lotus, Word), templates of texts (PowerPoint,
+ * Groove), configure scripts (certificates), batch files (programs), device trees (audio), proteins and genomes (Palm,
+ * VNC).
+ */
+const MEANS_TEXT = /[^/]\.(m?ts|rs|st|scm|sc|cu|key|pub|org|dot|pot|tpl|ac|bat|dts|pdb|bed)$/i
+/** Formats that many others are packed in, and bytes of no known format: the name tells more. */
+const TELLS_LESS = new Set(['application/zip', 'application/x-cfb', UNKNOWN_TYPE])
+
+/**
+ * The Content-Type that the container stored, if it tells anything; then by the extension; then by the content. Where
+ * the extension may mean text, the content comes first.
  * @param contentType with its parameters
  * @param typeOfContent called only when nothing else tells
  */
@@ -12,10 +22,16 @@ export async function resolveMimeType(
   path: string,
   typeOfContent: () => Promise<string | undefined> = async () => undefined,
 ): Promise<string> {
-  const essence = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (contentType !== undefined && !GENERIC_TYPES.has(essence)) return contentType
+  const stored = knownType(contentType)
+  const mayBeText = MEANS_TEXT.test(path)
+  if (stored !== undefined && !mayBeText) return stored
   // Loaded on demand: nothing else that a cold start could load is as large as the table of types.
   const { default: mime } = await import('mime')
   // With the slash it is a path: mime would take a bare "csv" for an extension.
-  return mime.getType(`/${path}`) ?? (await typeOfContent()) ?? UNKNOWN_TYPE
+  const named = mime.getType(`/${path}`)
+  if (!mayBeText) return named ?? (await typeOfContent()) ?? UNKNOWN_TYPE
+  // Whoever stored the type of the table went by the extension, too.
+  if (stored !== undefined && essenceOf(stored) !== named) return stored
+  const found = (await typeOfContent()) ?? stored ?? 'text/plain'
+  return TELLS_LESS.has(found) && named ? named : found
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, filePathOf, formatFileId, type WorkspaceId } from '../ids.ts'
 import type { ContainerFile, ContainerLookups } from '../ledger/ports/object-store.ts'
+import { isDirectoryOrLink } from '../media-type.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 
 interface FileLocation {
@@ -14,7 +15,7 @@ interface LookUpDependencies {
   objectKeys: ObjectKeys
 }
 
-/** @throws ServiceError container_not_found, container_file_not_found, container_file_archived */
+/** @throws ServiceError as {@link findContainerFile}, and container_file_archived */
 export async function requireContainerFile(
   location: FileLocation,
   deps: LookUpDependencies,
@@ -27,7 +28,7 @@ export async function requireContainerFile(
 
 /**
  * Another workspace's container looks the same as one that does not exist.
- * @throws ServiceError container_not_found, container_file_not_found
+ * @throws ServiceError container_not_found, container_file_not_found, container_file_not_regular
  */
 export async function findContainerFile(
   location: FileLocation,
@@ -35,9 +36,10 @@ export async function findContainerFile(
   signal: AbortSignal,
 ): Promise<ContainerFile> {
   const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
+  const metadata = metadataOf(location)
+  if (file && isDirectoryOrLink(file)) throw new ServiceError('container_file_not_regular', { metadata })
   if (file !== undefined) return file
   const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
-  const metadata = metadataOf(location)
   if (!hasContainer) throw new ServiceError('container_not_found', { metadata })
   const other = await findInOtherForm(location, deps, signal)
   throw new ServiceError('container_file_not_found', { ...other, metadata: { ...metadata, ...other.metadata } })

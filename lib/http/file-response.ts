@@ -1,6 +1,7 @@
 import type { ListedDocument } from '../documents/document-listing.ts'
 import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
+import { knownType, UNKNOWN_TYPE } from '../media-type.ts'
 import type { Dialect } from './file-shape.ts'
 
 export const PURPOSES = [
@@ -35,7 +36,8 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
     id: document.documentId,
     type: 'file',
     filename: document.filename,
-    mime_type: document.mimeType,
+    // What earlier versions stored may be anything.
+    mime_type: knownType(document.mimeType) ?? UNKNOWN_TYPE,
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     downloadable: true,

@@ -10,6 +10,7 @@ import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarge
 const RECHECK_FOR_REPLAY = new Set<string>([
   'container_not_found',
   'container_file_not_found',
+  'container_file_not_regular',
   'container_file_archived',
   'container_file_encrypted',
   'container_file_requester_pays',

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
@@ -99,6 +100,26 @@ describe('POST …/promote: 404', () => {
     expect(refusalOf(await api.promote({ path: 'old.bin' }))).toEqual([404, 'container_file_archived'])
     expectUntouched(api)
   })
+
+  it.each(['application/x-directory; charset=UTF-8', 'httpd/unix-directory', 'inode/symlink', 'Inode/FIFO'])(
+    'for an empty object of type %s, but not for one with bytes; a list shows both',
+    async (contentType) => {
+      const api = createTestApi({ rateLimiter: UNLIMITED })
+      const empty = { parameters: { container_id: CONTAINER, file_id: formatFileId('empty') } }
+      api.putFile('empty', Buffer.alloc(0), contentType)
+      api.putFile('followed', CSV, contentType)
+      const { detail } = REASONS.container_file_not_regular
+      const metadata = { reason: 'container_file_not_regular', detail, container_id: CONTAINER, path: 'empty' }
+      expectRefusal(await api.promote({ path: 'empty' }), 404, 'Resource not found', metadata)
+      expectUntouched(api)
+      for (const operation of ['retrieve_container_file', 'download_container_file'] as const) {
+        expect(refusalOf(await api.call(operation, empty))).toEqual([404, 'container_file_not_regular'])
+      }
+      expect((await api.promote({ path: 'followed' })).status).toBe(200)
+      const { body } = await api.call('list_container_files', { parameters: { container_id: CONTAINER } })
+      expect(body).toMatchObject({ data: [{ path: 'empty', bytes: 0 }, { path: 'followed' }, { path: PATH }] })
+    },
+  )
 
   it.each(['container_file_encrypted', 'container_file_requester_pays'] as const)(
     '%s for a file that S3 lets nobody read, with nothing copied',

@@ -18,6 +18,19 @@ describe('resolveMimeType', () => {
     [undefined, 'dir.csv/no-extension', 'application/octet-stream'],
     [undefined, 'a.constructor', 'application/octet-stream'],
     [undefined, 'a.__proto__', 'application/octet-stream'],
+    // What is no media type, is one of many, or is a default, counts as missing.
+    ['false', 'a.csv', 'text/csv'],
+    ['pdf', 'a.csv', 'text/csv'],
+    ['*/*', 'a.csv', 'text/csv'],
+    ['text/*', 'a.csv', 'text/csv'],
+    ['text/x y', 'a.csv', 'text/csv'],
+    ['text/plain; charset', 'a.csv', 'text/csv'],
+    ['application/x-www-form-urlencoded', 'a.csv', 'text/csv'],
+    ['Multipart/Form-Data; boundary=x', 'a.csv', 'text/csv'],
+    ['inode/x-empty', 'a.csv', 'text/csv'],
+    ['inode/symlink', 'a.csv', 'text/csv'],
+    [' text/html;', 'a.csv', 'text/html;'],
+    ['text/html; a="b; c=\'d\'" ; charset=utf-8', 'a.csv', 'text/html; a="b; c=\'d\'" ; charset=utf-8'],
   ])('Content-Type %j of %s: %s', async (contentType, path, mimeType) => {
     expect(await resolveMimeType(contentType, path)).toBe(mimeType)
   })
@@ -36,8 +49,34 @@ describe('resolveMimeType', () => {
     expect(await resolveMimeType('binary/octet-stream', 'no-extension', () => typeOfContent(start))).toBe(mimeType)
   })
 
+  const STREAM = Buffer.alloc(4096, 0xff).map((byte, at) => (at % 188 === 0 ? 0x47 : byte))
+  const CODE = Buffer.from('export {}\n')
+  const PLAIN = 'text/plain; charset=utf-8'
+  it.each<[string | undefined, string, Uint8Array | undefined, string]>([
+    [undefined, 'src/index.ts', CODE, PLAIN],
+    ['video/MP2T', 'src/index.ts', CODE, PLAIN],
+    [undefined, 'src/index.TS', STREAM, 'video/mp2t'],
+    [undefined, 'encrypted.ts', Buffer.from([1, 2, 3, 0, 255]), 'video/mp2t'],
+    [undefined, 'figure.ts', PNG, 'image/png'],
+    [undefined, 'empty.ts', Buffer.alloc(0), 'text/plain'],
+    [undefined, 'unread.ts', undefined, 'text/plain'],
+    ['video/mp2t', 'unread.ts', undefined, 'video/mp2t'],
+    [undefined, 'src/lib.rs', CODE, PLAIN],
+    [undefined, 'id_ed25519.pub', CODE, PLAIN],
+    [undefined, 'slides.key', Buffer.from('504b0304140000000800', 'hex'), 'application/vnd.apple.keynote'],
+    ['application/x-pem-file', 'tls.key', CODE, 'application/x-pem-file'],
+    [undefined, 'dir/.ts', undefined, 'application/octet-stream'],
+  ])(
+    'looks into a file whose extension may mean text: Content-Type %j of %s',
+    async (contentType, path, start, type) => {
+      const look = async () => start && typeOfContent(start)
+      expect(await resolveMimeType(contentType, path, look)).toBe(type)
+    },
+  )
+
   it.each([
     ['application/x-own', 'no-extension', 'application/x-own'],
+    ['text/x-own', 'a.ts', 'text/x-own'],
     [undefined, 'a.csv', 'text/csv'],
   ])('reads nothing of a file with type %j and name %s', async (contentType, path, mimeType) => {
     const looksInside = () => Promise.reject(new Error('read'))
