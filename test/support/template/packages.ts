@@ -126,6 +126,6 @@ export async function copyProject(target: string, folders: string[]): Promise<vo
   await symlink(join(ROOT, 'node_modules'), join(target, 'node_modules'))
 }
 
-function asParams(params: Record<string, string>): string[] {
+export function asParams(params: Record<string, string>): string[] {
   return Object.entries(params).flatMap(([name, value]) => ['--param', `${name}=${value}`])
 }
