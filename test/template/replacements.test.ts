@@ -39,7 +39,6 @@ bare rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
 full rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
 bare keysTable workspacesTable reservationsTable documentsTable rateLimitsTable | DynamoDB::Table Lambda::Version | docs/settings.md
 bare sandboxBucket documentsBucket | Lambda::Version S3::Bucket S3::BucketPolicy | docs/settings.md
-bare sandboxKmsKeyArn documentsKmsKeyArn | IAM::RolePolicy | rights come, or go with their key
 full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Route53::RecordSet | docs/settings.md
 full hostedZoneId | Route53::RecordSet | the new ones come before the others go
 full webAclArn | WAFv2::WebACLAssociation | docs/settings.md

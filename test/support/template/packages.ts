@@ -19,6 +19,7 @@ export const KEYS = {
 }
 export const EXISTING = {
   ...KEYS,
+  formerKmsKeyArns: [1, 2].map((one) => arn('kms', `key/0aaaaaaa-former-${one}`)).join(),
   sandboxBucket: 'platform-boxes',
   sandboxAccountId: '444455556666',
   sandboxKeyTemplate: 'tenants/{workspace_id}/boxes/{container_id}/fs/{path}',
