@@ -1,18 +1,34 @@
-import type { Template } from './template.ts'
+import { createHash } from 'node:crypto'
+import { ofType, rewrite, type Template } from './template.ts'
 
 /** Every parameter with its value; '' when it is not given. */
 export type Settings = Readonly<Record<string, string>>
 
 /** What an account demands of all that is deployed to it. By type, so that what is added to the template follows. */
-export function applyAccountRules({ Resources }: Template, settings: Settings): void {
+export function applyAccountRules(template: Template, settings: Settings): void {
   const { rolePath, permissionsBoundaryArn, operationsKmsKeyArn } = settings
   const demands: Record<string, Record<string, string | undefined>> = {
     'AWS::IAM::Role': { Path: rolePath, PermissionsBoundary: permissionsBoundaryArn },
     'AWS::Logs::LogGroup': { KmsKeyId: operationsKmsKeyArn },
     'AWS::SNS::Topic': { KmsMasterKeyId: operationsKmsKeyArn },
   }
-  for (const { Type, Properties } of Object.values(Resources)) {
+  for (const { Type, Properties } of Object.values(template.Resources)) {
     for (const [name, value] of Object.entries(demands[Type] ?? {})) if (value) Properties[name] = value
+  }
+  if (rolePath) nameVersionsByPath(template, rolePath)
+}
+
+/**
+ * With another path, CloudFormation makes every role anew and deletes the former one, which published versions keep: so
+ * the path is part of a version's id, as all else is that a version keeps, and the aliases move to versions of the new roles.
+ */
+function nameVersionsByPath(template: Template, rolePath: string): void {
+  const hash = createHash('sha256').update(rolePath).digest('hex').slice(0, 8)
+  for (const [formerId, version] of ofType(template, 'AWS::Lambda::Version')) {
+    const id = `${formerId}${hash}`
+    delete template.Resources[formerId]
+    template.Resources[id] = version
+    template.Outputs = rewrite(template.Outputs, (object) => (object.Ref === formerId ? { Ref: id } : object)) as never
   }
 }
 

@@ -1,6 +1,9 @@
 const arn = (service: string, resource: string) =>
   new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`)
+const listOf = ({ source }: RegExp) => new RegExp(`^(${source.slice(1, -1)}(,(?!$)|$))+$`)
 const oneOf = (values: readonly (string | number)[]) => new RegExp(`^(${values.join('|')})$`)
+
+const kmsKey = arn('kms', 'key/[A-Za-z0-9-]+')
 
 /** The kinds of infra/resources/settings.yml. */
 export const PATTERNS: Readonly<Record<string, RegExp>> = {
@@ -9,7 +12,8 @@ export const PATTERNS: Readonly<Record<string, RegExp>> = {
     /^(?!xn--|sthree-|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
   /** Amazon DynamoDB developer guide, "Naming rules". */
   table: /^[A-Za-z0-9_.-]{3,255}$/,
-  kmsKey: arn('kms', 'key/[A-Za-z0-9-]+'),
+  kmsKey,
+  kmsKeys: listOf(kmsKey),
   topic: arn('sns', '[A-Za-z0-9_-]{1,256}'),
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
   account: /^\d{12}$/,

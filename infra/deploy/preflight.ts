@@ -1,6 +1,7 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetFunctionConcurrencyCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda'
+import { GetBucketEncryptionCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Settings } from './account-rules.ts'
 import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
 import { describeTable } from './describe-table.ts'
@@ -21,6 +22,7 @@ export async function examineAccount(deployment: Deployment) {
     ['apigateway:GET on /account and cloudformation:ListStackResources', () => problemsInGatewayLogRole(deployment)],
     ['lambda:GetAccountSettings and GetFunctionConcurrency', () => problemsInConcurrency(deployment, warnings)],
     ['cloudformation:ListStackResources and dynamodb:DescribeTable', () => problemsInTables(deployment)],
+    ['cloudformation:ListStackResources and s3:GetEncryptionConfiguration', () => problemsInKeys(deployment)],
   ]
   for (const [rights, look] of looks) {
     try {
@@ -97,6 +99,26 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
     const present = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
     for (const index of indexes.filter((each) => !present.includes(each)))
       problems.push(`${parameter} is "${name}": it has no index ${index}, add it as in infra/resources/tables.yml`)
+  }
+  return problems
+}
+
+/** The settings of the keys of created buckets. */
+const KEYS: Record<string, string> = { SandboxBucket: 'sandboxKmsKeyArn', DocumentsBucket: 'documentsKmsKeyArn' }
+
+/** No key that a bucket has now may get lost: what is in the bucket could not be read. */
+async function problemsInKeys({ stackName, settings }: Deployment): Promise<string[]> {
+  const problems: string[] = []
+  for (const { logicalId, physicalId: Bucket } of await resourcesOf(stackName)) {
+    const name = KEYS[logicalId]
+    if (name === undefined) continue
+    const { ServerSideEncryptionConfiguration } = await new S3Client({}).send(
+      new GetBucketEncryptionCommand({ Bucket }),
+    )
+    const key = ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID
+    const named = `${settings[name]},${settings.formerKmsKeyArns}`.split(',')
+    if (key && !named.includes(key))
+      problems.push(`${name} was "${key}", with which what is in ${Bucket} is encrypted: add it to formerKmsKeyArns`)
   }
   return problems
 }

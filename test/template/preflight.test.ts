@@ -26,6 +26,9 @@ const stackOf = (resources: Record<string, string>) => {
   return `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries>${members.join('')}</StackResourceSummaries></ListStackResourcesResult></ListStackResourcesResponse>`
 }
 
+const encryptionWith = (key: string) =>
+  `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>x</SSEAlgorithm><KMSMasterKeyID>${key}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`
+
 /** What the account has; undefined: these credentials may not ask. */
 let account: {
   role: string | undefined
@@ -34,6 +37,8 @@ let account: {
   unreserved?: number
   reserved?: number
   ofStack?: Record<string, string>
+  /** Of its documents bucket. */
+  key?: string
 }
 
 const serve = useServers()
@@ -51,6 +56,7 @@ beforeAll(async () => {
       answered.setHeader('x-amzn-errortype', 'ResourceNotFoundException')
       return say(404, { Message: 'Function not found' })
     }
+    if (asked.url?.includes('?encryption')) return say(200, encryptionWith(account.key ?? ''), 'text/xml')
     if (!isDynamoDb && asked.method === 'GET') return say(200, { cloudwatchRoleArn: account.role })
     if (!isDynamoDb && account.ofStack) return say(200, stackOf(account.ofStack), 'text/xml')
     if (!isDynamoDb) return say(400, MISSING_STACK, 'text/xml')
@@ -72,6 +78,7 @@ const examine = (has: Partial<typeof account>, settings: Record<string, string> 
 }
 const TOO_FEW = { limit: 10, unreserved: 10 }
 const [OWN_ROLE, WITHOUT_OWN] = [{ createGatewayLogRole: 'true' }, { role: undefined }]
+const ENCRYPTED = { ofStack: { DocumentsBucket: 'docs' }, key: 'b' }
 const MADE = { tables: [KEPT, { TableName: 'prod-keys' }] }
 
 describe('before a deployment, the account', () => {
@@ -91,6 +98,9 @@ describe('before a deployment, the account', () => {
     ['can reserve none', { ...TOO_FEW, reserved: 0 }, { reservedConcurrency: '1' }, 'leaves 9 of the account'],
     ['has a table that would be made', MADE, {}, 'keep using it with keysTable=prod-keys, or delete it'],
     ['has such a table, of this stack', { ...MADE, ofStack: { KeysTable: 'prod-keys' } }, {}],
+    ['has a bucket of this stack with a key that no setting names', ENCRYPTED, {}, 'add it to formerKmsKeyArns'],
+    ['has one with a former key', ENCRYPTED, { formerKmsKeyArns: 'a,b' }],
+    ['has one with the key that stays', ENCRYPTED, { documentsKmsKeyArn: 'b' }],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
     ['lacks the index of one', { tables: [{ TableName: 'kept' }] }, {}, 'it has no index documents-by-creation'],
   ])('%s', async (_, has, settings, problem) => {

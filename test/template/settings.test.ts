@@ -66,6 +66,7 @@ describe('the parameters', () => {
       { documentKeyTemplate: 'of-{workspace_id}/{document_id}/{attempt_id}' },
     ],
     ['sandboxKmsKeyArn is "alias/mine", allowed: ARN of a KMS key', { sandboxKmsKeyArn: 'alias/mine' }],
+    ['formerKmsKeyArns is "arn:', { formerKmsKeyArns: `${EXISTING.sandboxKmsKeyArn},` }],
     ['leaseMs must be an integer from 60000 to 3600000, not "1000"', { leaseMs: '1000' }],
     ['maxFileBytes must be an integer from 0 to', { maxFileBytes: '5 GiB' }],
     ['defaultQuotaBytes "" is empty', { defaultQuotaBytes: '' }],

@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
+import { templateStatements } from '../support/template/iam-template.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
 
@@ -73,22 +74,20 @@ describe('buckets', () => {
   it('lets only the roles that copy or hand out objects use the keys, where there are keys', () => {
     const grantsOf = (variant: Packaged) =>
       variant
-        .ofType('AWS::IAM::RolePolicy')
-        .map(({ Properties }) => {
-          const [{ Action, Resource }] = Properties.PolicyDocument.Statement
-          return [Properties.RoleName.Ref, Action, Resource]
-        })
+        .idsOfType('AWS::IAM::Role')
+        .flatMap((role) => templateStatements(variant, role).map(({ Action, Resource }) => [role, Action, Resource]))
         .filter(([, action]) => JSON.stringify(action).includes('kms:'))
     expect(grantsOf(dev)).toEqual([])
-    for (const variant of [existing, prod]) {
-      const grants = grantsOf(variant)
-      expect(grants).toEqual([
-        ['PromoteContainerFileRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
-        ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
-        ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
-        ['PromoteContainerFileRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.documentsKmsKeyArn],
-      ])
-    }
+    const granted = [
+      ['PromoteContainerFileRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
+      ['PromoteContainerFileRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.documentsKmsKeyArn],
+      ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
+      ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
+    ]
+    expect(grantsOf(prod)).toEqual(granted)
+    const former = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
+    const reading = [...new Set(granted.map(([role]) => role))].map((role) => [role, 'kms:Decrypt', former])
+    expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...reading]))
   })
 })
 

@@ -19,6 +19,7 @@ export const KEYS = {
 }
 export const EXISTING = {
   ...KEYS,
+  formerKmsKeyArns: [1, 2].map((one) => arn('kms', `key/0aaaaaaa-former-${one}`)).join(),
   sandboxBucket: 'platform-boxes',
   sandboxAccountId: '444455556666',
   sandboxKeyTemplate: 'tenants/{workspace_id}/boxes/{container_id}/fs/{path}',
@@ -126,6 +127,6 @@ export async function copyProject(target: string, folders: string[]): Promise<vo
   await symlink(join(ROOT, 'node_modules'), join(target, 'node_modules'))
 }
 
-function asParams(params: Record<string, string>): string[] {
+export function asParams(params: Record<string, string>): string[] {
   return Object.entries(params).flatMap(([name, value]) => ['--param', `${name}=${value}`])
 }

@@ -1,0 +1,34 @@
+import { writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+// To be run in a copy of the project: packages prod with each of the given sets of options, and writes the resources of
+// the templates. One process, and zips that exist, so that each takes a tenth of a second instead of some seconds.
+const require = createRequire(import.meta.url)
+const Serverless = require('serverless/lib/serverless')
+const resolveInput = require('serverless/lib/cli/resolve-input')
+const COMMAND = require.resolve('serverless/scripts/serverless')
+const { run } = Serverless.prototype
+
+const [artifacts = '', file = '', sets = ''] = process.argv.slice(2)
+const templates: object[] = []
+for (const options of JSON.parse(sets)) templates.push(await packageWith(options))
+await writeFile(file, JSON.stringify(templates))
+
+function packageWith(options: string[]): Promise<object> {
+  process.argv.splice(2, Number.POSITIVE_INFINITY, 'package', '--stage', 'prod', ...options)
+  process.removeAllListeners()
+  resolveInput.clear()
+  delete require.cache[COMMAND]
+  return new Promise((resolve) => {
+    Serverless.prototype.run = async function () {
+      for (const [name, written] of Object.entries<{ package: { artifact: string } }>(this.service.functions))
+        written.package.artifact = join(artifacts, `${name}.zip`)
+      // Which is not looked at, and takes the longest.
+      this.pluginManager.hooks['aws:package:finalize:saveServiceState'] = []
+      await run.call(this)
+      resolve(this.service.provider.compiledCloudFormationTemplate.Resources)
+    }
+    require(COMMAND)
+  })
+}
