@@ -1,4 +1,4 @@
-/** The documented message of each status (docs/decisions/0005-error-messages.md). */
+/** The documented message of each status, for reasons of which it is true (docs/decisions/0005-error-messages.md). */
 const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
   401: 'Missing Authentication header',
@@ -15,7 +15,7 @@ export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
 interface ReasonRow {
   status: ErrorStatus
   detail: string
-  /** Replaces the documented message where that would be wrong. */
+  /** Replaces the documented message where that would be wrong: many libraries show nothing else. */
   message?: string
   /** Seconds after which repeating makes sense; only for answers that are worth repeating. */
   retryAfterSeconds?: number
@@ -29,10 +29,12 @@ export const REASONS = {
   },
   malformed_authorization: {
     status: 401,
+    message: 'Malformed Authorization header',
     detail: 'The Authorization header must be: Bearer <API_KEY>.',
   },
   invalid_api_key: {
     status: 401,
+    message: 'Invalid API key',
     detail: 'The API key is unknown, disabled or expired.',
   },
   rate_limited: {
@@ -42,10 +44,12 @@ export const REASONS = {
   },
   permission_denied: {
     status: 403,
+    message: 'Only management keys can perform this operation, or keys with the permission for it',
     detail: 'This API key lacks the permission for this operation.',
   },
   workspace_mismatch: {
     status: 403,
+    message: 'The API key belongs to another workspace',
     detail: 'The request names a workspace other than the one of the API key.',
   },
   invalid_file_shape: {
@@ -123,7 +127,7 @@ export const REASONS = {
   storage_quota_exceeded: {
     status: 403,
     message: 'Workspace storage quota exceeded',
-    detail: 'The file does not fit into what is left of the storage quota.',
+    detail: 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.',
   },
   too_many_promotions: {
     status: 429,

@@ -39,7 +39,8 @@ export function nameOperations(text: string, routes: readonly { method: string; 
   return text.replace(OPERATIONS, names.toSorted().join(', '))
 }
 
-const WRONG_METHOD = 'The path is right, the method is not: the Allow header lists the allowed ones.'
+const WRONG_METHOD =
+  'The path is right, the method is not: the Allow header lists the allowed ones. There are no uploads: promote a file of a container.'
 
 /** The body of the answer to a method that a path does not have. 405 is no status of the interface. */
 export const WRONG_METHOD_BODY = JSON.stringify({

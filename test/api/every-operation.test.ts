@@ -76,6 +76,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const api = await prepare()
     const response = await api.call(name, { parameters: api.parameters, ...request })
     expect(refusalOf(response)).toEqual([403, 'workspace_mismatch'])
+    expect(response.body).toMatchObject({ error: { message: 'The API key belongs to another workspace' } })
     expect(api.documents.documents.size).toBe(1)
   })
 

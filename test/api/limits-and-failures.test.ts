@@ -18,7 +18,7 @@ describe('POST …/promote: 403', () => {
       'Workspace storage quota exceeded',
       {
         reason: 'storage_quota_exceeded',
-        detail: 'The file does not fit into what is left of the storage quota.',
+        detail: 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.',
         quota_bytes: 1000,
         used_bytes: 508,
         file_bytes: 500,

@@ -10,6 +10,7 @@ describe('POST …/promote: 401', () => {
       'no header',
       { Authorization: '' },
       'missing_authorization',
+      'Missing Authentication header',
       'Bearer',
       'Send the API key in the Authorization header, as: Bearer <API_KEY>.',
     ],
@@ -17,6 +18,7 @@ describe('POST …/promote: 401', () => {
       'a wrong key',
       { Authorization: `Bearer ${newToken()}` },
       'invalid_api_key',
+      'Invalid API key',
       'Bearer error="invalid_token"',
       'The API key is unknown, disabled or expired.',
     ],
@@ -24,6 +26,7 @@ describe('POST …/promote: 401', () => {
       'a key without Bearer',
       { Authorization: newToken() },
       'malformed_authorization',
+      'Malformed Authorization header',
       'Bearer',
       'The word Bearer is missing before the API key. Send it in the Authorization header, as: Bearer <API_KEY>.',
     ],
@@ -31,17 +34,18 @@ describe('POST …/promote: 401', () => {
       'the key in another header',
       { Authorization: '', 'X-Api-Key': newToken() },
       'missing_authorization',
+      'Missing Authentication header',
       'Bearer',
       'The API key came in the wrong header. Send it in the Authorization header, as: Bearer <API_KEY>.',
     ],
-  ])('with %s, before anything is looked up', async (_, headers, reason, challenge, detail) => {
+  ])('with %s, before anything is looked up', async (_, headers, reason, message, challenge, detail) => {
     const api = createTestApi()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const response = await api.promote({ headers, fileId: 'malformed' })
     expectRefusal(
       response,
       401,
-      'Missing Authentication header',
+      message,
       { reason, detail },
       {
         headers: { 'www-authenticate': challenge },
@@ -71,11 +75,16 @@ describe('POST …/promote: 403', () => {
       headers: { Authorization: `Bearer ${token}`, 'file-shape': 'x' },
       fileId: 'malformed',
     })
-    expectRefusal(response, 403, 'Only management keys can perform this operation', {
-      reason: 'permission_denied',
-      detail: 'This API key lacks the permission files:promote.',
-      required_permission: 'files:promote',
-    })
+    expectRefusal(
+      response,
+      403,
+      'Only management keys can perform this operation, or keys with the permission for it',
+      {
+        reason: 'permission_denied',
+        detail: 'This API key lacks the permission files:promote.',
+        required_permission: 'files:promote',
+      },
+    )
     expectUntouched(api)
   })
 })

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { isInstalled } from '../support/fenced-blocks.ts'
 import { all, CONTAINER, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
 
 const { service, workspaceId, newWorkspace, libraries, openRouter, openAi, anthropic } = useVendorLibraries()
@@ -17,6 +21,18 @@ const errorOf = (status: 400 | 401 | 403 | 404, library: string) => {
   return expect.any(library === 'OpenAI' ? ofOpenAi : ofAnthropic)
 }
 
+const PAGE = readFileSync('docs/clients.md', 'utf8')
+/** Where the page says that the detail is in an error of the library. */
+const detailIn = (library: string) => new RegExp(`^\\|.*${library}.* \`error\\.(.+)\``, 'm').exec(PAGE)?.[1] ?? ''
+
+/** What a library throws, of a class of its own. */
+async function failureOf(call: () => unknown) {
+  return (call() as Promise<unknown>).then(
+    () => expect.unreachable('it was to fail'),
+    (error) => error,
+  )
+}
+
 describe('errors are of the libraries’ own classes', () => {
   beforeAll(() => newWorkspace([]))
   const id = 'file_unknown'
@@ -26,16 +42,36 @@ describe('errors are of the libraries’ own classes', () => {
     for (const call of [retrieve, download, remove]) await expect(call(id)).rejects.toEqual(errorOf(404, name))
   })
 
-  it('for a wrong key, and for one without the permission', async () => {
+  it('for a wrong key, and for one without the permission: what each shows is true, and it has the detail', async () => {
     const weak = await service().newKey(workspaceId(), ['containers:read'])
-    for (const [key, status] of [
-      ['wrong', 401],
-      [weak, 403],
-    ] as const) {
-      await expect(openRouter(key).files.list()).rejects.toEqual(errorOf(status, 'OpenRouter'))
-      await expect(openAi(key).files.retrieve(id)).rejects.toEqual(errorOf(status, 'OpenAI'))
-      await expect(anthropic(key).files.delete(id)).rejects.toEqual(errorOf(status, 'Anthropic'))
+    const calls: Record<string, (key: string) => unknown> = {
+      OpenRouter: (key) => openRouter(key).files.list(),
+      OpenAI: (key) => openAi(key).files.retrieve(id),
+      Anthropic: (key) => anthropic(key).files.retrieveMetadata(id),
     }
+    for (const [key, status, message, detail] of [
+      ['wrong', 401, 'Invalid API key', /^This is not an API key of this service/],
+      [weak, 403, 'operation, or keys with the permission for it', /^This API key lacks the permission files:read\.$/],
+    ] as const) {
+      for (const [library, call] of Object.entries(calls)) {
+        const failure = await failureOf(() => call(key))
+        expect(failure).toEqual(errorOf(status, library))
+        expect(failure.message).toContain(message)
+        const path = detailIn(library).split('.')
+        expect(path.reduce((at, name) => at[name], failure)).toMatch(detail)
+      }
+    }
+  })
+
+  it.each([
+    ['openai', 'OpenAI(base_url=base + "/v1", api_key="wrong").files.list()'],
+    ['anthropic', 'Anthropic(base_url=base, auth_token="wrong", api_key=None).beta.files.list()'],
+  ])('of Python’s %s, too', async (library, call) => {
+    const program = `from ${library} import *\nbase = "${new URL(service().demo.base_url).origin}"\ntry:
+    ${call}\nexcept Exception as error:\n    print(error.${detailIn(library)})`
+    if (!(await isInstalled(`the detail by Python's ${library}`, 'python', program))) return
+    const { stdout } = await promisify(execFile)('python3', ['-c', program])
+    expect(stdout).toMatch(/^This is not an API key of this service/)
   })
 
   it('for parameters that are not offered or wrong', async () => {
@@ -65,12 +101,11 @@ describe('what is not offered is a 404 in our words', () => {
     'Anthropic beta.files.upload': () => anthropic().beta.files.upload({ file }),
   }
 
-  it.each(Object.entries(refused))('%s', async (_, call) => {
-    const failure = await (call() as Promise<unknown>).then(
-      () => undefined,
-      (error) => error,
-    )
+  it.each(Object.entries(refused))('%s', async (name, call) => {
+    const failure = await failureOf(call)
     expect(failure.statusCode ?? failure.status).toBe(404)
-    expect(JSON.stringify(failure.error ?? failure.body)).toContain('Resource not found')
+    const body = JSON.stringify(failure.error ?? failure.body)
+    expect(body).toContain('Resource not found')
+    if (/ (beta\.)?files\.(create|upload)$/.test(name)) expect(body).toContain('There are no uploads')
   })
 })
