@@ -76,7 +76,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const { page, wrong } = await open()
     await page.locator('#container').selectOption({ label: 'sess_full (ws_full)' })
     await page.getByRole('button', { name: 'Promote does-not-fit.bin' }).click()
-    await page.getByText('403: The file does not fit into what is left of the storage quota.').waitFor()
+    await page.getByText('403: The file does not fit into what is left of the storage quota: delete').waitFor()
     expect(await page.locator('#outcome.refused').getByRole('meter').getAttribute('max')).toBe('1048576')
     // A browser calls every answer of 400 and above an error of its console.
     expect(wrong.filter((line) => !line.includes('status of 403'))).toEqual([])
