@@ -50,6 +50,7 @@ const copyRows = (call: string): Row[] => [
   [call, 'finds the source changed', 503, 'container_file_changed', s3Error(412, 'PreconditionFailed')],
   [call, 'finds the source gone', 503, 'container_file_changed', s3Error(404, 'NoSuchKey')],
   [call, 'meets another request', 503, 'service_unavailable', s3Error(409, 'OperationAborted')],
+  [call, 'finds our key disabled', 503, 'service_unavailable', s3Error(400, 'KMS.DisabledException')],
   [call, 'finds the source archived', 404, 'container_file_archived', s3Error(403, 'InvalidObjectState')],
   [call, 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
   [call, 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
