@@ -106,7 +106,7 @@ export const REASONS = {
   },
   container_file_encrypted: {
     status: 404,
-    detail: 'The file was encrypted with a key that only its writer has (SSE-C), so it cannot be promoted.',
+    detail: 'The file is encrypted with a key that only its writer has (SSE-C), or that is disabled or gone (KMS).',
   },
   container_file_requester_pays: {
     status: 404,

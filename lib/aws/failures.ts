@@ -28,7 +28,8 @@ export function isOutage(error: unknown): boolean {
     return isTransientError(error as SdkError) || BROKEN_CONNECTION.test(String((error as { code?: unknown }).code))
   }
   // When the clock was off, the SDK's tests take any refusal for the one that corrected it.
-  const isRefusal = status >= 300 && status < 500
+  // 409 is S3's word for a conflict with another request (OperationAborted, ConditionalRequestConflict), which passes.
+  const isRefusal = status >= 300 && status < 500 && status !== 409
   // An answer of success that still throws was cut off, or cannot be read.
   return !isRefusal || error.name === 'RequestTimeout'
 }

@@ -5,6 +5,8 @@ import { statusOf } from '../failures.ts'
 import { send } from '../send.ts'
 import { headObject, headOrList } from './head-object.ts'
 
+/** S3 names KMS's own errors so: the key is disabled, awaits its deletion, is gone or out of reach. */
+export const KMS_FAILURE = /^KMS\./
 const PROBE_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
@@ -43,7 +45,7 @@ async function readContainerFile(
     return head && toContainerFile(objectKey, head)
   } catch (error) {
     // Answers to HeadObject have no body, so only another operation can tell the reason.
-    if (statusOf(error) === 400 && (await isCustomerEncrypted(client, object, signal))) {
+    if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
     if (statusOf(error) === 403 && (await isPaidByRequester(client, object, signal))) {
@@ -77,8 +79,8 @@ export async function readStart(
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
-/** Whether only its writer's key can read the file (SSE-C). GetObject is refused like HeadObject, but says why. */
-async function isCustomerEncrypted(
+/** Whether only its writer's key can read the file (SSE-C), or none. GetObject is refused like HeadObject, but says why. */
+async function hasUnusableKey(
   client: S3Client,
   object: { Bucket: string; Key: string },
   signal: AbortSignal,
@@ -90,7 +92,8 @@ async function isCustomerEncrypted(
     return false
   } catch (error) {
     if (error instanceof ServiceError) throw error
-    return (error as Error).name === 'InvalidRequest'
+    const { name } = error as Error
+    return name === 'InvalidRequest' || KMS_FAILURE.test(name)
   }
 }
 

@@ -3,6 +3,7 @@ import { type Reason, ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../ledger/ports/object-store.ts'
 import { statusOf } from '../failures.ts'
 import { send } from '../send.ts'
+import { KMS_FAILURE, readStart } from './container-file.ts'
 import { planParts } from './copy-plan.ts'
 import {
   copyTimeoutMs,
@@ -15,7 +16,7 @@ import {
 } from './copy-requests.ts'
 import { copyInParts } from './multipart-copy.ts'
 
-/** A server-side copy. @throws ServiceError container_file_changed, container_file_archived */
+/** A server-side copy. @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted */
 export async function copyObject(
   request: CopyRequest,
   settings: ObjectCopySettings,
@@ -26,7 +27,7 @@ export async function copyObject(
     if (plan === undefined) await copyWhole(request, settings, signal)
     else await copyInParts(request, plan, settings, signal)
   } catch (error) {
-    throw translateCopyFailure(error)
+    throw await translateCopyFailure(error, () => readStart(settings, request.source, 1, signal))
   }
 }
 
@@ -79,14 +80,20 @@ function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefine
   return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
 
-function translateCopyFailure(error: unknown): unknown {
+async function translateCopyFailure(error: unknown, readSource: () => Promise<unknown>): Promise<unknown> {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
   const cause = error instanceof ServiceError && error.reason === 'internal_error' ? error.cause : error
   if (!(cause instanceof Error) || cause instanceof ServiceError) return error
-  const because = (reason: Reason) => new ServiceError(reason, { cause, isUnanswered })
+  const because = (reason: Reason, own = {}) => new ServiceError(reason, { ...own, cause, isUnanswered })
   if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
   const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
   if (isArchived) return because('container_file_archived')
+  if (KMS_FAILURE.test(cause.name)) {
+    // It may be the key of either bucket: only that of the source keeps us from reading.
+    const read = await readSource().catch((failure: Error) => failure)
+    if (read instanceof Error && KMS_FAILURE.test(read.name)) return because('container_file_encrypted')
+    return because('service_unavailable', { detail: 'The key that encrypts documents cannot be used.' })
+  }
   // Somebody aborted the upload meanwhile: the attempt was given up.
   if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
   return error

@@ -36,9 +36,9 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
       if (state.counts) metrics.publish(state.counts)
       return
     }
-    const { reason, detail } = failure
-    if (failure.status < 500) log.info('request answered', { ...fields, reason, detail })
-    else log.error('request answered', { ...fields, reason, error: failure.cause ?? failure })
+    const { reason, detail, cause } = failure
+    if (failure.status < 500) log.info('request answered', { ...fields, reason, detail, error: cause })
+    else log.error('request answered', { ...fields, reason, error: cause ?? failure })
     metrics.publish({ [failure.status < 500 ? 'Refusals' : 'Failures']: 1 }, { reason })
     const undoMs = telemetry.stepsMs.undo
     if (undoMs !== undefined) metrics.publish({ UndoTime: undoMs })

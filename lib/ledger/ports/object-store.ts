@@ -29,8 +29,8 @@ export interface ObjectStore extends ContainerLookups {
   /**
    * Copies exactly the bytes that were looked up. A failure may leave parts behind: {@link ObjectStore.discard} removes
    * them.
-   * @throws ServiceError container_file_changed, container_file_archived; `isUnanswered` when S3 may still write the
-   *   object
+   * @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted; `isUnanswered` when
+   *   S3 may still write the object
    */
   copy(request: CopyRequest, signal: AbortSignal): Promise<void>
   /** Removes an attempt's object and its unfinished uploads, if there are any. */

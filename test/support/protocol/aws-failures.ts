@@ -49,6 +49,8 @@ const copyRows = (call: string): Row[] => [
   ...s3Rows(call),
   [call, 'finds the source changed', 503, 'container_file_changed', s3Error(412, 'PreconditionFailed')],
   [call, 'finds the source gone', 503, 'container_file_changed', s3Error(404, 'NoSuchKey')],
+  [call, 'meets another request', 503, 'service_unavailable', s3Error(409, 'OperationAborted')],
+  [call, 'finds our key disabled', 503, 'service_unavailable', s3Error(400, 'KMS.DisabledException')],
   [call, 'finds the source archived', 404, 'container_file_archived', s3Error(403, 'InvalidObjectState')],
   [call, 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
   [call, 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
@@ -87,5 +89,6 @@ export const LARGE: Row[] = [
   ...s3Rows('CompleteMultipartUpload'),
   ['CompleteMultipartUpload', 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
   ['CompleteMultipartUpload', 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
+  ['CompleteMultipartUpload', 'meets another', 503, 'service_unavailable', s3Error(409, 'ConditionalRequestConflict')],
   ['CompleteMultipartUpload', 'has lost the upload', 503, 'promotion_timed_out', s3Error(404, 'NoSuchUpload')],
 ]

@@ -46,8 +46,11 @@ describe('a file that S3 lets nobody read', () => {
     return s3.store.findContainerFile('a.csv', signal)
   }
 
-  it('because only its writer has the key (SSE-C) is refused with a reason of its own', async () => {
-    const script = { 'HeadObject sandboxes': status(400), GetObject: s3Error(400, 'InvalidRequest') }
+  it.each([
+    ['only its writer has the key (SSE-C)', 'InvalidRequest'],
+    ['its KMS key awaits deletion', 'KMS.KMSInvalidStateException'],
+  ])('because %s is refused with a reason of its own', async (_, code) => {
+    const script = { 'HeadObject sandboxes': status(400), GetObject: s3Error(400, code) }
     const cause = { $metadata: { httpStatusCode: 400 } }
     await expect(find(script)).rejects.toMatchObject({ reason: 'container_file_encrypted', cause })
   })

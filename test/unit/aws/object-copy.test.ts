@@ -52,6 +52,33 @@ describe('a copy whose answer is lost', () => {
   })
 })
 
+describe('a copy that needs a KMS key which cannot be used', () => {
+  const disabled = s3Error(400, 'KMS.DisabledException')
+  const cause = { name: 'KMS.DisabledException', message: 'm' }
+
+  it.each([
+    ['CopyObject', SMALL],
+    ['CreateMultipartUpload', LARGE],
+    ['UploadPartCopy', LARGE],
+  ])("is refused when it is the file's: %s", async (call, source) => {
+    const refused = { reason: 'container_file_encrypted', isUnanswered: false, cause: { ...cause, call } }
+    await expect(copy(source, { [call]: disabled, GetObject: disabled })).rejects.toMatchObject(refused)
+  })
+
+  it.each([
+    ['when it is ours', xml('x', 206)],
+    ['and is not taken for the file’s when nobody can tell', s3Error(403, 'AccessDenied')],
+  ])('is a 503 %s', async (_, start) => {
+    const failed = {
+      ...unavailable,
+      isUnanswered: false,
+      detail: 'The key that encrypts documents cannot be used.',
+      cause,
+    }
+    await expect(copy(SMALL, { CopyObject: disabled, GetObject: start })).rejects.toMatchObject(failed)
+  })
+})
+
 describe('a completion of an upload', () => {
   const complete = 'CompleteMultipartUpload'
 
