@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
 import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './document-listing.ts'
-import { formatCursor, parseCursor } from './list-cursor.ts'
+import { parseCursor } from './list-cursor.ts'
 
 export interface DocumentListRequest {
   workspaceId: WorkspaceId
@@ -12,9 +12,9 @@ export interface DocumentListRequest {
 }
 
 export interface DocumentList {
+  workspaceId: WorkspaceId
   documents: ListedDocument[]
-  /** undefined on the last page. */
-  nextCursor: string | undefined
+  hasMore: boolean
 }
 
 /** One page, in the order of creation. @throws ServiceError invalid_cursor */
@@ -25,8 +25,7 @@ export async function listDocuments(
 ): Promise<DocumentList> {
   const after = start && (await locate(workspaceId, start, listing, signal))
   const { items, hasMore } = await listing.page({ workspaceId, order, after, limit }, signal)
-  const last = items.at(-1)
-  return { documents: items, nextCursor: hasMore && last ? formatCursor(workspaceId, last) : undefined }
+  return { workspaceId, documents: items, hasMore }
 }
 
 async function locate(
@@ -52,7 +51,7 @@ export async function listDocumentsById(
 ): Promise<DocumentList> {
   const wanted = [...new Set(ids)].filter((id): id is DocumentId => isDocumentId(id))
   const documents = wanted.length === 0 ? [] : await listing.findAll(workspaceId, wanted, signal)
-  return { documents: documents.toSorted((a, b) => comparePositions(b, a)), nextCursor: undefined }
+  return { workspaceId, documents: documents.toSorted((a, b) => comparePositions(b, a)), hasMore: false }
 }
 
 export function comparePositions(a: ListPosition, b: ListPosition): number {

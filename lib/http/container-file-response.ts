@@ -1,6 +1,7 @@
 import type { ContainerFileDescription } from '../containers/container-files.ts'
 import type { listContainerFiles } from '../containers/list-container-files.ts'
 import { formatFileId } from '../ids.ts'
+import { itemsThatFit } from './items-that-fit.ts'
 
 /** There is one shape only, in the words that all libraries share. */
 export function containerFileResponse(file: ContainerFileDescription): Record<string, unknown> {
@@ -16,14 +17,18 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
   }
 }
 
-/** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects. */
+/**
+ * `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects.
+ * Without files that would not fit into the answer.
+ */
 export function containerFileListResponse({ items, next }: Awaited<ReturnType<typeof listContainerFiles>>) {
-  const idOf = (file: ContainerFileDescription | undefined) => (file ? formatFileId(file.path) : null)
+  const data = itemsThatFit(items.map(containerFileResponse))
+  const isCut = data.length < items.length
   return {
     object: 'list',
-    data: items.map(containerFileResponse),
-    first_id: idOf(items[0]),
-    last_id: next ?? idOf(items.at(-1)),
-    has_more: next !== undefined,
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: (isCut ? undefined : next) ?? data.at(-1)?.id ?? null,
+    has_more: isCut || next !== undefined,
   }
 }

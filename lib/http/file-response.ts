@@ -1,8 +1,10 @@
 import type { ListedDocument } from '../documents/document-listing.ts'
+import { formatCursor } from '../documents/list-cursor.ts'
 import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
 import { knownType, UNKNOWN_TYPE } from '../media-type.ts'
 import type { Dialect } from './file-shape.ts'
+import { itemsThatFit } from './items-that-fit.ts'
 
 export const PURPOSES = [
   'assistants',
@@ -44,18 +46,23 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
   }
 }
 
-/** In the envelope that the dialect's libraries use for paging. */
-export function fileListResponse({ documents, nextCursor }: DocumentList, dialect: Dialect): Record<string, unknown> {
+/** In the envelope that the dialect's libraries use for paging; without documents that would not fit into the answer. */
+export function fileListResponse(list: DocumentList, dialect: Dialect): Record<string, unknown> {
   const { shape, label } = dialect
+  const { workspaceId, documents } = list
+  const data = itemsThatFit(documents.map((document) => fileResponse(document, dialect)))
+  const last = documents[data.length - 1]
+  const hasMore = list.hasMore || data.length < documents.length
+  const next = hasMore && last ? formatCursor(workspaceId, last) : null
   const page = {
     _shape: label,
-    data: documents.map((document) => fileResponse(document, dialect)),
+    data,
     first_id: documents[0]?.documentId ?? null,
-    last_id: documents.at(-1)?.documentId ?? null,
-    has_more: nextCursor !== undefined,
+    last_id: last?.documentId ?? null,
+    has_more: hasMore,
   }
   if (shape === 'compat_b') return { object: 'list', ...page }
-  return shape === 'compat_a' ? { ...page, next_page: nextCursor ?? null } : { ...page, cursor: nextCursor ?? null }
+  return shape === 'compat_a' ? { ...page, next_page: next } : { ...page, cursor: next }
 }
 
 export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): Record<string, unknown> {

@@ -2,8 +2,8 @@ import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ContainerFiles } from '../../lib/containers/container-files.ts'
 import { ServiceError } from '../../lib/errors.ts'
-import { formatFileId } from '../../lib/ids.ts'
-import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
+import { type FilePath, formatFileId } from '../../lib/ids.ts'
+import { ANTHROPIC, bodyOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 
@@ -72,5 +72,51 @@ describe('a list for which S3 takes longer than 4.5 s', () => {
     const response = await answer(2)
     expect([response.status, pathsOf(response)]).toEqual([200, ['0', '1']])
     expect(response.body).toMatchObject({ has_more: true, last_id: expect.stringMatching(/^cursor_/) })
+  })
+})
+
+describe('a page of 1,000', () => {
+  const files = useDocumentsApi()
+  const ROWS = Array.from({ length: 1000 }, (_, i) => i)
+  /** A quotation mark takes four bytes of a function's answer, in which the body is a string. */
+  const nameOf = (length: number, i: number) => `${'"'.repeat(length - 5)}/${1000 + i}` as FilePath
+  const turnPages = async (list: (next: Record<string, string>) => Promise<AnyResponse>) => {
+    const pages: AnyResponse[] = []
+    for (let next = {}, hasMore = true; hasMore; ) {
+      const page = await list({ limit: '1000', ...next })
+      expect(Buffer.byteLength(JSON.stringify(JSON.stringify(page.body)))).toBeLessThan(5_500_000)
+      const { cursor, next_page, last_id, has_more } = bodyOf(page)
+      next = cursor ? { cursor } : next_page ? { page: next_page } : { after: last_id }
+      hasMore = pages.push(page) < 9 && has_more
+    }
+    return pages
+  }
+
+  it.each([
+    ['native', {}, 1020, 1],
+    ['compat_a', ANTHROPIC, 1020, 1],
+    ['compat_b', OPENAI, 1020, 1],
+    ['native', {}, 2000, 2],
+    ['compat_a', ANTHROPIC, 2000, 2],
+    ['compat_b', OPENAI, 2000, 2],
+  ])(
+    'of documents fits into an answer, or ends sooner: %s, %j, names of %i bytes',
+    async (_, headers, bytes, pages) => {
+      // What an earlier version stored.
+      const mimeType = `text/${'x'.repeat(7000)}`
+      for (const i of ROWS) await files.record(i, { filename: nameOf(bytes, i), mimeType })
+      const turned = await turnPages((next) => files.list({ order: 'desc', ...next }, headers))
+      const filenames = turned
+        .flatMap(({ body }) => (body as { data: { filename: string }[] }).data)
+        .map((file) => file.filename)
+      expect([turned.length, filenames]).toEqual([pages, ROWS.map((i) => nameOf(bytes, i))])
+    },
+  )
+
+  it('of container files fits into an answer, or ends sooner', async () => {
+    api.objects.sandbox.clear()
+    for (const i of ROWS) api.putFile(nameOf(993, i), CSV)
+    const turned = await turnPages(list)
+    expect([turned.length, turned.flatMap(pathsOf)]).toEqual([2, ROWS.map((i) => nameOf(993, i))])
   })
 })

@@ -57,7 +57,7 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
     refuseValue('ids[]', 'It cannot be combined with a cursor or a limit.')
   }
   // All documents were promoted, so all have this one purpose.
-  if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ documents: [], nextCursor: undefined })
+  if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ workspaceId, documents: [], hasMore: false })
   if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
   return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)
 }

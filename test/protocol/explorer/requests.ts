@@ -2,6 +2,7 @@ import { audit } from '../../../lib/audit/audit.ts'
 import { deleteDocumentForCaller } from '../../../lib/documents/delete-document.ts'
 import type { ListedDocument, ListOrder } from '../../../lib/documents/document-listing.ts'
 import { downloadDocument } from '../../../lib/documents/download-document.ts'
+import { formatCursor } from '../../../lib/documents/list-cursor.ts'
 import { listDocuments } from '../../../lib/documents/list-documents.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
@@ -76,9 +77,10 @@ async function list({ workspace, order, limit, lags }: RequestTo<'list'>, deps: 
       return lags[number % lags.length] ?? 0
     })
     const request = { workspaceId: workspaceOf(workspace), order, limit, after: cursor ? { cursor } : undefined }
-    const { documents, nextCursor } = await listDocuments(request, { listing }, signal)
+    const { workspaceId, documents, hasMore } = await listDocuments(request, { listing }, signal)
     pages.push(documents)
-    cursor = nextCursor
+    const last = documents.at(-1)
+    cursor = hasMore && last ? formatCursor(workspaceId, last) : undefined
   } while (cursor !== undefined)
   return pages
 }

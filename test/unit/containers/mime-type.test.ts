@@ -1,7 +1,9 @@
+import { MIMEType } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveMimeType } from '../../../lib/containers/mime-type.ts'
 import { typeOfContent } from '../../../lib/containers/type-of-content.ts'
+import { knownType, UNKNOWN_TYPE } from '../../../lib/media-type.ts'
 
 describe('resolveMimeType', () => {
   it.each([
@@ -83,14 +85,18 @@ describe('resolveMimeType', () => {
     expect(await resolveMimeType(contentType, path, looksInside)).toBe(mimeType)
   })
 
-  it('bears whatever a file begins with', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 4096 }), async (start) => {
-        expect(await resolveMimeType(undefined, 'x', () => typeOfContent(start))).toMatch(
-          /^[\w.+-]+\/[\w.+-]+(; charset=utf-8)?$/,
-        )
-      }),
-      { numRuns: 500 },
-    )
+  const pieces = ['text', '/', '*', 'csv', ';', ' ', 'charset', '=', 'utf-8', '"', '\\', 'é', 'x'.repeat(250)]
+  const anyType = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((found) => found.join(''))
+  const anyName = fc.tuple(fc.string({ unit: 'binary' }), fc.constantFrom('', 'x.ts', 'x.csv', 'x.constructor'))
+  it('is a media type of at most 255 characters, whatever Content-Type, name and bytes', async () => {
+    const oneFile = async (contentType: string | undefined, [name, end]: [string, string], start: Uint8Array) => {
+      const type = await resolveMimeType(contentType, name + end, () => typeOfContent(start))
+      expect(type.length).toBeLessThanOrEqual(255)
+      expect(new MIMEType(type).essence).toMatch(/^[\w.+-]+\/[\w.+-]+$/)
+      expect(knownType(type) ?? UNKNOWN_TYPE).toBe(type)
+    }
+    const anyBytes = fc.uint8Array({ maxLength: 4096 })
+    const types = fc.oneof(fc.constant(undefined), anyType, fc.string({ maxLength: 300 }))
+    await fc.assert(fc.asyncProperty(types, anyName, anyBytes, oneFile), { numRuns: 1000 })
   })
 })
