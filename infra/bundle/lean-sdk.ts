@@ -18,16 +18,11 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
   // calls of toString and keeps all 480 descriptions of S3; with the keys written out it drops those nobody uses.
   [/[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/, inlineKeys],
   // Lambda passes credentials in the environment. The SDK's default chain would add clients for SSO, STS and the instance
-  // metadata service, and their shared code would end up in the chunks of the cold start. Read once: Lambda gives a
-  // process its credentials at its start, and ends it before they expire.
+  // metadata service, and their shared code would end up in the chunks of the cold start. Read for each call: a process
+  // may outlive its first credentials.
   [
     /@aws-sdk[\\/]credential-provider-node[\\/]dist-es[\\/]index\.js$/,
-    () => `
-      import { fromEnv } from '@aws-sdk/credential-provider-env'
-      export const defaultProvider = (init) => {
-        let credentials
-        return () => (credentials ??= fromEnv(init)())
-      }`,
+    () => "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'",
   ],
   // No Lambda has ~/.aws/config; the first request would look for it, once for each client.
   [

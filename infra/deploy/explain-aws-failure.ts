@@ -1,3 +1,4 @@
+import { bucketRegionOf } from '../../lib/aws/failures.ts'
 import { ServiceError } from '../../lib/errors.ts'
 
 interface AnyError extends Error {
@@ -31,7 +32,7 @@ const EXPLANATIONS: Record<keyof typeof SIGNS, string> = {
   access_denied:
     'AWS refuses this to the credentials in use (npm run admin -- doctor lists what is lacking): {message}',
   not_deployed: 'A table or bucket is not there: is the service deployed, in this account and region? {message}',
-  wrong_region: 'The bucket is in another region: use --region or AWS_REGION. {message}',
+  wrong_region: 'The bucket is in {region}: use --region or AWS_REGION. {message}',
   wrong_clock: "This machine's clock is wrong: AWS refuses requests that are more than some minutes off. Set it.",
   unreachable: 'No answer from {place}: check the network, the region and AWS_ENDPOINT_URL_….',
   throttled: 'AWS asks to slow down: try again in a while.',
@@ -48,6 +49,7 @@ export function explainAwsFailure(thrown: unknown): { reason: string; message: s
     const message = EXPLANATIONS[reason]
       .replace('{message}', () => error.message)
       .replace('{place}', () => placeOf(error))
+      .replace('{region}', () => bucketRegionOf(error) ?? 'another region')
     return { reason, message }
   }
   return { reason: 'failed', message: error.message || error.name }

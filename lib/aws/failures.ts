@@ -14,6 +14,16 @@ export function statusOf(error: unknown): number | undefined {
   return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
 }
 
+/** Where S3 says that the bucket is: all that an answer without a body (301) tells of a bucket in another Region. */
+export function bucketRegionOf(error: unknown): string | undefined {
+  return (error as Partial<SdkError> | undefined)?.$response?.headers['x-amz-bucket-region']
+}
+
+/** Says which call failed, and where the bucket is: the log shows all properties of an error. */
+export function named(error: unknown, call: string): unknown {
+  return error instanceof Error ? Object.assign(error, { call, bucketRegion: bucketRegionOf(error) }) : error
+}
+
 /** Whether the store refused the call because of its load. */
 export function isThrottled(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
 import { turnOf } from '../one-call-until.ts'
-import { isMistimed, isOutage, isThrottled, isUnanswered, statusOf, wasNeverConnected } from './failures.ts'
+import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
  * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never
@@ -116,11 +116,6 @@ function pauseAfter(sent: number, mostMs = LONGEST_PAUSE_MS): number {
 /** @returns false when the signal aborted meanwhile */
 async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
   return sleep(durationMs, true, { signal }).catch(() => false)
-}
-
-/** Says which call failed: the log shows all properties of an error. */
-function named(error: unknown, call: string): unknown {
-  return error instanceof Error ? Object.assign(error, { call }) : error
 }
 
 /** @param mayArrive a copy, which S3 may still be at work on after any of the failures, the last or an earlier one */

@@ -49,6 +49,12 @@ describe('npm run admin -- doctor', () => {
     expect([result.code, jsonLines(result)]).toEqual([1, [{ check: 'configuration', verdict: 'problem', detail }]])
   })
 
+  it('names the Region of a bucket that is elsewhere', async () => {
+    const moved = await serve((_, response) => response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end())
+    const { verdicts } = await doctor(environmentOn(standIns().dynamoDbEndpoint, moved))
+    expect(verdicts[`bucket ${standIns().config.sandboxBucket}`]?.detail).toContain('The bucket is in eu-west-3')
+  })
+
   it('goes on when the configuration, a table or a server is missing', async () => {
     const { endpoint, ...tables } = { endpoint: standIns().dynamoDbEndpoint, DOCUMENTS_TABLE: 'none' }
     const [unset, mixed] = await Promise.all([

@@ -1,9 +1,15 @@
+import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
+import { bundle } from '../../../infra/bundle/build.ts'
 import { createDynamoDbClient, createS3Client, UNREAD_LOG } from '../../../lib/aws/clients.ts'
 import { MAX_PARALLEL_PARTS } from '../../../lib/aws/s3/copy-plan.ts'
+import { useDirectory } from '../../support/use-directory.ts'
+
+const directory = useDirectory('clients')
+afterEach(() => void vi.unstubAllEnvs())
 
 it.each([
   [createDynamoDbClient, DynamoDBClient],
@@ -28,5 +34,17 @@ it.each([
   expect(settings.requestTimeout).toBe(own.requestTimeout)
   for (const agent of [httpAgent, httpsAgent]) {
     expect(agent).toMatchObject({ maxSockets: own.maxSockets, keepAlive: true })
+  }
+})
+
+it('in the bundle, they take new credentials from the environment when the former have expired', async () => {
+  await bundle(['lib/aws/clients.ts'], { root: join(import.meta.dirname, '../../..'), outDir: directory() })
+  const bundled = await import(join(directory(), 'clients.mjs'))
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+  for (const client of [bundled.createDynamoDbClient(), bundled.createS3Client()]) {
+    for (const accessKeyId of ['former', 'new']) {
+      vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
+      expect(await client.config.credentials()).toMatchObject({ accessKeyId })
+    }
   }
 })

@@ -80,6 +80,11 @@ describe('a file that S3 lets nobody read', () => {
     })
   })
 
+  it('is our fault when the bucket is in another Region, which the error names', async () => {
+    const head: Answer = (_, response) => response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end()
+    await expect(find({ 'HeadObject sandboxes': head })).rejects.toMatchObject({ bucketRegion: 'eu-west-3' })
+  })
+
   it('is still our fault when our role lacks the permission', async () => {
     await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
       call: 'HeadObject',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
+import { describeDownload } from '../../../lib/documents/download.ts'
 import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 it.each([
@@ -25,3 +26,15 @@ it.each([
     expect(signer.lifetimeSeconds).toBe(77)
   },
 )
+
+it.each([
+  ['ordinary', 'output/report.csv', 'text/csv', 2500],
+  ['the worst', `${"'".repeat(700)}/${"'".repeat(255)}`, `a/b; x="${' ,;/'.repeat(47)}"`, 8192],
+])('fits into the buffers of proxies: %s', async (_, path, mimeType, most) => {
+  const credentials = { ...CREDENTIALS, sessionToken: '/'.repeat(75).padEnd(1500, 'x') }
+  const client = createS3Client({ region: 'ap-southeast-2', credentials })
+  const [sandboxBucket, documentsBucket] = ['s'.repeat(63), 'd'.repeat(63)]
+  const signer = createDownloadSigner({ client, sandboxBucket, documentsBucket, lifetimeSeconds: 300 })
+  const download = describeDownload({ objectKey: `sandboxes/ws_1/sess_1/${path}`, path, mimeType }, false)
+  expect((await signer.signContainerFile(download)).length).toBeLessThan(most)
+})
