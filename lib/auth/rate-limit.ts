@@ -48,3 +48,33 @@ export function describeDecision(
     retryAfterMs: Math.max(0, -headroomMs),
   }
 }
+
+/** With more, all are forgotten, which does no harm: the store counts, too. */
+const MOST_KEYS = 10_000
+
+/**
+ * Counts what this process lets through, and remembers what the store told. A TAT only grows, so what is above the limit
+ * here is above it there. A key in a hurry leaves its item alone, and is limited while the store does not answer, too.
+ */
+export function countInProcess(store: RateLimiter, now: () => number) {
+  const tats = new Map<string, number>()
+  const interval = emissionIntervalMs(store.policy)
+  return {
+    /** @returns undefined: the store has to be asked */
+    refusalOf(keyId: string): RateLimitDecision | undefined {
+      const [tatMs, nowMs] = [tats.get(keyId) ?? 0, now()]
+      return tatMs > nowMs + toleranceMs(store.policy) ? describeDecision(store.policy, false, tatMs, nowMs) : undefined
+    },
+
+    async take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision> {
+      const nowMs = now()
+      if (tats.size >= MOST_KEYS) tats.clear()
+      tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + interval)
+      const decision = await store.take(keyId, signal)
+      // What the store refuses counts nowhere.
+      const ownTatMs = (tats.get(keyId) ?? 0) - (decision.isAllowed ? 0 : interval)
+      tats.set(keyId, Math.max(ownTatMs, nowMs + decision.resetMs))
+      return decision
+    },
+  }
+}

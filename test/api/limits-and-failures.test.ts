@@ -87,6 +87,17 @@ describe('POST …/promote: 500 and 503', () => {
     expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
   })
 
+  it('limits by what this process has let through while the rate limiter is away', async () => {
+    const take = () => Promise.reject(new ServiceError('service_unavailable'))
+    const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 60, burst: 5 }, take } })
+    const responses = await Promise.all(Array.from({ length: 12 }, () => api.promote({ path: 'missing' })))
+    const refused = responses.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(7)
+    for (const { headers } of refused)
+      expect(headers).toMatchObject({ ...RATE_HEADERS, ratelimit: '"default";r=0;t=5' })
+    expect(api.published.filter((values) => 'RateLimiterUnavailable' in values)).toHaveLength(5)
+  })
+
   it('is 503 when the quota cannot be read: nothing is kept uncounted', async () => {
     const api = createTestApi()
     vi.spyOn(api.ledger, 'take').mockRejectedValue(new ServiceError('service_unavailable'))

@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
-import { COMMON_HEADERS, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { NOW_MS } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
@@ -18,7 +18,7 @@ describe('GET /v1/files', () => {
     expect(idsOf(response)).toEqual([first.documentId, second.documentId, (body as { id: string }).id])
     expect(response.headers).toEqual({
       ...COMMON_HEADERS,
-      ...RATE_HEADERS,
+      ...UNLIMITED_HEADERS,
       'storage-quota-bytes': '1000',
       'storage-used-bytes': '8',
     })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { COMMON_HEADERS, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 
 const files = useDocumentsApi()
 const { record, show } = files
@@ -11,7 +11,7 @@ describe('GET /v1/files/{id}', () => {
   it('shows the document that a promotion returned, word for word', async () => {
     const { body } = await files.api.promote({})
     const shown = await show((body as { id: string }).id)
-    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...RATE_HEADERS }, body })
+    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...UNLIMITED_HEADERS }, body })
   })
 
   it.each([

@@ -1,4 +1,9 @@
 import {
+  ProvisionedThroughputExceededException,
+  ThrottlingException,
+  type ThrottlingReason,
+} from '@aws-sdk/client-dynamodb'
+import {
   describeDecision,
   emissionIntervalMs,
   type RateLimiter,
@@ -13,6 +18,8 @@ const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
 /** Two are enough unless other requests of the same key interfere. */
 const MAX_TRIES = 4
+/** A hot item may be the neighbour's. */
+const PATIENCE_MS = 250
 
 /**
  * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
@@ -62,7 +69,21 @@ export function createRateLimiter({
       },
       ReturnValues: 'UPDATED_NEW',
     } as const
-    const { held, item } = await table.update({ key_id: keyId }, change, { name: 'rateLimit.take', signal })
-    return { done: held, tatMs: Number(item?.tat_ms?.N ?? 0) }
+    const options = { name: 'rateLimit.take', signal, patienceMs: PATIENCE_MS }
+    try {
+      const { held, item } = await table.update({ key_id: keyId }, change, options)
+      return { done: held, tatMs: Number(item?.tat_ms?.N ?? 0) }
+    } catch (error) {
+      // A key that DynamoDB cannot keep up with has spent its burst.
+      if (isItemThrottled(error as Error)) return { done: false, tatMs: nowMs + toleranceMs(policy) + interval }
+      throw error
+    }
   }
 }
+
+/** Whether DynamoDB throttled this item, not the table or the account, as far as it says. */
+function isItemThrottled({ cause }: Error): boolean {
+  if (cause instanceof ThrottlingException) return isOfKeys(cause.throttlingReasons)
+  return cause instanceof ProvisionedThroughputExceededException && isOfKeys(cause.ThrottlingReasons)
+}
+const isOfKeys = (reasons: ThrottlingReason[] = []) => reasons.every(({ reason }) => reason?.includes('KeyRange'))

@@ -1,4 +1,4 @@
-import { emissionIntervalMs, type RateLimitDecision, type RateLimiter } from '../../auth/rate-limit.ts'
+import { countInProcess, emissionIntervalMs, type RateLimitDecision, type RateLimiter } from '../../auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../../config.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
@@ -10,16 +10,22 @@ const LIMITER_TIMEOUT_MS = 1000
 
 /**
  * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
- * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and outranks whatever else the handler has found wrong.
+ * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and outranks whatever else the handler has found wrong; one
+ * that takes no call comes before the handler begins.
  */
-export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; metrics: Metrics }): ApiMiddleware {
+export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; now(): number }): ApiMiddleware {
+  const { rateLimiter, metrics, now } = deps
+  const counted = countInProcess(rateLimiter, now)
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { state } = event
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
-    const decision = takeOrPass(state.caller.keyId, state)
+    const { keyId } = state.caller
+    const refusal = counted.refusalOf(keyId)
+    const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
     state.rateLimit = { decision, rateLimitPassed }
     state.deadline = { ...state.deadline, signal: oneCallUntil(rateLimitPassed, state.deadline.signal) }
+    return refusal && rateLimitPassed
   }
 
   const after: ApiMiddleware['after'] = async ({ event: { state } }) => {
@@ -37,7 +43,7 @@ export function limitRate({ rateLimiter, metrics }: { rateLimiter: RateLimiter; 
   async function takeOrPass(keyId: string, { deadline, log }: RequestState): Promise<RateLimitDecision | undefined> {
     try {
       const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-      return await rateLimiter.take(keyId, signal)
+      return await counted.take(keyId, signal)
     } catch (error) {
       metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })

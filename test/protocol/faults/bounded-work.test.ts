@@ -75,7 +75,8 @@ const REQUESTS: [string, () => Promise<AnyResponse>][] = [
 ]
 
 describe('a request above the rate limit', () => {
-  it.each(REQUESTS)('costs the key, the limiter and at most one read: %s', async (_, request) => {
+  it.each(REQUESTS)('costs the key, the limiter and at most one read, then the key alone: %s', async (_, request) => {
+    service.restart()
     limiterMs = LIMITER_MS
     oddKeys = 5000
     expect((await request()).status).toBe(429)
@@ -84,6 +85,8 @@ describe('a request above the rate limit', () => {
     expect(first).toBe('keys.find')
     expect(others).toContain('rateLimit.take')
     expect(others.length, others.join()).toBeLessThanOrEqual(2)
+    expect((await request()).status).toBe(429)
+    expect(service.takeCallNames()).toEqual(['keys.find'])
   })
 
   it.each([
@@ -92,6 +95,7 @@ describe('a request above the rate limit', () => {
     ['list_documents', 'documents.list'],
     ['list_container_files', 'ListObjectsV2'],
   ])('ends its read when that hangs, and does not repeat it: %s, %s', async (what, hanging) => {
+    service.restart()
     service.breakCalls(({ name }) => (name === hanging ? HANGS : undefined))
     const [, request] = REQUESTS.find(([name]) => name === what) ?? expect.fail()
     expect((await request()).status).toBe(429)

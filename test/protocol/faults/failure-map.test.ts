@@ -53,15 +53,15 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
     },
   )
 
-  it.each(['throttled', 'refused', 'denied', 'hanging'])('the rate limit %s: the promotion goes on', async (how) => {
-    const faults: Record<string, Fault> = {
-      throttled: dynamoDbError(400, 'ProvisionedThroughputExceededException'),
-      refused: REFUSED,
-      denied: dynamoDbError(400, 'AccessDeniedException'),
-      hanging: HANGS,
-    }
-    const { response } = await promoteBroken('rateLimit.take', faults[how] as Fault, Buffer.from('small'))
-    expect(response.status).toBe(200)
+  it.each<[string, string, number, Fault]>([
+    ['refused', 'the promotion goes on', 200, REFUSED],
+    ['denied', 'the promotion goes on', 200, dynamoDbError(400, 'AccessDeniedException')],
+    ['hanging', 'the promotion goes on', 200, HANGS],
+    ['limited with the account', 'the promotion goes on', 200, dynamoDbError(400, 'RequestLimitExceeded')],
+    ['throttled', 'the key is too fast', 429, dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+  ])('the rate limit %s: %s', async (_, __, status, fault) => {
+    const { response } = await promoteBroken('rateLimit.take', fault, Buffer.from('small'))
+    expect(response.status).toBe(status)
   })
 
   it.each([

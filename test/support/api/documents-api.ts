@@ -5,7 +5,7 @@ import type { AnyResponse } from './openapi.ts'
 import { CONTAINER, createTestApi, NOW_MS, PATH } from './test-api.ts'
 
 export const UNLIMITED = {
-  policy: { requestsPerMinute: 60, burst: 5 },
+  policy: { requestsPerMinute: 60_000, burst: 10_000 },
   take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
 }
 export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }

@@ -1,3 +1,8 @@
+import {
+  ProvisionedThroughputExceededException,
+  RequestLimitExceeded,
+  ThrottlingException,
+} from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
@@ -118,6 +123,24 @@ describe('the rate limit', () => {
 
   it('keeps its state for as long as a burst takes to come back, rounded up', () => {
     expect(stateSeconds({ requestsPerMinute: 7, burst: 10_081 })).toBe(86_409)
+  })
+
+  const [ofKeys, ofTable] = ['TableWriteKeyRangeThroughputExceeded', 'TableWriteMaxOnDemandThroughputExceeded']
+  it.each([
+    [ProvisionedThroughputExceededException, [], true],
+    [ProvisionedThroughputExceededException, [ofKeys], true],
+    [ProvisionedThroughputExceededException, [ofTable], false],
+    [ThrottlingException, [], true],
+    [ThrottlingException, [ofKeys], true],
+    [ThrottlingException, [ofKeys, ofTable], false],
+    [RequestLimitExceeded, [], false],
+  ])('refuses a key whose own item is throttled, and no other: %o %j', async (Thrown, reasons, isRefused) => {
+    const given = reasons.map((reason) => ({ reason }))
+    const about = { $metadata: {}, message: 'no', throttlingReasons: given, ThrottlingReasons: given }
+    const { client } = clientOf({ UpdateItemCommand: () => new Thrown(about) })
+    const taking = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
+    if (!isRefused) await expect(taking).rejects.toMatchObject({ reason: 'service_unavailable' })
+    else expect(await taking).toEqual({ isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 })
   })
 
   it('is 503 when its state changes under each of four tries', async () => {
