@@ -62,7 +62,7 @@ export function createRateLimiter({
       },
       ReturnValues: 'UPDATED_NEW',
     } as const
-    const { held, item } = await table.update({ key_id: keyId }, change, { name: 'rateLimit.take', signal })
-    return { done: held, tatMs: Number(item?.tat_ms?.N ?? 0) }
+    const { applied, item } = await table.update({ key_id: keyId }, change, { name: 'rateLimit.take', signal })
+    return { done: applied, tatMs: Number(item?.tat_ms?.N ?? 0) }
   }
 }

@@ -87,7 +87,7 @@ function translateCopyFailure(error: unknown): unknown {
   if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
   const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
   if (isArchived) return because('container_file_archived')
-  // Somebody aborted the upload meanwhile: the attempt was given up.
+  // Somebody has aborted the upload in the meantime: the attempt was given up.
   if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
   return error
 }
