@@ -2,7 +2,7 @@ const FALLBACK_NAME = 'download'
 /** The limit of most file systems. In the URL each byte takes five characters. */
 const MAX_NAME_BYTES = 255
 const NOT_PLAIN = /[^\u0020-\u007e]|["%\\]/gu
-/** attr-char of RFC 5987 §3.2.1 beside letters and digits, of what encodeURIComponent leaves as it is. */
+/** What encodeURIComponent leaves as it is although it is no attr-char (RFC 5987 §3.2.1). */
 const NOT_ATTR_CHAR = /['()*]/g
 /**
  * Characters that cannot be seen but change how others are: zero-width, bidirectional and other format characters
@@ -21,7 +21,7 @@ export function attachmentNamed(path: string): string {
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
-/** Shows what it is: nothing in it can hide an extension or turn it around. */
+/** A name that shows what the file is: nothing in it can hide an extension or turn it around. */
 export function attachmentName(path: string): string {
   return shorten(path.split('/').at(-1)?.replace(INVISIBLE, '_') || FALLBACK_NAME)
 }

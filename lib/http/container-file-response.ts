@@ -16,7 +16,7 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
   }
 }
 
-/** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects. */
+/** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends after other objects. */
 export function containerFileListResponse({ items, next }: Awaited<ReturnType<typeof listContainerFiles>>) {
   const idOf = (file: ContainerFileDescription | undefined) => (file ? formatFileId(file.path) : null)
   return {

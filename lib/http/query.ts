@@ -68,5 +68,5 @@ export function readLimit(event: Query, bounds: { default: number; max: number }
   return Math.min(limit, MAX_PAGE)
 }
 
-/** As many items fit into the 6 MB of a function's answer, however long their names. */
+/** This many items fit into the 6 MB of a function's answer, however long their names are. */
 export const MAX_PAGE = 1000
