@@ -3,7 +3,7 @@ import type { Template } from './template.ts'
 /** Every parameter with its value; '' when it is not given. */
 export type Settings = Readonly<Record<string, string>>
 
-/** What an account demands of all that is deployed to it. By type, so that what is added to the template follows. */
+/** Applies what an account demands of all its resources. By type, so that what is added to the template complies. */
 export function applyAccountRules({ Resources }: Template, settings: Settings): void {
   const { rolePath, permissionsBoundaryArn, operationsKmsKeyArn } = settings
   const demands: Record<string, Record<string, string | undefined>> = {
