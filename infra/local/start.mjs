@@ -1,9 +1,9 @@
-// Run by npm start. Plain JavaScript, so that an old Node.js, or a checkout without packages, gets one line and not a
-// stack trace.
+// npm start runs this file. It is plain JavaScript, so that an old Node.js, or a checkout without packages, prints one
+// line and not a stack trace.
 
 /** Node.js 20 still works, since the scripts run on the Node.js of node_modules/node; 22 is promised. */
 const OLDEST = 20
-/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules/node. */
+/** The versions of npm's Node.js, which the user installed, and of this process, perhaps that of node_modules/node. */
 const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? OLDEST, process.versions.node]
 const oldest = Math.min(...versions.map(Number.parseFloat))
 
@@ -15,7 +15,7 @@ await import('./start.ts').catch((error) => {
   end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)
 })
 
-/** @param {string} line why nothing is started */
+/** @param {string} line why it cannot start */
 function end(line) {
   console.error(line)
   process.exit(1)
