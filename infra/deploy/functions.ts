@@ -75,7 +75,7 @@ interface Pattern {
   Resources: Record<string, Resource>
 }
 
-/** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and the aliases of some. */
+/** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources() {
   const each = FUNCTIONS.map(({ name, routes, statements }) => {
     const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts'
 
 /** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
-/** The SDK's message for a connection that was not established in time: only it tells that from a missing answer. */
+/** The SDK's message for a connection that was not established in time; a missing answer differs in nothing else. */
 const CONNECTION_TIMEOUT = /did not establish a connection/
 /** System calls that fail before there is a connection: the store never saw the request. */
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])

@@ -5,7 +5,7 @@ import type { RetryOptions, SendOptions } from '../send.ts'
 import type { Update } from './table.ts'
 import { checkShardOf, readWorkspaceItem, type TakingItem, type WorkspaceItem } from './workspace-item.ts'
 
-/** With so many takings, the item stays below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
+/** With this many takings, the item stays below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
 export const MAX_TAKINGS = 20
 const LONGEST_ID_WITH_ALL = 31
 /** A taking in the item, for the some 12 ms until its attempt has reserved: the attempt's id, its size and lease. */
@@ -58,8 +58,8 @@ export function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: Wo
 }
 
 /**
- * Retries an opening while the ledger is crowded, as long as the caller is patient; at once, and with room for them, if
- * it is leftovers that take up the places.
+ * Retries an opening while the ledger is crowded, as long as the caller is patient. If leftovers take up the places, it
+ * is also tried once, at once, with room for them.
  * @param build the write, given how many markers there may be
  * @param ifRefused whether the item is crowded, or else what to do
  */
