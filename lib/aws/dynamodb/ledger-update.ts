@@ -5,7 +5,7 @@ import type { RetryOptions, SendOptions } from '../send.ts'
 import type { Update } from './table.ts'
 import { checkShardOf, readWorkspaceItem, type TakingItem, type WorkspaceItem } from './workspace-item.ts'
 
-/** With this many takings, the item stays below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
+/** With this many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
 export const MAX_TAKINGS = 20
 const LONGEST_ID_WITH_ALL = 31
 /** A taking in the item, for the some 12 ms until its attempt has reserved: the attempt's id, its size and lease. */
