@@ -1,7 +1,7 @@
 // usage: node .ci/step.mjs SECONDS COMMAND…
 //
-// Runs one step of .ci/run. A step that is not over in time, or leaves processes behind, fails; it is said what was still
-// running and what that waited for, and all of it is ended: a process that nobody ends holds up a run of CI for ever.
+// Runs one step of .ci/run. A step that is not over in time, or leaves processes behind, fails: it prints what was
+// still running and what that waited for, and ends all of it. A process that nobody ends holds up a CI run for ever.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ const [seconds, program, ...args] = process.argv.slice(2)
 const name = [program, ...args].join(' ')
 /** Where test/support/running-files.ts keeps the test files that have begun and not ended. */
 const RUNNING_FILES = '.test/results/running.txt'
-/** In the environment of each process of the step: a detached one is found by it, too. */
+/** Set in the environment of each process of the step, so that a detached one is found, too. */
 const MARK = `CI_STEP=${process.pid}.${Date.now()}`
 const GRACE_MS = 5_000
 const TCP_STATES = {
@@ -40,7 +40,7 @@ const stat = (path) => proc(`${path}/stat`).split(') ').at(-1).split(' ')
 
 const runs = (pid) => !['', 'Z'].includes(stat(pid)[0])
 
-/** The step's processes that still run, oldest first. Elsewhere than on Linux nobody can tell. */
+/** The step's processes that still run, oldest first. Only Linux can tell which they are. */
 function processes() {
   const found = new Set([String(process.pid)])
   for (const pid of numbersIn('').sort((a, b) => a - b)) {
@@ -108,12 +108,12 @@ function signal(pid, kind) {
   try {
     process.kill(pid, kind)
   } catch (error) {
-    // It has ended by itself since.
+    // Otherwise it has ended by itself since then.
     if (error.code !== 'ESRCH') throw error
   }
 }
 
-/** Ends what runs, and what lost its parent by that and cannot be found any more. */
+/** Ends what runs, and what loses its parent in the process and could not be found afterwards. */
 async function end() {
   const left = new Set()
   for (const kind of ['SIGTERM', 'SIGKILL']) {

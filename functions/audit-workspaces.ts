@@ -7,7 +7,7 @@ import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { wireMaintenance } from './wiring/wire.ts'
 
-/** The most work that a kill may cost. */
+/** The most work that is lost when the process is killed. */
 const SLICE_MS = 4 * 60 * 1000
 
 const { config, clients, dependencies, metrics } = wireMaintenance('audit-workspaces')

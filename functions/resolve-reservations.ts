@@ -3,7 +3,7 @@ import { createDeadline } from '../lib/deadline.ts'
 import { type ResolverReport, resolveExpiredReservations } from '../lib/ledger/resolve-expired-reservations.ts'
 import { wireMaintenance } from './wiring/wire.ts'
 
-/** More than processes dying together can leave in one workspace. */
+/** More resolutions than processes that die together can make necessary in one workspace. */
 const BOUNDS = { maxResolutions: 20_000, timeoutEachMs: 10_000 }
 
 const { dependencies, metrics } = wireMaintenance('resolve-reservations')

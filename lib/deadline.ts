@@ -22,8 +22,8 @@ const GATEWAY_TIMEOUT_MS = 29_000
 const MAX_BELIEVED_WAIT_MS = 20_000
 
 /**
- * Ends before the process is stopped, and before the gateway gives up: its time counts from the receipt of the request,
- * not from the start of a process for it.
+ * Ends before the process is stopped, and before the gateway gives up. The gateway counts from the receipt of the
+ * request, not from the start of a process for it.
  *
  * @param request.receivedAtMs by the gateway's clock, ms since 1970; undefined when it is missing
  * @param request.nowMs by ours
@@ -35,7 +35,7 @@ export function createRequestDeadline(
 ): Deadline {
   const elapsedMs = receivedAtMs === undefined ? 0 : nowMs - receivedAtMs
   const waitedMs = Math.min(Math.max(0, elapsedMs), MAX_BELIEVED_WAIT_MS)
-  // From here on a monotonic clock counts.
+  // From here on, time is measured by a monotonic clock.
   const gatewayGivesUpAtMs = performance.now() + GATEWAY_TIMEOUT_MS - waitedMs
   return createDeadline(() => Math.min(processRemainingMs(), gatewayGivesUpAtMs - performance.now()))
 }

@@ -21,7 +21,7 @@ interface ReasonRow {
   retryAfterSeconds?: number
 }
 
-/** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` writes what docs/ lack of a new one. */
+/** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` adds a new one to docs/. */
 export const REASONS = {
   missing_authorization: {
     status: 401,
@@ -167,7 +167,7 @@ interface ServiceErrorOptions {
   /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Callers see them. */
   metadata?: Metadata
   retryAfterSeconds?: number
-  /** A store was called and its answer never read: it may still be at work on the call. */
+  /** A store was called, but its answer was never read: it may still be at work on the call. */
   isUnanswered?: boolean
   cause?: unknown
 }

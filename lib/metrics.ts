@@ -22,7 +22,7 @@ export const METRICS = {
   RateLimiterUnavailable: 'Count',
   ReservationsResolved: 'Count',
   ReservationsUnresolved: 'Count',
-  /** How long the resolver let wait what a dead process left. */
+  /** How long what a dead process left has waited for the resolver. */
   OldestLeftover: 'Milliseconds',
   AuditFindings: 'Count',
   /** Read units: DynamoDB's, and one for each request to S3. */

@@ -39,13 +39,13 @@ export function wireApi(functionName: string) {
       ...config,
       client: clients.s3,
       lifetimeSeconds: config.downloadUrlSeconds,
-      // npm run admin -- smoke looks for it.
+      // npm run admin -- smoke looks for this line.
       onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
     },
   }
 }
 
-/** Shared by the functions that no request invokes. */
+/** Shared by the functions that are not invoked by requests. */
 export function wireMaintenance(functionName: string) {
   const { config, clients, log, metrics, now } = wire(functionName)
   return { config, clients, metrics, dependencies: { ...createWorkspaceStores({ config, ...clients, now }), log } }

@@ -57,7 +57,7 @@ export async function bundle(
   return { inputs: merge('inputs'), outputs: merge('outputs') }
 }
 
-/** Another process may be running or packaging these files: unchanged ones exist at every moment. */
+/** Another process may be running or packaging these files, so unchanged ones exist at every moment. */
 async function replaceFiles(folder: string, files: { path: string; contents: Uint8Array }[]): Promise<void> {
   const written = new Set(files.map(({ path }) => path))
   for (const { path, contents } of files) {
@@ -76,14 +76,14 @@ export async function buildFunctions(where: Where): Promise<Metafile> {
   return bundle(entriesBelow(where.root), where)
 }
 
-/** For a deployment. @throws Error when a function is larger than its budget */
+/** Builds for a deployment. @throws Error when a function is larger than its budget */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
   const metafile = await buildFunctions(where)
   await requireBudgets(where.root, metafile)
   return metafile
 }
 
-/** For a debugger. @throws Error when the source cannot be built; esbuild has printed why */
+/** Builds for a debugger. @throws Error when the source cannot be built; esbuild has printed why */
 export async function buildForDebugging(where: Where): Promise<void> {
   await bundle(entriesBelow(where.root), where, FOR_DEBUGGING)
 }

@@ -15,7 +15,7 @@ const ZLIB = 'import * as zlib from "node:zlib"'
 
 const REWRITTEN: [module: RegExp, write: (source: string, path: string) => string][] = [
   // The SDK describes every operation of a service in one file, with keys such as `[_hH]:`. esbuild must take these for
-  // calls of toString and keeps all 480 descriptions of S3; with the keys written out it drops those nobody uses.
+  // calls of toString and keeps all 480 descriptions of S3; with the keys written out, it drops the unused ones.
   [/[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/, inlineKeys],
   // Lambda passes credentials in the environment. The SDK's default chain would add clients for SSO, STS and the instance
   // metadata service, and their shared code would end up in the chunks of the cold start. Read for each call: a process
@@ -36,13 +36,13 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
     /[\\/]node-http-handler[\\/]dist-es[\\/]node-http-handler\.js$/,
     (source) => source.replaceAll(ON_DEMAND, 'process.getBuiltinModule($1)'),
   ],
-  // node:zlib is for a CRC-32 alone.
+  // node:zlib is used for a CRC-32 alone.
   [
     /[\\/]Crc32Node\.js$/,
     (source) =>
       source.replace(ZLIB, 'const zlib = { crc32: (...data) => process.getBuiltinModule("node:zlib").crc32(...data) }'),
   ],
-  // From here on: modules that are imported and never used, with as much of them as their importers need.
+  // From here on: modules that are imported but never used, reduced to what their importers need.
   // No operation of DynamoDB asks for other endpoints; its client makes a cache for them all the same.
   [/@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/, () => 'export class EndpointCache {}'],
   // Only SelectObjectContent streams events.
@@ -53,13 +53,13 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
       export const eventStreamSerdeProvider = undefined
       export class EventStreamSerde {}`,
   ],
-  // Hashes for where node:crypto and node:zlib have none.
+  // Fallbacks for hashes that node:crypto and node:zlib lack.
   [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
   // What a library prints when DEBUG is set.
   [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
-  // The lists of all types, of which nobody asks for all.
+  // The lists of all types, which nobody asks for.
   [/file-type[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
-  // Read for the version alone.
+  // Only its version is read.
   [
     /@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/,
     (source) => `export default { version: ${JSON.stringify(JSON.parse(source).version)} }`,

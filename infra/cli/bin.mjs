@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node.js that cannot read TypeScript gets one line that says what is needed.
+// This is plain JavaScript, so that a Node.js that cannot read TypeScript prints one line that says what is needed.
 if (!process.features.typescript) {
   console.error(
     `This needs Node.js 22.18 or newer, and this is ${process.version}: npx finds the one that npm ci brought.`,

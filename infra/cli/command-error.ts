@@ -1,7 +1,7 @@
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly reason: string
-  /** 1: the service is not as the command needs it; 2: the command could not be carried out. */
+  /** 1: the service is not in the state that the command needs; 2: the command could not be carried out. */
   readonly exitCode: 1 | 2
 
   constructor(reason: string, message: string, { exitCode = 1, cause }: { exitCode?: 1 | 2; cause?: unknown } = {}) {

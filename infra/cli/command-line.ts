@@ -101,7 +101,7 @@ function addCommands(program: Command, run: Run): void {
   for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
   addExamples(program)
   for (const group of [program, ...program.commands]) {
-    // Of itself, the library names only what is spelt alike: "disable" and "delete" are not, for one who tries "revoke".
+    // The library itself suggests only similar spellings, which does not help those who try "revoke" for "disable".
     group.on('command:*', ([name]) => {
       const names = group.commands.map((each) => each.name()).join(', ')
       throw wrongUsage(`unknown command '${name}': the commands are ${names} (--help tells more)`)

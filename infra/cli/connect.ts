@@ -77,7 +77,7 @@ export async function useLocalService(directory: string): Promise<Environment> {
   if (!demo?.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
     throw notRunning(`it left nothing in ${directory} that can be read`)
   }
-  // A stopped service leaves addresses at which nobody listens any more.
+  // A service that has stopped leaves addresses at which nothing listens any more.
   await fetch(demo.dynamodb_endpoint).catch(() => {
     throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
   })

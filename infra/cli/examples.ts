@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** Of commands that need more than ids. */
+/** Examples of commands that need more than ids. */
 const EXAMPLES = [
   'workspaces create ws_acme --quota 20GiB',
   'workspaces list --sort -used --limit 10',
@@ -20,7 +20,7 @@ const IDS: Record<string, string> = {
   ...{ workspace_id: 'ws_acme', key_id: 'key_b307bbcb9085', document_id: 'file_ChGEzHh4gNnrXCdfGHJtP' },
 }
 
-/** To the help of a command its example, to that of a group those of its commands. */
+/** Adds its example to the help of a command, and those of its commands to the help of a group. */
 export function addExamples(program: Command): void {
   const add = (command: Command, path: string): string[] => {
     const ids = command.registeredArguments.map((argument) => ` ${IDS[argument.name()]}`)

@@ -19,7 +19,7 @@ function reasonOf(thrown: unknown): { reason: string; message: string } {
   return { reason: 'wrong_usage', message: `${thrown.message.replace(/^error: /, '')} (--help tells how)` }
 }
 
-/** Configuration problems come as a list; and no answer of a server may break an error into two lines. */
+/** Joins the lines: configuration problems come as a list, and no server's answer may break an error into two lines. */
 function oneLine(text: string): string {
   return text
     .trim()

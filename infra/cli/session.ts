@@ -2,12 +2,12 @@ import type { Target } from './target.ts'
 import type { Output } from './terminal/output.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** 0: done, nothing is wrong; 1: something is. */
+/** 0: done, and nothing is wrong; 1: something is wrong. */
 export type ExitCode = 0 | 1
 
 export type Session = ReturnType<typeof createSession>
 
-/** The action of a command, of the work that it does. Its exit code becomes the process's; without one, that is 0. */
+/** Makes a command's action of its work. The exit code of the work becomes the process's; without one, that is 0. */
 export type Run = <Args extends unknown[]>(
   work: (session: Session, ...args: Args) => Promise<ExitCode> | Promise<void>,
 ) => (...args: Args) => Promise<void>
@@ -15,7 +15,7 @@ export type Run = <Args extends unknown[]>(
 export function createSession(given: { target: Target; output: Output; terminal: Terminal; signal: AbortSignal }) {
   const { target, signal } = given
   const stage = target.stage === undefined ? 'this environment' : `stage ${target.stage}`
-  // Help and usage errors need none of it, so it is loaded by those who ask.
+  // Help and usage errors need none of this, so it is loaded only by those who ask for it.
   const connecting = () => import('./connect.ts')
   const environment = async () => (await connecting()).environmentOf(target, signal)
   return {

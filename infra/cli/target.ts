@@ -4,7 +4,7 @@ import { CommandError } from './command-error.ts'
 /** Which deployment a command is about. */
 export interface Target {
   local: boolean
-  /** Of the local service. */
+  /** The data directory of the local service. */
   directory: string
   stage?: string
   region?: string
@@ -13,12 +13,12 @@ export interface Target {
 /** The stack of a stage, by the name that the framework gives it. */
 export const stackNameOf = (stage: string) => `container-file-promotion-${stage}`
 
-/** Has the AWS clients of this process ask the target's region: as a deployment finds it (infra/deploy/variables.ts). */
+/** Makes this process's AWS clients use the target's region, found as a deployment does (infra/deploy/variables.ts). */
 export function useRegionOf({ stage, region }: Target): void {
   // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
   const found = region ?? ownRegion(stage) ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
   if (found) process.env.AWS_REGION = found
-  // Empty, it would keep the SDK from asking the profile.
+  // An empty value would keep the SDK from asking the profile.
   else delete process.env.AWS_REGION
 }
 

@@ -5,7 +5,7 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb'
 
-/** @returns undefined: there is no such table */
+/** @returns undefined when there is no such table */
 export async function describeTable(
   TableName: string,
   client: DynamoDBClient,

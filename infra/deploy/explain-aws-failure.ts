@@ -40,7 +40,7 @@ const EXPLANATIONS: Record<keyof typeof SIGNS, string> = {
 }
 const REASONS = Object.keys(SIGNS) as (keyof typeof SIGNS)[]
 
-/** What to do about an error of AWS or of the way there; of any other, its own message. */
+/** What to do about an error of AWS, or of the network; for any other error, its own message. */
 export function explainAwsFailure(thrown: unknown): { reason: string; message: string } {
   const error = rootOf(thrown)
   for (const sign of [error.name, error.code, error.$metadata?.httpStatusCode, error.message]) {

@@ -53,9 +53,9 @@ function sendRequestsToAliases(template: Template): void {
 }
 
 /**
- * The stage of infra/resources/gateway.yml instead of the one that the deployment would make: that one has no settings.
- * A deployment is a snapshot of the API, so it waits for the gateway's own answers; otherwise a changed answer would
- * not reach the stage before the next deployment.
+ * Uses the stage of infra/resources/gateway.yml, as the one that a deployment would make has no settings. A deployment
+ * is a snapshot of the API, so it waits for the gateway's own answers; otherwise a changed answer would not reach the
+ * stage before the next deployment.
  */
 function deployToStage(template: Template): void {
   const [formerId, deployment] = theOnly(ofType(template, 'AWS::ApiGateway::Deployment'))
@@ -74,7 +74,7 @@ function deployToStage(template: Template): void {
 /** The contents of a deployment of the API. */
 const IN_SNAPSHOT = ['RestApi', 'Resource', 'Method', 'GatewayResponse', 'Model', 'RequestValidator', 'Authorizer']
 
-/** The framework takes the time, which changes with every deployment; under a fixed name it never reaches the stage. */
+/** The name's ending. The framework uses the time, which always changes; a fixed name would never reach the stage. */
 function hashOfSnapshot(template: Template): string {
   const snapshot = IN_SNAPSHOT.flatMap((type) => ofType(template, `AWS::ApiGateway::${type}`))
   const content = snapshot.map(([id, { Properties }]) => [id, Properties]).toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -82,9 +82,9 @@ function hashOfSnapshot(template: Template): string {
 }
 
 /**
- * A version stays when the next one comes, but goes when the deployment that published it is rolled back. The framework
- * would keep it even then, and as Lambda refuses to publish the same code again, what was rolled back could never be
- * retried.
+ * Keeps a version when the next one comes, but removes it when the deployment that published it is rolled back. The
+ * framework would keep it even then, and as Lambda refuses to publish the same code again, that deployment could never
+ * be retried.
  */
 function takeFailedVersionsBack(template: Template): void {
   for (const [, version] of ofType(template, 'AWS::Lambda::Version')) {

@@ -10,13 +10,13 @@ const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
 export interface FunctionEntry {
   name: string
   description: string
-  /** What a standard key needs for its routes. */
+  /** The permission that a standard key needs for its routes. */
   permission?: string
   /** As in `GET /v1/files`. */
   routes?: string[]
-  /** What the framework is told about it beside, where it has no routes. */
+  /** What else the framework is told about a function without routes. */
   function?: Pick<WrittenFunction, 'timeout' | 'events'>
-  /** What its role may do, beside what all may. */
+  /** What its role may do in addition to what all roles may. */
   statements: object[]
 }
 
@@ -24,16 +24,16 @@ export const FUNCTIONS: readonly FunctionEntry[] = globSync('functions/*.yml', {
   .sort()
   .map((file) => ({ name: basename(file, '.yml'), ...parse(read(file)) }))
 
-/** Those behind the gateway. */
+/** The functions behind the gateway. */
 export const API_FUNCTIONS = FUNCTIONS.filter(({ routes = [] }) => routes.length > 0)
 
-/** As in serverless.yml: `readDocuments`. */
+/** The function's key in serverless.yml: `readDocuments`. */
 export const keyOf = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** As its resources in the template begin: `ReadDocuments`. */
+/** How the names of its resources in the template begin: `ReadDocuments`. */
 export const logicalIdOf = (name: string) => keyOf(`-${name}`)
 
-/** Traffic is shifted between versions of the functions behind the gateway only. The time is one second less than it waits. */
+/** Only these functions have versions, for shifting traffic. The timeout is one second less than the gateway waits. */
 const BEHIND_GATEWAY = { memorySize: 1024, timeout: 28 }
 const BY_ITSELF = { versionFunction: false }
 
@@ -75,7 +75,7 @@ interface Pattern {
   Resources: Record<string, Resource>
 }
 
-/** An element of `resources` of serverless.yml: role, log group and outputs of each function, alias and gradual shift of those with a route. */
+/** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources() {
   const each = FUNCTIONS.map(({ name, routes, statements }) => {
     const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)

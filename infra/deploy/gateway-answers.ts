@@ -2,7 +2,7 @@ import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY
 import { ofType, type Resource, type Template } from './template.ts'
 
 const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
-// A body of another type is refused before the mock sees it, by UNSUPPORTED_MEDIA_TYPE: these are clients' defaults.
+// UNSUPPORTED_MEDIA_TYPE refuses a body of any other type before the mock sees it. These are clients' defaults.
 const MEDIA_TYPES = [
   'application/json',
   'application/octet-stream',
@@ -12,8 +12,8 @@ const MEDIA_TYPES = [
 ]
 
 /**
- * Lets the gateway answer wrong methods and unknown paths without a function, with a list of the operations; and, where
- * there are origins, preflights. Without origins, browsers let no page of another origin in.
+ * Makes the gateway answer wrong methods and unknown paths without a function, with a list of the operations. If there
+ * are origins, it also answers preflights; without any, browsers let no page of another origin in.
  * @param template changed in place
  * @param origins whose pages may read the answers
  */
@@ -77,13 +77,13 @@ function allowOrigin(origins: readonly string[]): string {
 
 interface Answer {
   status: number
-  /** In quotes, or what they are taken from. */
+  /** Their values in quotes, or what they are taken from. */
   headers: Record<string, string>
   /** A mapping template. */
   body: string
 }
 
-/** What the gateway answers by itself, without a function. @param method ANY: whatever method no operation has */
+/** What the gateway answers by itself, without a function. @param method ANY: every method that no operation has */
 function mockMethod(ResourceId: object, method: string, { status, headers, body }: Answer): Resource {
   const ofResponse = (toValue: (value: string) => string | true) =>
     Object.fromEntries(
@@ -110,6 +110,6 @@ function mockMethod(ResourceId: object, method: string, { status, headers, body 
   }
 }
 
-/** Header values that are fixed: in quotes. */
+/** Fixed header values, which stand in quotes. */
 const quoted = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))

@@ -1,6 +1,6 @@
 // What the gateway says by itself, in the template that is deployed and in the local gateway alike.
 
-/** As lib/http/cors.ts has them; a test keeps the two together. */
+/** The same as in lib/http/cors.ts; a test keeps the two together. */
 const EXPOSED_HEADERS =
   'Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
@@ -13,7 +13,7 @@ const REQUEST_HEADERS = [
 /** The maximum that browsers accept. */
 const MAX_AGE_SECONDS = '7200'
 
-/** Headers of the answer to a preflight, but for the origin. @param methods of the path */
+/** Headers of the answer to a preflight, except the origin. @param methods of the path */
 export function preflightHeaders(methods: readonly string[]): Record<string, string> {
   return {
     'access-control-allow-headers': REQUEST_HEADERS,
@@ -30,7 +30,7 @@ export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>> = {
   'access-control-expose-headers': EXPOSED_HEADERS,
 }
 
-/** Stands in a gateway response for the list of the API's operations. */
+/** A placeholder in a gateway response for the list of the API's operations. */
 const OPERATIONS = '{operations}'
 
 /** @param text of a gateway response */

@@ -7,7 +7,7 @@ import { resolveConditions } from './resolve-conditions.ts'
 import { ofType, type Template } from './template.ts'
 import type { Framework } from './variables.ts'
 
-/** As much of the framework as the plugin uses. */
+/** The part of the framework that the plugin uses. */
 interface Serverless {
   service: {
     service: string
@@ -37,7 +37,7 @@ export default class PromotionDeployment {
     const refuse = (heading: string, problems: readonly string[]) => {
       if (problems.length > 0) throw new serverless.classes.Error(`${heading}:\n- ${problems.join('\n- ')}`)
     }
-    /** Does what calls AWS, as region and profile of the framework. @param onFailure what else to say then */
+    /** Does work that calls AWS, with the framework's region and profile. @param onFailure what to add to an error */
     const inAccount = async (onFailure: string, work: () => Promise<void>) => {
       process.env.AWS_REGION = provider().getRegion()
       if (options['aws-profile']) process.env.AWS_PROFILE = options['aws-profile']
@@ -46,8 +46,8 @@ export default class PromotionDeployment {
         throw new serverless.classes.Error(`${explainAwsFailure(error).message}\n${onFailure}`)
       })
     }
-    // CloudFormation passes a stack's tags on to its resources, and takes away what a call leaves out. Not before packaging:
-    // with tags there, the framework would change the stage by itself.
+    // CloudFormation passes a stack's tags on to its resources, and removes those that a call leaves out. This must not
+    // come before packaging: with tags there, the framework would change the stage by itself.
     const tagStack = () => {
       service.provider.stackTags = tagsOf(service.custom.settings, {
         service: service.service,

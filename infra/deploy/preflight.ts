@@ -11,11 +11,11 @@ import { resourcesOf } from './stack.ts'
 export interface Deployment {
   stackName: string
   settings: Settings
-  /** All of serverless.yml: the parameter can name an existing one, which then has this name. With the indexes that are read. */
+  /** All tables of serverless.yml, with the indexes that are read. If the parameter names a table, `name` is that. */
   tables: readonly { parameter: string; name: string; indexes: readonly string[] }[]
 }
 
-/** Looks in the account for anything that would make the deployment fail half way. Changes nothing. */
+/** Looks in the account for anything that would make the deployment fail halfway. Changes nothing. */
 export async function examineAccount(deployment: Deployment) {
   const [problems, warnings]: [string[], string[]] = [[], []]
   const looks: [rights: string, look: () => Promise<string[]>][] = [
@@ -39,7 +39,7 @@ export async function examineAccount(deployment: Deployment) {
 async function problemsInGatewayLogRole({ stackName, settings }: Deployment): Promise<string[]> {
   const isAskedFor = String(settings.createGatewayLogRole) === 'true'
   const { cloudwatchRoleArn: role } = await new APIGatewayClient({}).send(new GetAccountCommand({}))
-  // By its name: that of a first deployment that failed may have gone with its stack.
+  // It is known by its name: the role of a first deployment that failed may have gone with its stack.
   const ownRole = physicalNamePrefix(stackName, 'GatewayLogRole', ROLE_NAME_LENGTH)
   if (role && isAskedFor && !role.includes(`/${ownRole}`)) {
     return [
@@ -52,7 +52,7 @@ async function problemsInGatewayLogRole({ stackName, settings }: Deployment): Pr
   ]
 }
 
-/** Lambda developer guide, "Reserved concurrency": so much stays for functions without; an account with less can reserve none. */
+/** Lambda developer guide, "Reserved concurrency": this much must stay unreserved; smaller accounts can't reserve. */
 const MIN_UNRESERVED = 100
 
 async function problemsInConcurrency({ stackName, settings }: Deployment, warnings: string[]): Promise<string[]> {

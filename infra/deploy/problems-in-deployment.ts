@@ -49,7 +49,7 @@ function problemsInSetting(name: string, value: string, setting: Setting): strin
 
 function isAllowed(value: string, { kind, min, max, default: byDefault, variable }: Setting): boolean {
   if (kind !== undefined) return PATTERNS[kind]?.test(value) ?? false
-  // What the functions would refuse at start is told in their words.
+  // What the functions would refuse at start is reported in their words.
   if (variable !== undefined) return true
   if (min === undefined || max === undefined) return typeof byDefault !== 'boolean' || /^(true|false)$/.test(value)
   return /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max

@@ -7,7 +7,7 @@ import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-s
 import { isMissingStack, resourcesOf } from './stack.ts'
 
 /**
- * Protects a deployed stack and its tables from deletion, or ends that. Not done by the template: a protected table
+ * Protects a deployed stack and its tables from deletion, or ends that. The template does not: a protected table
  * could not be removed when the deployment that made it fails. @returns what was changed, one line each
  */
 export async function protectStack(stackName: string, isProtected: boolean): Promise<string[]> {

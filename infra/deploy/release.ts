@@ -8,7 +8,7 @@ import { SERVERLESS_CLI } from './serverless-cli.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'release')
-/** Of npm's bill of materials: a random number, and what depends on npm's version. */
+/** Left out of npm's bill of materials: a random number, and what depends on npm's version. */
 const LEFT_OUT = ['serialNumber', 'tools', 'properties']
 
 interface Bom {
@@ -17,13 +17,13 @@ interface Bom {
   dependencies: { ref: string; dependsOn: string[] }[]
 }
 
-/** Has the same bytes wherever and whenever a commit is built. */
+/** The release of a commit has the same bytes wherever and whenever it is built. */
 async function writeRelease(): Promise<void> {
   if ((await run('git', 'status', '--porcelain')) !== '')
     throw new Error('Commit first: a release is made of a commit.')
   await rm(FOLDER, { recursive: true, force: true })
   await run(process.execPath, SERVERLESS_CLI, 'package', '--stage', 'release', '--package', FOLDER)
-  // The templates are made anew for each stage.
+  // The templates are not part of a release: they are made anew for each stage.
   const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))
   await Promise.all(others.map((name) => rm(join(FOLDER, name))))
   await writeFile(join(FOLDER, 'bom.json'), await billOfMaterials())
@@ -33,7 +33,7 @@ async function writeRelease(): Promise<void> {
 async function billOfMaterials(): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
   const bom: Bom = JSON.parse(written)
-  // `npm sbom --omit=dev` would leave out what a development dependency needs as well, such as the client of S3.
+  // `npm sbom --omit=dev` would also leave out what a development dependency needs, such as the client of S3.
   bom.components = bom.components.filter(
     ({ properties }) => !properties.some(({ name }) => name.endsWith(':development')),
   )
@@ -42,7 +42,7 @@ async function billOfMaterials(): Promise<string> {
     refs.has(ref) ? { ref, dependsOn: dependsOn.filter((each) => refs.has(each)) } : [],
   )
   bom.metadata.timestamp = new Date(Number(await run('git', 'log', '-1', '--format=%ct')) * 1000).toISOString()
-  // npm takes the folder's.
+  // npm uses the folder's name.
   bom.metadata.component.name = manifest.name
   return `${JSON.stringify(bom, (key, value) => (LEFT_OUT.includes(key) ? undefined : value), 2)}\n`
 }

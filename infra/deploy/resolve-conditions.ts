@@ -1,6 +1,6 @@
 import { isObject, rewrite, type Template } from './template.ts'
 
-/** The parameters are known here: the template gets the outcome of its conditions, to be read and tested as it is. */
+/** As the parameters are known here, conditions give way to their outcomes: the template reads and tests as it is. */
 export function resolveConditions(template: Template): void {
   const holds = (name: string) => isTrue(template.Conditions?.[name])
   for (const section of ['Resources', 'Outputs'] as const) {
@@ -22,7 +22,7 @@ function isTrue(condition: unknown): boolean {
   return String(operands[0]) === String(operands[1])
 }
 
-/** The value with each Fn::If replaced by its outcome, and without what that leaves out. */
+/** The value with each Fn::If replaced by its outcome, without whatever that leaves out. */
 const resolve = (value: unknown, holds: (condition: string) => boolean) =>
   rewrite(value, (object) => {
     if ('Fn::If' in object) {

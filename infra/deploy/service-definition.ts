@@ -17,9 +17,9 @@ export interface GatewayResponseDefinition {
 
 export interface Route {
   method: string
-  /** With a slash at the beginning; parameters in braces. */
+  /** Begins with a slash; parameters are in braces. */
   resource: string
-  /** As it is deployed. */
+  /** Its name as deployed. */
   functionName: string
 }
 
@@ -30,7 +30,7 @@ export type ServiceDefinition = ReturnType<typeof readServiceDefinition>
 const STAGE = 'local'
 const STACK = `${VARIABLES.serviceName.default}-${STAGE}`
 
-/** Without the framework, whose `print` would take seconds; a test compares the two. */
+/** Reads it without the framework, whose `print` would take seconds; a test compares the two. */
 export function readServiceDefinition() {
   const defaults = defaultParameters()
   const params: Record<string, unknown> = { ...defaults.default, ...defaults[STAGE], ...readOwnSettings(STAGE) }
@@ -57,7 +57,7 @@ export function readServiceDefinition() {
   }
 }
 
-/** With its name as it is deployed, and the environment that it has over all functions'. */
+/** The function with its name as deployed, and its environment in addition to that of all functions. */
 function toDefinition({ name, handler, timeout, environment = {}, events }: WrittenFunction) {
   const schedules = events.flatMap(({ schedule }) =>
     schedule ? { everyMs: intervalMs(schedule.rate), input: schedule.input } : [],

@@ -9,14 +9,14 @@ const ROOT = join(import.meta.dirname, '../..')
 export interface Setting {
   /** Without one, the setting is optional. */
   default?: string | number | boolean
-  /** The defaults of these stages, where they are others. */
+  /** The defaults of these stages, where they differ. */
   prod?: string
   local?: string
   /** The functions' variable. */
   variable?: string
   min?: number
   max?: number
-  /** Of PATTERNS. */
+  /** A key of PATTERNS. */
   kind?: string
   /** In words, where bounds and default do not say it. Markdown. */
   allowed?: string
@@ -44,8 +44,8 @@ export function allowedWords({ allowed, min, max, default: byDefault }: Setting)
 }
 
 /**
- * A team's own values for a stage: settings/<stage>.yml, a flat list of parameters and `region`. A file apart, so that an
- * update of the project never conflicts with it, and no deployment forgets one of them.
+ * A team's own values for a stage: settings/<stage>.yml, a flat list of parameters and `region`. They have their own
+ * file, so that an update of the project never conflicts with it, and no deployment forgets one of them.
  * @throws Error that says in a sentence what is wrong with the file
  */
 export function readOwnSettings(stage: string): Record<string, unknown> {

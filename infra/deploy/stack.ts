@@ -2,7 +2,7 @@ import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/clien
 
 const GONE = /^(DELETE_COMPLETE|CREATE_FAILED)$/
 
-/** @returns none when there is no such stack; a physical id is a name, or what else Ref gives */
+/** @returns none when there is no such stack; a physical id is a name, or whatever else Ref gives */
 export async function resourcesOf(stackName: string, signal?: AbortSignal) {
   const client = new CloudFormationClient({})
   const options = signal ? { client, abortSignal: signal } : { client }

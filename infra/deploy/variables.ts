@@ -25,7 +25,7 @@ export function parameters(framework: Framework) {
   })
 }
 
-/** Without a team's own values. A parameter without a default is empty. */
+/** The parameters without a team's own values. One without a default is empty. */
 export function defaultParameters(): Record<string, Record<string, string>> {
   const ofStages = STAGES.map((stage) => [stage, mapSettings((setting) => setting[stage])])
   return { default: mapSettings((setting) => String(setting.default ?? '')), ...Object.fromEntries(ofStages) }
@@ -56,7 +56,7 @@ export function environmentOf(stack: string, readParameter: (name: string) => st
   return Object.fromEntries(Object.keys(VARIABLES).map((name) => [variableOf(name), read(name)]))
 }
 
-/** These ask nothing of AWS, so any region will do. */
+/** Commands that ask nothing of AWS, so any region will do. */
 const WITHOUT_AWS = new Set(['package', 'print', 'offline'])
 
 /**
@@ -89,7 +89,7 @@ function mapSettings<Value>(read: (setting: Setting, name: string) => Value | un
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-/** So that the longest name of a function, `{service}-{stage}-promote-container-file`, fits into the 64 characters of Lambda. */
+/** The longest function name, `{service}-{stage}-promote-container-file`, must fit into Lambda's 64 characters. */
 export function problemsInStage(stage: string): string[] {
   if (/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage)) return []
   return [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 
 export const LOOPBACK = '127.0.0.1'
 
-/** Loopback is no wall to a browser: any page may send requests there, or have its own name lead there (DNS rebinding). */
+/** Loopback is no barrier to a browser: any page may send requests there, or point a name at it (DNS rebinding). */
 const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/i
 
 export const REFUSAL =
   'This is a server of npm start: it answers at 127.0.0.1 or localhost only, and no page of another origin but those of corsAllowedOrigins.'
 
-/** Only browsers send Origin and Sec-Fetch-Site, which no page can change; a link from anywhere is no harm. */
+/** Only browsers send Origin and Sec-Fetch-Site, which no page can change; a link from anywhere is harmless. */
 export function isForeign({ headers }: IncomingMessage, pages: readonly string[]): boolean {
   const { host, origin, 'sec-fetch-site': site = 'none', 'sec-fetch-dest': destination } = headers
   // HTTP/1.0 needs no Host.
@@ -20,7 +20,7 @@ export function isForeign({ headers }: IncomingMessage, pages: readonly string[]
   return site !== 'none' && site !== 'same-origin' && destination !== 'document'
 }
 
-/** Has a server refuse such requests before it looks at them. */
+/** Makes a server refuse such requests before it looks at them. */
 export function refuseForeign(server: Server, pages: readonly string[] = []): void {
   const { emit } = server
   server.emit = function (this: Server, event: string, ...args: unknown[]) {

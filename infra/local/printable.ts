@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { INVISIBLE } from '../../lib/content-disposition.ts'
 
-/** Control characters but the line feed. */
+/** Control characters except the line feed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 

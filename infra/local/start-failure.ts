@@ -8,7 +8,7 @@ interface FileError extends NodeJS.ErrnoException {
 /** The stores need at least this much. */
 const LITTLE_ROOM_BYTES = 1024 * 1024
 
-/** One line for what users can fix, else as thrown. @param directory looked at: not every error tells of a full disk */
+/** One line if users can fix it, else as thrown. @param directory checked too: not every error mentions a full disk */
 export function describeFailure(thrown: unknown, directory?: string): string {
   const { message } = thrown instanceof Error ? thrown : new Error(String(thrown))
   const error = rootOf(thrown)
@@ -52,7 +52,7 @@ function rootOf(thrown: unknown): FileError {
   return error.code === undefined && error.cause instanceof Error ? rootOf(error.cause) : error
 }
 
-/** In brackets, as short as it can be. */
+/** The place in brackets, as short as it can be. */
 function inBrackets(place: string | undefined): string {
   if (place === undefined) return ''
   const short = relative(process.cwd(), place)

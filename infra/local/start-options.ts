@@ -18,7 +18,7 @@ export class UsageError extends Error {
 const DEFAULT_PORT = 3000
 /** The default of Node.js and of debuggers. */
 const DEFAULT_INSPECT_PORT = 9229
-/** Options that npm takes for itself when the `--` before them is forgotten, and then passes on in the environment only. */
+/** Options that npm takes for its own if the `--` before them is missing, and passes on in the environment only. */
 const TAKEN_BY_NPM = ['port', 'fresh', 'watch', 'inspect'] as const
 
 const MORE_HELP = `

@@ -1,5 +1,5 @@
-// Run by npm start. Plain JavaScript, so that an old Node.js, or a checkout without packages, gets one line and not a
-// stack trace.
+// npm start runs this file. It is plain JavaScript, so that an old Node.js, or a checkout without packages, prints one
+// line and not a stack trace.
 
 /** Node.js 20 still works, since the scripts run on the Node.js in node_modules; 22 is promised. */
 const OLDEST = 20
@@ -14,7 +14,7 @@ await import('./start.ts').catch((error) => {
   end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)
 })
 
-/** @param {string} line why nothing is started */
+/** @param {string} line why it cannot start */
 function end(line) {
   console.error(line)
   process.exit(1)

@@ -37,11 +37,11 @@ async function main({ port, fresh, verbose, directory, watch, inspect }: StartOp
   const isForDebugging = watch || inspect !== undefined
   const definition = readServiceDefinition()
   const [{ startLocalService }] = await Promise.all([
-    // Loaded while the build is at work.
+    // This module is loaded while the build is at work.
     import('./service.ts'),
     isForDebugging ? buildForDebugging(WHERE) : buildIfChanged(WHERE),
   ])
-  // Before the service has started, the failed start reports it.
+  // Until the service has started, the failed start itself reports such errors.
   let isStarted = false
   const onDiskError = onceEach((line) => isStarted && console.log(line))
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onDiskError })

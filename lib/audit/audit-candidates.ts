@@ -7,12 +7,12 @@ import type { UnfinishedUpload } from './ports/object-maintenance.ts'
 
 /** What a shard audits next. */
 export interface Candidate {
-  /** Once it is audited, everything up to this id is: see AuditShard.after. */
+  /** Once the candidate is audited, so is everything up to this id: see AuditShard.after. */
   id: string
   workspaceId: WorkspaceId
   /** The unfinished uploads of one key; undefined: the candidate is the workspace itself. */
   uploads?: UnfinishedUpload[]
-  /** An earlier phase covers it. */
+  /** Whether an earlier phase covers it. */
   isCoveredElsewhere: boolean
 }
 
@@ -61,7 +61,7 @@ async function* uploadsByKey(place: Place, { deps, signal }: Sources): AsyncGene
   if (found) yield found
 }
 
-/** Spreads workspaces evenly, however similar their ids. */
+/** Whether the workspace is this shard's own. Spreads workspaces evenly, however similar their ids. */
 function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: Place): boolean {
   return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
 }

@@ -29,7 +29,7 @@ async function auditSizes(
 async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { deps, signal, options } = audit
   const { workspaceId, documentId, objectKey, sizeBytes } = document
-  // The object first: it goes only after the document, so one that is missing now had its document until now.
+  // The object is read first: it is deleted only after its document, so a document that is still there has lost it.
   if (await deps.objects.hasObject(objectKey, signal)) return
   if ((await deps.documents.find(workspaceId, documentId, signal))?.objectKey !== objectKey) return
   const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const
@@ -40,22 +40,22 @@ async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAu
 async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
-  // In the order in which an attempt moves from one to the next, so that none under way is missed.
+  // These are read in the order in which an attempt moves through them, so that none under way is missed.
   const ledger = await deps.workspaces.read(workspaceId, signal)
   if (ids && ledger?.takings.some(({ attemptId }) => attemptId === ids.attemptId)) return
   const isExpected = (each: Reservation) => each.objectKey === objectKey && !isOverdue(each, audit)
   if ((await readReservations(audit)).some(isExpected)) return
   const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
   if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
-  // An object that is not named like ours is not ours to remove.
+  // An object that is not named like a document's is not ours to remove.
   const repair = ids && (() => deps.objects.discard(objectKey, signal))
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 
-/** A deletion that holds the document's bytes and that nobody is due to finish. */
+/** Reports a deletion that still holds the document's bytes and that no scheduled check will finish. */
 export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  // The note first: it goes only after the bytes.
+  // The note is read first: it goes only after the bytes are given back.
   const isNote = (each: Reservation) => each.purpose === 'deletion' && each.documentId === documentId
   const note = (await readReservations(audit)).find(isNote)
   if (note && !isOverdue(note, audit)) return
@@ -69,8 +69,8 @@ export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudi
 }
 
 /**
- * Whether it belongs to a document, or to one whose deletion has not come so far. An unreadable document counts as the
- * owner: it was reported when the documents were listed.
+ * Whether the object belongs to a document, or to a deleted one whose bytes are not given back yet. An unreadable
+ * document counts as the owner: it was reported when the documents were listed.
  */
 async function isObjectOf(
   documentId: DocumentId,

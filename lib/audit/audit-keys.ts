@@ -11,7 +11,7 @@ export interface KeyFinding {
 
 export interface KeyReport {
   keys: number
-  /** Enabled standard keys without any permission: on purpose, or forgotten. */
+  /** Enabled standard keys without any permission, whether on purpose or by mistake. */
   powerless: number
   findings: number
 }

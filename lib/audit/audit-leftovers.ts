@@ -4,7 +4,7 @@ import { resolveWorkspace } from '../ledger/resolve-workspace.ts'
 import { type AuditContext, reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { UnfinishedUpload } from './ports/object-maintenance.ts'
 
-/** Until then it is left to the resolver: the audit's clock may be wrong. */
+/** For this long, a leftover is left to the resolver: the audit's clock may be wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
 /** A promotion lasts seconds, so an upload this old was abandoned. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000
@@ -17,7 +17,7 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const all = [
     ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
     ...(ledger?.releases ?? []),
-    // The others hold no bytes.
+    // Items with other purposes hold no bytes.
     ...reservations.filter(({ purpose }) => purpose === 'promotion'),
   ]
   // All are resolved together, once: they depend on each other.
@@ -61,7 +61,7 @@ export async function auditUpload(
   const { deps, signal } = context
   const ageMs = deps.now() - startedAtMs
   if (ageMs < OLD_UPLOAD_MS) return
-  // Only the upload: the object of the same key may be a document's.
+  // Only the upload is aborted: the object of the same key may be a document's.
   await reportFinding({ workspaceId, kind: 'old_upload', objectKey, ageMs }, context, () =>
     deps.objects.abortUploads(objectKey, signal),
   )

@@ -18,7 +18,7 @@ interface BeginTask {
 
 interface SliceTask {
   task: 'slice' | 'skip'
-  /** After a failure: instead of the shard's own. */
+  /** Set after a failure, in place of the shard's own. */
   maxWorkspaces?: number
   /** With the error of the last slice, if it failed. */
   state: AuditShard & { error?: { Error: string; Cause: string } }
@@ -27,10 +27,10 @@ interface SliceTask {
 export interface AuditRound {
   roundId: string
   startedAtMs: number
-  /** An earlier round is still running. */
+  /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end: what each shard came to; of one whose execution failed, the engine's own account, with neither. */
+  /** At the end, what each shard came to. For a failed execution, the engine's own account, which has neither field. */
   shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
@@ -45,7 +45,7 @@ export interface RoundDependencies extends AuditDependencies {
   metrics: Metrics
   totalShards: number
   roundMs: number
-  /** Roughly, for telling how far a round has come. */
+  /** A rough count, for telling how far a round has come. */
   countWorkspaces(signal: AbortSignal): Promise<number>
   /** Read units that this process has spent so far. */
   spentUnits(): number
@@ -55,7 +55,7 @@ export interface TaskOptions extends Omit<SliceOptions, 'onFinding'> {
   onFinding(finding: Finding, roundId: string): void
 }
 
-/** Share of the workspaces that may be busy at an unlucky moment; of a complete round, no more. */
+/** The most workspaces, as a share, that a complete round may fail to add up: some are busy at an unlucky moment. */
 const MOST_NOT_ADDED_UP = 0.01
 
 /** Performs one task of a round. The answer is JSON, for the engine. */
@@ -116,7 +116,7 @@ async function performSlice(
     task === 'skip'
       ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
-  // Only now, so that a slice that is repeated has published nothing.
+  // Published only now, so that a slice that has to be repeated has published nothing.
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
     AuditReads: deps.spentUnits() - unitsBefore,
@@ -128,7 +128,7 @@ async function performSlice(
   return after
 }
 
-/** In percent. The ledgers are the work; the phases after them are quick. */
+/** In percent. The ledgers are nearly all of the work; the phases after them are quick. */
 function progressOf({ phase, isComplete, counters, expectedWorkspaces, totalShards }: AuditShard): number {
   if (isComplete) return 100
   const expected = Math.max(1, expectedWorkspaces / totalShards)
@@ -139,7 +139,7 @@ function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, dep
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  // Zeros as well, so that every kind has a line on a graph.
+  // Zeros are published as well, so that every kind has a line on a graph.
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
   const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
   deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })

@@ -18,7 +18,7 @@ export interface AuditShard {
   startedAtMs: number
   shard: number
   totalShards: number
-  /** In all shards, roughly: for telling how far the round has come. */
+  /** A rough count over all shards, for telling how far the round has come. */
   expectedWorkspaces: number
   phase: AuditPhase
   /** This phase is done up to here: a workspace id or, for uploads, an object key. */

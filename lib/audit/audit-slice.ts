@@ -9,11 +9,11 @@ export interface SliceOptions extends AuditOptions {
   isOver(): boolean
 }
 
-/** With that many, a slice is as good as unlimited. */
+/** From here on, no limit is kept. */
 const MANY_WORKSPACES = 1000
 
 /**
- * Goes on with a shard for a while. Only the shard is kept between slices: repeating a slice whose process was killed
+ * Continues a shard for a while. Only the shard is kept between slices: repeating a slice whose process was killed
  * does the same work again, and nothing else. A slice that fails after its first step, or is aborted, ends before what
  * failed; the next one begins with that.
  * @throws what failed in the first step
@@ -39,13 +39,13 @@ export async function auditSlice(
   return withLongerSlices(shard)
 }
 
-/** After a failure slices grow again, so that it takes few of them to reach what fails, however far off. */
+/** After a failure, slices grow again, so that few of them are needed to reach what fails, however far off it is. */
 export function withLongerSlices({ maxWorkspaces = MANY_WORKSPACES, ...shard }: AuditShard): AuditShard {
   const doubled = maxWorkspaces * 2
   return doubled < MANY_WORKSPACES ? { ...shard, maxWorkspaces: doubled } : shard
 }
 
-/** Goes on with a shard to its end. @yields how far it has come, after each step */
+/** Continues a shard to its end. @yields how far it has come, after each step */
 export async function* auditShard(
   before: AuditShard,
   options: AuditOptions,

@@ -11,7 +11,7 @@ export interface UsageSum {
   /** What the rows are compared with, or why that is not possible. */
   cut: LedgerCut | NotAddedUpReason
   cutAtMs: number
-  /** Of rows that the ledger counted at the cut, on its own: without what was under way then. */
+  /** Of rows that the ledger counted at the cut, excluding attempts under way at the cut. */
   bytesAtCut: number
   /** Of documents that came after the cut. */
   bytesSince: number
@@ -68,7 +68,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
-  // If the ledger has not changed, nothing came since: rows that say so are older than its restore from a backup.
+  // If the ledger has not changed, nothing came after the cut: rows that say so predate its restore from a backup.
   const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
   if (usedBytes === expectedBytes) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }

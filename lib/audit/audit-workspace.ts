@@ -13,7 +13,7 @@ export interface WorkspacePosition {
   /** Rows and objects up to these were compared. */
   afterDocumentId?: DocumentId
   afterObjectKey?: string
-  /** Of the rows up to there. */
+  /** The sum of the rows up to there. */
   sum: UsageSum
 }
 
@@ -65,7 +65,7 @@ async function* compareRows(
     documents.listRows(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
     objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, from.afterObjectKey),
     {
-      // Rows without a document take the place of its possible objects.
+      // A row without a document sorts where the document's objects would be.
       left: ({ documentId, document }) =>
         document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
       right: ({ objectKey }) => objectKey,

@@ -59,7 +59,7 @@ export const NOTHING_AUDITED = {
 }
 export type AuditCounters = typeof NOTHING_AUDITED
 
-/** The same for the same finding, in every slice and round: a slice that is repeated reports its findings again. */
+/** A finding has the same id in every slice and round: a slice that is repeated reports its findings again. */
 export function findingId({ kind, workspaceId, ...facts }: Finding): string {
   const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
   return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')

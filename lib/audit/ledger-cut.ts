@@ -21,9 +21,9 @@ export interface LedgerCut {
   releaseIds: ReleaseId[]
 }
 
-/** Each takes as long as listing the reservations: some 20 ms. */
+/** Each try takes as long as listing the reservations: some 20 ms. */
 const MAX_TRIES = 50
-/** Keeps what goes from slice to slice small: some 60 KB of JSON. */
+/** Keeps small what goes from slice to slice: some 60 KB of JSON. */
 const MAX_UNDER_WAY = 10_000
 
 /**

@@ -18,7 +18,7 @@ export interface ApiKeyChange {
   permissions?: readonly Permission[]
 }
 
-/** For platform teams. Authentication sees each change with the next request. */
+/** What platform teams do with keys. Authentication sees each change at the next request. */
 export interface ApiKeyAdministration {
   /** Idempotent; never changes an existing key. */
   add(key: ApiKeyRecord, signal: AbortSignal): Promise<void>

@@ -5,7 +5,7 @@ import { MAX_PARALLEL_PARTS } from './s3/copy-plan.ts'
 
 /** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'
-/** send.ts decides what is repeated. */
+/** The SDK itself repeats nothing: send.ts decides what is repeated. */
 const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
 /** The SDK's 50 are too few for a process, unlike Lambda's, that serves hundreds of requests at once. */

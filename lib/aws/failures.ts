@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts'
 
 /** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
-/** The SDK's message for a connection that was not established in time: all that tells it from a missing answer. */
+/** The SDK's message for a connection that was not established in time; a missing answer differs in nothing else. */
 const CONNECTION_TIMEOUT = /did not establish a connection/
 /** System calls that fail before there is a connection: the store never saw the request. */
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
@@ -30,7 +30,7 @@ export function isThrottled(error: unknown): boolean {
   return cause instanceof Error && isThrottlingError(cause as SdkError)
 }
 
-/** Whether the store is in trouble or out of reach: the SDK's own tests, and what these leave out. */
+/** Whether the store is in trouble or out of reach, by the SDK's own tests and by what they leave out. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const status = statusOf(error)
@@ -46,7 +46,7 @@ export function isOutage(error: unknown): boolean {
 
 /**
  * Whether the call was refused because of its signature's time. Either the SDK has corrected its clock by the answer
- * (HeadObject's has only a status, no name), or the process was held up between signing and sending.
+ * (HeadObject's has only a status, no name), or the process was delayed between signing and sending.
  */
 export function isMistimed(error: unknown): boolean {
   if (!(error instanceof Error)) return false

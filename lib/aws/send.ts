@@ -34,7 +34,7 @@ export interface SendOptions {
 }
 
 export interface RetryOptions<Sent> {
-  /** What to send after a failure that is repeated like throttling; undefined: it is like any other. */
+  /** What to send after a failure that is to be retried like throttling; undefined: treat it like any other. */
   retryOf?(error: unknown): Promise<{ command: Sent; isAtOnce: boolean } | undefined>
 }
 
@@ -102,7 +102,7 @@ function announced<Sent extends object>(command: Sent, name: string): Sent {
   return command
 }
 
-/** Whether another try may succeed, and does no harm. */
+/** Whether another try may succeed and does no harm. */
 function isPassing(error: unknown, { startsCopy }: SendOptions): boolean {
   return (isOutage(error) || isMistimed(error)) && !(startsCopy && isUnanswered(error))
 }

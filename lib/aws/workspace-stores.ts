@@ -10,7 +10,7 @@ import { createReservations } from './dynamodb/reservations.ts'
 import { createTableWorkspaces } from './dynamodb/table-workspaces.ts'
 import { createObjectStore } from './s3/object-store.ts'
 
-/** For whoever looks after whole workspaces: resolver, audit and command line. */
+/** The stores of those that look after whole workspaces: resolver, audit and command line. */
 export function createWorkspaceStores({
   config,
   dynamoDb: client,

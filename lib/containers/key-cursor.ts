@@ -3,7 +3,7 @@ import { MAX_OBJECT_KEY_BYTES } from '../ids.ts'
 
 const KEY_CURSOR_PREFIX = 'cursor_'
 
-/** A position behind an object that no file id can name. */
+/** A position after an object that no file id can name. */
 export function formatKeyCursor(keyPrefix: string, objectKey: string): string {
   return KEY_CURSOR_PREFIX + Buffer.from(objectKey.slice(keyPrefix.length)).toString('base64url')
 }

@@ -3,7 +3,7 @@ import { filePathOf, formatFileId, parseContainerId, parseFileId, type Workspace
 import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 import { formatKeyCursor, parseKeyCursor } from './key-cursor.ts'
 
-/** Of keys. The first may take three calls, so that S3 is called at most twelve times. */
+/** Pages of keys. The first may take three calls, so that S3 is called at most twelve times. */
 const MAX_PAGES = 10
 
 /**

@@ -31,7 +31,7 @@ export async function deleteDocumentForCaller(
     if (position === undefined) throw documentNotFound(documentId)
   }
   const usage = deleted?.usage ?? (await tryToReadUsage(request, deps, signal))
-  // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran beside it are not.
+  // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran meanwhile are not.
   const isOwn = deleted?.usage !== undefined
   return { documentId, sizeBytes: isOwn ? deleted.document.sizeBytes : undefined, usage }
 }

@@ -25,7 +25,7 @@ export interface DocumentListing {
    * that time may be missing or still shown.
    */
   page(request: DocumentPageRequest, signal: AbortSignal): Promise<{ items: ListedDocument[]; hasMore: boolean }>
-  /** Those that exist, in no order. @param documentIds at most 100, without duplicates */
+  /** The documents that exist, in no order. @param documentIds at most 100, without duplicates */
   findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<ListedDocument[]>
   /** @returns undefined for an id that never was a document's, or whose document was deleted long ago */
   positionOf(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<ListPosition | undefined>

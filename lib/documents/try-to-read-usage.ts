@@ -2,7 +2,7 @@ import type { WorkspaceId } from '../ids.ts'
 import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { Log } from '../logging.ts'
 
-/** For headers that the answer can do without: a failure is logged. */
+/** Reads the usage for headers that the answer can do without: a failure is only logged. */
 export async function tryToReadUsage(
   { workspaceId, log }: { workspaceId: WorkspaceId; log: Log },
   { quota }: { quota: Pick<QuotaLedger, 'usage'> },

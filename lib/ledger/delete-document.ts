@@ -7,8 +7,8 @@ import type { Attempt } from './ports/reservations.ts'
 import { giveBack, releaseBytes } from './release-bytes.ts'
 
 /**
- * Deletes record, object and counted bytes, in this order; if an earlier deletion stopped on the way, what it left. A
- * note comes first, so that the resolver can finish the work of a process that died. Can be repeated.
+ * Deletes record, object and counted bytes, in this order, or whatever an earlier deletion left unfinished. A note is
+ * written first, so that the resolver can finish the work of a process that died. Can be repeated.
  *
  * @param objectKey deletes the document only if it still has this object
  * @returns what was deleted, and the usage afterwards if it is known; undefined when nothing was left to delete
@@ -26,13 +26,13 @@ export async function deleteDocument(
   // Read after the document: a reservation exists from before the record until it is settled.
   const reservation = await deps.reservations.find(document, signal)
   if (reservation?.attemptId === document.attemptId) {
-    // Recorded but not settled: the reservation would be the document's second claim to its bytes.
+    // Recorded but not settled: the document's bytes would be held twice, by the reservation as well.
     await settle(reservation, deps, signal)
   }
 
   const deletion = { ...document, leaseExpiresAtMs: deps.now() + deps.leaseMs }
   await deps.reservations.note('deletion', deletion, signal)
-  // After the note: if the resolver checked in between, it checks again.
+  // This comes after the note: if the resolver has checked in between, it checks again.
   await deps.quota.schedule(deletion, signal)
   const usage = await completeDeletion(deletion, deps, signal)
   return { document, usage }

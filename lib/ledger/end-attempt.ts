@@ -19,7 +19,7 @@ export async function undo(
   signal: AbortSignal,
 ): Promise<'recorded' | 'undone'> {
   if ((await deps.documents.fence(attempt, signal)) === 'recorded') return 'recorded'
-  // Not before the fence: the note ends in deleting the object, and the document might exist.
+  // The fence must come first: the note leads to the object's deletion, and the document might exist.
   if (mayCopyArrive) await deps.reservations.note('late_copy', lateCopyOf(attempt, deps), signal)
   // From here on the reservation alone holds the bytes.
   await deps.quota.unmark(attempt, signal)

@@ -10,8 +10,8 @@ import { completeRelease } from './release-bytes.ts'
 export type Resolution = 'settled' | 'released'
 
 /**
- * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it does no
- * harm if the process still lives after all: each step either succeeds for one of the two only, or may be repeated.
+ * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it is
+ * harmless even if that process is still alive: each step either succeeds for only one of the two, or may be repeated.
  */
 export interface Leftover {
   what: 'taking' | 'release' | 'reservation'
@@ -20,8 +20,8 @@ export interface Leftover {
 }
 
 /**
- * What has a marker comes first, one kind at a time: once its marker is gone, a reservation can be taken back like any
- * other.
+ * Finds the leftovers. Those with a marker come first, one kind at a time: once its marker is gone, a reservation can
+ * be resolved like any other.
  * @param isOver whether a lease has ended
  */
 export function findLeftovers(
@@ -30,7 +30,7 @@ export function findLeftovers(
   isOver: (each: { leaseExpiresAtMs: number }) => boolean,
   deps: ResolverDependencies,
 ): Leftover[][] {
-  // What is given back by a release in the ledger is left to that release, and a claim to its taking.
+  // A reservation whose bytes a release in the ledger gives back is left to that release, and a claim to its taking.
   const isPartOfMarker = ({ attemptId, purpose }: Reservation) =>
     (purpose === 'promotion' && releases.some((release) => release.attemptId === attemptId)) ||
     (purpose === 'claim' && takings.some((taking) => taking.attemptId === attemptId))
@@ -66,9 +66,9 @@ async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal:
   const attempt = existing ?? withoutReservation(taking, deps)
   const isClaimed = existing !== undefined
   const lateCopy = lateCopyOf(attempt, deps)
-  // The document may be there all the same: the process may live, or the ledger be restored from a backup.
+  // The document may exist all the same: the process may be alive, or the ledger restored from a backup.
   const isRecorded = (await documents.fence(attempt, signal)) === 'recorded'
-  // The claim tells the key of the object, so the note comes before it goes.
+  // The claim names the object's key, so the note is written before the claim is removed.
   if (isClaimed && !isRecorded) await reservations.note('late_copy', lateCopy, signal)
   if (isRecorded || (await reservations.fence(lateCopy, isClaimed, signal)) === 'reserved') {
     await quota.unmark(taking, signal)
@@ -80,8 +80,8 @@ async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal:
 }
 
 /**
- * Read after the taking was seen: a claim is there from before the bytes are taken until the reservation takes its
- * place.
+ * The claim or reservation of a taking, read after the taking was seen: a claim exists from before the bytes are taken
+ * until the reservation takes its place.
  */
 async function reservationOf(
   { workspaceId, attemptId }: Taking,
@@ -95,7 +95,7 @@ async function reservationOf(
   return undefined
 }
 
-/** An attempt without an Idempotency-Key has its document id from the attempt; one with a key can never reserve now. */
+/** Without an Idempotency-Key, the document id comes from the attempt's; an attempt with one can never reserve now. */
 function withoutReservation(taking: Taking, { objectKeys }: ResolverDependencies): Attempt {
   const { workspaceId, attemptId } = taking
   const documentId = documentIdOfAttempt(attemptId)
@@ -113,12 +113,12 @@ async function resolveRelease(
 
 type Resolve = (reservation: Reservation, deps: ResolverDependencies, signal: AbortSignal) => Promise<Resolution>
 
-/** An item of Reservations that nobody has removed. */
+/** How to resolve an item of Reservations that nobody has removed. */
 const RESOLVE: Record<Reservation['purpose'], Resolve> = {
   async promotion(reservation, deps, signal) {
     if (reservation.releasedBy !== undefined) {
-      // The release's marker was there before the bytes were handed over, and goes when they are given back. It is
-      // gone, so they were.
+      // A release's marker is there before the bytes are handed over, and goes when they are given back. It is gone,
+      // so they have been given back.
       await deps.reservations.remove(reservation, signal)
       return 'settled'
     }
@@ -144,7 +144,7 @@ const RESOLVE: Record<Reservation['purpose'], Resolve> = {
     return 'settled'
   },
 
-  /** A deletion that failed while its document was there is not carried out later: who asked for it was told so. */
+  /** A deletion that failed while its document was there is not carried out later: its caller was told so. */
   async deletion(note, deps, signal) {
     if ((await deps.documents.find(note.workspaceId, note.documentId, signal)) !== undefined) {
       await deps.reservations.removeNote('deletion', note, signal)

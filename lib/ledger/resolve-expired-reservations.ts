@@ -13,7 +13,7 @@ export interface ResolverRun extends Omit<ResolverBounds, 'leaseUntilMs'> {
 }
 
 export interface ResolverReport extends Omit<WorkspaceReport, 'isElsewhere'> {
-  /** Those that were due and were taken up, whether or not that succeeded. */
+  /** Workspaces that were due and were taken up, whether or not that succeeded. */
   workspaces: number
   /** Those that another run or a request took up first. */
   elsewhere: number
@@ -25,11 +25,11 @@ export interface ResolverReport extends Omit<WorkspaceReport, 'isElsewhere'> {
   unlisted: number
 }
 
-/** In one run, over all its shards. */
+/** The most workspaces that a run works on at once, over all its shards. */
 const WORKSPACES_AT_ONCE = 64
-/** A run begins every minute: nothing waits for longer than a minute and a half unless a run did not get to it. */
+/** A run begins every minute: a workspace waits longer than a minute and a half only if a run did not get to it. */
 const PUNCTUAL_MS = 90_000
-/** No run takes longer. */
+/** No run takes longer than this. */
 const LONGEST_RUN_MS = 60_000
 const PUT_OFF_MS = 10 * 60 * 1000
 
@@ -96,12 +96,12 @@ export async function resolveExpiredReservations(
       report.workspaces++
       report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
       deps.log.error('workspace not resolved, left to a later run', { workspace_id: due.workspaceId, error })
-      // A store recovers sooner than that, and would not take this write meanwhile.
+      // A store in trouble recovers before the put-off check, and would not accept this write meanwhile.
       if (!isStoreInTrouble(error)) await putOff(due)
     }
   }
 
-  /** Nothing changes until somebody repairs it: it must not hold up the others. */
+  /** Puts off a workspace that somebody has to repair, so that it does not hold up the others. */
   async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
     try {
       await deps.workspaces.reschedule(workspaceId, { seenMs, nextMs: deps.now() + PUT_OFF_MS }, signal)

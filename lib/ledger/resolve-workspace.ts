@@ -8,11 +8,11 @@ import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
 
 export interface ResolverBounds {
   maxResolutions: number
-  /** So that one that hangs does not take the time of the others. */
+  /** Limits each resolution, so that one that hangs does not use up the time of the others. */
   timeoutEachMs?: number
-  /** Keeps the workspace until then (ms since 1970), when this run is certainly over. */
+  /** ms since 1970. Keeps the workspace until then, when this run is certainly over. */
   leaseUntilMs: number
-  /** Leaves alone what ended more recently than that: this process's clock may be wrong. */
+  /** Leaves leases alone that ended more recently than this: this process's clock may be wrong. */
   graceMs?: number
 }
 
@@ -37,15 +37,15 @@ interface Run {
   oldestFailedMs: number
   reservations: Reservation[]
   /**
-   * All leases are judged as of then: a write whose lease ends later may still have been in flight when its effect was
-   * looked for.
+   * All leases are judged as of this time: a write whose lease ends later may still have been in flight when we looked
+   * for its effect.
    */
   asOfMs: number
   timeoutEachMs: number
   log: Log
 }
 
-/** In one workspace. */
+/** The most resolutions at once in one workspace. */
 const RESOLUTIONS_AT_ONCE = 16
 const SHORTEST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10 * 60 * 1000
@@ -136,7 +136,7 @@ async function reschedule(
 ): Promise<void> {
   const all = [...takings, ...releases, ...run.reservations]
   const isQuiet = all.length === 0 && run.report.unreadable === 0
-  // Those judged as running: one that has ended since is due at once.
+  // Leases that were judged as running: if one has ended since then, the workspace is due at once.
   const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > run.asOfMs)
   const next = isQuiet ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, run, now(), leaseMs) }
   await workspaces.reschedule(workspaceId, { seenMs, ...next }, signal)

@@ -20,9 +20,9 @@ interface Seen {
   atMs: number
 }
 
-/** Short: a promotion that was refused seconds ago may fit now. */
+/** Kept short, because a promotion that was refused seconds ago may fit now. */
 const HALF_LIFE_MS = 2500
-/** Requests let through for each accepted one: the surplus finds out when there is room again. */
+/** Requests let through for each accepted one: the surplus shows when there is room again. */
 const SURPLUS = 2
 /** Above this probability of a refusal, waiting for the item would only make it busier. */
 const HOT = 0.02
@@ -32,7 +32,7 @@ const MOST_WORKSPACES = 1000
 export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
   const seen = new Map<WorkspaceId, Seen>()
 
-  /** Decayed to now; nothing is left after a quiet minute. */
+  /** The counts, decayed to now; after a quiet minute nothing is left of them. */
   const recall = (workspaceId: WorkspaceId): Seen => {
     const { requests, accepted, atMs } = seen.get(workspaceId) ?? { requests: 0, accepted: 0, atMs: now() }
     const decay = 0.5 ** (Math.max(0, now() - atMs) / HALF_LIFE_MS)

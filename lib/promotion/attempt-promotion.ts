@@ -63,8 +63,8 @@ export async function attemptPromotion(
 }
 
 /**
- * Twins meet before they take bytes, so that none takes the room of another promotion.
- * @returns the document that an earlier one has made, instead
+ * Claims first: twins meet before they take bytes, so that none takes up room that other promotions need.
+ * @returns the document, if an earlier request has made it
  */
 async function claimAndTake(
   target: PromotionTarget,
@@ -117,8 +117,8 @@ async function typeOf(
 }
 
 /**
- * The bytes are taken, so the copy need not wait for the reservation. If one fails, the other runs to its end: what was
- * answered is easier to undo.
+ * The bytes are taken, so the copy need not wait for the reservation. If one of the two fails, the other runs to its
+ * end: a call that was answered is easier to undo.
  */
 async function reserveAndCopy(
   step: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; progress: Progress },

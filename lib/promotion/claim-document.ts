@@ -3,7 +3,7 @@ import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { lateCopyOf, settle, undo } from '../ledger/end-attempt.ts'
 import type { Attempt, Reservation } from '../ledger/ports/reservations.ts'
 
-/** A function lives 28 s (serverless.yml), and clocks differ: nothing that began earlier still has a process. */
+/** A function lives for 28 s (infra/deploy/functions.ts), and clocks differ: an attempt this old has no process. */
 const LONGEST_LIFE_MS = 40_000
 
 /**

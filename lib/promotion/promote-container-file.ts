@@ -37,19 +37,19 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     return promotion.isReplayed ? await answerReplay(promotion.document, request, deps) : promotion
   } catch (error) {
     if (idempotencyKey === undefined || !mayHaveReplay(error)) throw error
-    return answerBesideTwin(error, target, request, deps)
+    return replayIfTwinWon(error, target, request, deps)
   }
 }
 
-/** An earlier request with the same idempotency key may have made the document: then it does not matter what failed. */
-async function answerBesideTwin(
+/** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
+async function replayIfTwinWon(
   refusal: ServiceError,
   target: PromotionTarget,
   request: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { signal } = request.deadline
-  // The reservation first: a twin without one has recorded its document, or never will.
+  // The reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isUnderWay = other !== undefined && other.attemptId !== target.attemptId
   const replay = await findReplay(target, request.caller, deps.documents, signal)
@@ -60,7 +60,7 @@ async function answerBesideTwin(
     : refusal
 }
 
-/** Whether a faster twin may have caused the error, or have a better answer. */
+/** Whether a faster twin may have caused the error, or may have a better answer. */
 function mayHaveReplay(error: unknown): error is ServiceError {
   return error instanceof ServiceError && RECHECK_FOR_REPLAY.has(error.reason)
 }

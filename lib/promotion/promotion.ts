@@ -9,7 +9,7 @@ import type { Admission } from './admission.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
-  /** Unchecked. */
+  /** Not validated yet. */
   containerId: string | undefined
   fileId: string | undefined
   /** Promotions of a workspace with the same key make one document. */
@@ -35,7 +35,7 @@ export interface PromotionTarget {
 
 export interface Promotion {
   document: WorkspaceDocument
-  /** An earlier request with the same idempotency key made the document. */
+  /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
   /** undefined when a replay could not read it. */
   usage: StorageUsage | undefined

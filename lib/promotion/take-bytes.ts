@@ -9,7 +9,7 @@ interface TakeDependencies {
   admission: Admission
 }
 
-/** A promotion that has not got through to the ledger by then is refused. */
+/** A promotion that does not get through to the ledger within this time is refused. */
 const PATIENCE_MS = 6000
 
 /** @returns why the bytes are not taken; after an error it may be unknown whether they are */

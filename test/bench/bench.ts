@@ -15,7 +15,7 @@ export interface BenchResult {
 }
 
 export interface BenchContext {
-  /** Whether it is only to be shown that the bench works: tiny counts, figures that mean nothing. */
+  /** Only shows that the bench works: counts are tiny, and the figures mean nothing. */
   isQuick: boolean
   progress(text: string): void
   /** What the benches before this one found, by name. */
@@ -25,7 +25,7 @@ export interface BenchContext {
 export interface Bench {
   name: string
   title: string
-  /** Its figures are the same on every machine, so that the quick form holds them against their bars. */
+  /** Its figures are the same on every machine, so even the quick form compares them with their bars. */
   isExact?: boolean
   run(context: BenchContext): Promise<BenchResult>
 }
@@ -41,7 +41,7 @@ export function atMost(
   return { what, bar: `≤ ${format(limit)}`, measured: format(measured) + remark, isMet: measured <= limit }
 }
 
-/** A row that only tells. */
+/** A row for information only. */
 export function shown(what: string, measured: string): Row {
   return { what, bar: undefined, measured, isMet: undefined }
 }

@@ -55,7 +55,7 @@ export function promoteEvent(sizeBytes: number): unknown {
 /** The environment Lambda gives the function, with the endpoints of the simulator. */
 export function lambdaEnvironment(endpoint: string): Record<string, string> {
   return {
-    // What a developer's shell may have set has no say.
+    // What a developer's shell may have set must not matter.
     NODE_OPTIONS: '',
     AWS_PROFILE: '',
     AWS_SESSION_TOKEN: '',

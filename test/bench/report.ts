@@ -12,7 +12,7 @@ export const PERFORMANCE_DOC = join(ROOT, 'docs/performance.md')
 const LINE = /^\| ([^|]+) \|.*\|$/gm
 const HEADINGS = ['', 'bar', 'measured', '']
 
-/** Nothing in it names the machine or its place. */
+/** A stored result: nothing in it names the machine or its place. */
 interface StoredBench {
   title: string
   date: string

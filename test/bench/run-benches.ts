@@ -31,7 +31,7 @@ interface Options {
   isQuick: boolean
   /** What earlier runs found, by name: for a bench that needs the figures of one that is not run now. */
   known: ReadonlyMap<string, Record<string, unknown>>
-  /** Is told what is going on, in a few words. */
+  /** Called with what is going on, in a few words. */
   progress(text: string): void
   done(ran: Ran): Promise<void>
 }

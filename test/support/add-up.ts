@@ -5,7 +5,7 @@ import { type Ports, WORKSPACE } from './ports.ts'
 
 const { signal } = new AbortController()
 
-/** @returns an audit of the workspace, and what it says: by how many bytes it drifts, or why nobody knows */
+/** @returns an audit of the workspace, and what it found: by how many bytes it drifts, or why that is unknown */
 export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
   const said: (number | string)[] = []
   const audit: WorkspaceAudit = {
@@ -25,7 +25,7 @@ export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
   return { audit, said }
 }
 
-/** As if there were a slice for each row. */
+/** Reads the rows as if there were a slice for each. */
 export async function readRows({ documents }: Ports, begun: UsageSum): Promise<UsageSum> {
   let sum = begun
   for await (const row of documents.listRows(WORKSPACE, signal)) {
@@ -48,7 +48,7 @@ export const passBy = async (ports: Ports) => {
   await ports.ledger.release(one, signal)
 }
 
-/** A drift, if nothing holds these bytes. */
+/** Counts more bytes: a drift, if nothing holds them. */
 export const countMore = (ports: Ports, bytes: number, workspaceId = WORKSPACE) => {
   const workspace = ports.ledger.workspaces.get(workspaceId)
   if (workspace) workspace.remainingBytes -= bytes

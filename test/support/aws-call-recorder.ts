@@ -35,7 +35,7 @@ if (directory !== undefined) {
   })
 }
 
-/** Sees the body go by without taking it from the server that reads it. */
+/** Watches the body go by without taking it from the server that reads it. */
 function listenTo(request: IncomingMessage): () => string {
   const chunks: Buffer[] = []
   const { push } = request

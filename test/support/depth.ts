@@ -4,7 +4,7 @@ type Depth = 'shallow' | 'deep' | 'whole'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the suites that take seconds, by project (vitest.config.ts): enough to notice most mistakes, all but what takes a minute, all. */
+    /** How much of slow suites to run (vitest.config.ts): to find most mistakes, all but what takes a minute, all. */
     depth?: Depth
   }
 }
@@ -13,8 +13,8 @@ export const depth = (): Depth => inject('depth') ?? 'deep'
 export const isShallow = (): boolean => depth() === 'shallow'
 
 /**
- * How many of a suite's random cases to run: as many as the variable says; without it, all, or a tenth in a shallow
- * run.
+ * How many of a suite's random cases to run: as many as the variable says; without it, all of them, or a tenth in a
+ * shallow run.
  */
 export function casesOf(variable: string, all: number): number {
   return Number(process.env[variable] ?? (isShallow() ? all / 10 : all))

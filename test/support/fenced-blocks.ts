@@ -4,9 +4,9 @@ import { promisify } from 'node:util'
 export interface FencedBlock {
   language: string
   text: string
-  /** Of its first line. */
+  /** The number of its first line. */
   line: number
-  /** Why it is not run, as a comment before it says: <!-- not run: … --> */
+  /** Why it is not run, if a comment before it says so: <!-- not run: … --> */
   notRun: string | undefined
 }
 

@@ -13,7 +13,7 @@ export async function oncePerRun(name: string, make: (directory: string) => Prom
   const outcomeFile = `${directory}.outcome`
   if (await isFirst(directory)) {
     const failure = await make(directory).then(() => '', explain)
-    // Whole or not at all: others look for it.
+    // It must appear whole or not at all, as others look for it.
     await writeFile(`${outcomeFile}.draft`, failure)
     await rename(`${outcomeFile}.draft`, outcomeFile)
   }
@@ -32,7 +32,7 @@ async function isFirst(directory: string): Promise<boolean> {
   }
 }
 
-/** With what a program that failed had printed. */
+/** The error's text, with what a failed program had printed. */
 function explain(error: Error & { stdout?: string }): string {
   return `${error.stack}\n${error.stdout ?? ''}`
 }

@@ -16,7 +16,7 @@ import { newAttempt, newDocument } from './stores/ledger-values.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-/** How long a copy that S3 may still finish is noted. */
+/** How long the note stays of a copy that S3 may still finish. */
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
@@ -97,12 +97,12 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
     run,
     /** A document as it is when nothing is under way. */
     addDocument: async (one: Attempt = begin()) => newDocument(await run([...ALL_STEPS, 'settle'], one)),
-    /** Until all leases of attempts that began before are over. */
+    /** Lets time pass until all leases of earlier attempts are over. */
     pass: (durationMs = LEASE_MS) => {
       clock.nowMs += durationMs
     },
     request: () => ({ deadline: { signal, undoSignal: () => signal }, log, telemetry: createTelemetry() }),
-    /** Runs the resolver once all leases are over, and again once those of what it began itself are. */
+    /** Runs the resolver once all leases are over, and again once the leases of its own work are. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
       for (let run = 0; run < 3; run++) {
         clock.nowMs += LATE_COPY_MS
@@ -133,5 +133,5 @@ export function createPorts({ maxTakings, random }: { maxTakings?: number; rando
 export type Ports = ReturnType<typeof createPorts>
 
 export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, objects: 0 }
-/** With the bytes of one reservation of newAttempt. */
+/** The state with one document, of the size that newAttempt gives. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }

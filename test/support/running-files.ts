@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
 /**
- * Keeps the names of the test files that have begun and not ended in a file, for .ci/step.mjs: a run that hangs is ended
- * from outside and reports nothing itself.
+ * Keeps a file with the names of the test files that have begun and not ended, for .ci/step.mjs: a run that hangs is
+ * ended from outside and reports nothing itself.
  */
 export class RunningFiles implements Reporter {
   readonly #running = new Set<string>()

@@ -11,7 +11,7 @@ export function isSignedFor(request: IncomingMessage, secretAccessKey: string): 
   const [, scope = '', names = '', signature] = AUTHORIZATION.exec(request.headers.authorization ?? '') ?? []
   const url = new URL(request.url ?? '', 'http://s3')
   const query = [...url.searchParams].map((pair) => pair.map(encodeURIComponent).join('=')).sort()
-  // Node.js gives a character for each byte.
+  // Node.js gives one character for each byte.
   const headers = names.split(';').map((name) => `${name}:${String(request.headers[name]).replace(/ +/g, ' ')}\n`)
   const payload = String(request.headers['x-amz-content-sha256'])
   const canonical = [request.method, url.pathname, query.join('&'), headers.join(''), names, payload].join('\n')

@@ -5,28 +5,28 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 type Wait = (ms: number, value: unknown, options: { signal: AbortSignal }) => Promise<unknown>
 
 /**
- * In the test file that calls this, nobody waits: what product code waits for (setTimeout of node:timers/promises) is over at
- * once, or is what `wait` makes of it. No mock of a module: it works on modules that are loaded already, too.
+ * In the test file that calls this, nothing waits: a wait of product code (setTimeout of node:timers/promises) is over
+ * at once, or is what `wait` makes of it. As this mocks no module, it also works on modules that are already loaded.
  */
 export function replaceWaits(wait: Wait = async (_ms, value) => value): void {
   const original = timers.setTimeout
   const set = (setTimeout: unknown) => {
     Object.assign(timers, { setTimeout })
-    // Imports by name are bound to what the module exports: it is told to look again.
+    // Imports by name are bound to the module's exports, which this updates.
     syncBuiltinESMExports()
   }
   beforeAll(() => set(wait))
   afterAll(() => set(original))
 }
 
-/** What was waited for since the test began. */
+/** What would have been waited for since the test began. */
 export interface SkippedTime {
   pausesMs: number[]
-  /** Called before each. */
+  /** Called before each wait. */
   beforePause: () => void
 }
 
-/** In the test file that calls this, nobody waits, and performance.now() is later by what would have been waited for. */
+/** In the test file that calls this, nothing waits, and performance.now() is ahead by the waits that were skipped. */
 export function skipWaits(): SkippedTime {
   const time: SkippedTime = { pausesMs: [], beforePause: () => {} }
   let skippedMs = 0

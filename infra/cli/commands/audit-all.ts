@@ -12,7 +12,7 @@ import { progressBar } from '../terminal/status-line.ts'
 import { createCheckpoint } from './audit-checkpoint.ts'
 
 const SHARDS_AT_ONCE = 8
-/** A workspace is skipped after so many failures in a row. */
+/** A workspace is skipped after this many failures in a row. */
 const MAX_TRIES = 3
 
 /** Audits all workspaces. @param continues the last audit, from where it was interrupted */
@@ -38,7 +38,7 @@ export async function auditAll(
   try {
     output.progress(describeProgress(shards))
     await checkpoint.write(shards)
-    // The others are stopped, too.
+    // A failure stops the other shards, too.
     const stop = (error: unknown) => failed.abort(error)
     await pMap(shards, (shard) => audit(shard).catch(stop), { concurrency: SHARDS_AT_ONCE })
     stopped.throwIfAborted()
@@ -57,7 +57,7 @@ async function beginShards({ config, dynamoDb, now }: Stores, signal: AbortSigna
   return newShards({ roundId: 'command', startedAtMs: now(), totalShards, expectedWorkspaces })
 }
 
-/** Goes on with a shard to its end, past workspaces that keep failing. @yields how far it has come */
+/** Continues a shard to its end, past workspaces that keep failing. @yields how far it has come */
 async function* auditPastFailures(
   begun: AuditShard,
   options: AuditOptions,
@@ -81,7 +81,7 @@ async function* auditPastFailures(
   }
 }
 
-/** What the stores refuse for one workspace, they refuse for all. */
+/** Whether the stores themselves failed: what they refuse for one workspace, they refuse for all. */
 function isOfStores(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return error instanceof ServiceError || '$metadata' in error || error.name === 'CredentialsProviderError'

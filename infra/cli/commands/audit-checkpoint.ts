@@ -4,14 +4,14 @@ import type { AuditShard } from '../../../lib/audit/audit-shard.ts'
 import { CommandError } from '../command-error.ts'
 import type { Target } from '../target.ts'
 
-/** The most work that is done again after this process was killed; Ctrl-C loses nothing. */
+/** The most work that has to be repeated if this process is killed; Ctrl-C loses nothing. */
 const KEPT_UP_EACH_MS = 60_000
 
 /** Saves how far an audit of the command line has come, one file per deployment. */
 export function createCheckpoint({ local, stage, directory }: Pick<Target, 'local' | 'stage' | 'directory'>) {
   const file = join(directory, `audit-${local ? 'local' : (stage ?? 'environment')}.json`)
   let savedAtMs = performance.now()
-  /** Under another name first: a reader never sees half of it. */
+  /** Writes under another name first, so that a reader never sees half of it. */
   async function write(shards: AuditShard[]): Promise<void> {
     savedAtMs = performance.now()
     await mkdir(dirname(file), { recursive: true })

@@ -53,7 +53,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
     signal,
   )
   report.findings += keyReport.findings
-  // What was not audited is not known to be right.
+  // Nobody knows whether what was not audited is right.
   signal.throwIfAborted()
   const isNothing = report.documents + report.findings + keyReport.keys === 0
   if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected.workspaces, signal)

@@ -6,7 +6,7 @@ import { counted } from '../terminal/output.ts'
 import { deleteDocuments } from './documents-commands.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-/** Keys first, so that nothing new comes in; then documents; the counter last, and only when it counts nothing. */
+/** Deletes the keys first, so that nothing new comes in; then documents; last the counter, once it counts nothing. */
 export async function deleteWorkspace(
   session: Session,
   workspaceId: WorkspaceId,
@@ -32,7 +32,7 @@ export async function deleteWorkspace(
     workspaceId,
     documents.map(({ documentId }) => documentId),
   )
-  // In this order, because whatever opens a reservation changes the counter first.
+  // They are read in this order, because whatever opens a reservation changes the counter first.
   const version = (await stores.workspaces.read(workspaceId, signal))?.version
   const reservations = await Array.fromAsync(stores.reservations.list(workspaceId, signal))
   // An empty document is not counted; a promotion under way may have recorded it.

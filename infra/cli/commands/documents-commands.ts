@@ -45,7 +45,7 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   }
 }
 
-/** How it is counted is the ledger's matter. */
+/** Leaves out `countedFrom`, which concerns only the ledger. */
 const toJson = ({ countedFrom: _, ...document }: WorkspaceDocument) => document
 
 async function listDocuments({ output, signal, stores }: Session, workspaceId: WorkspaceId, options: ListOptions) {

@@ -90,7 +90,7 @@ async function showKey(session: Session, keyId: string) {
   session.output.print(`${describeKey(key)}.`, keyJson(key))
 }
 
-/** @param isConfirmed if not, asks before a change that locks somebody out */
+/** @param isConfirmed false: asks before a change that locks somebody out */
 async function change(session: Session, keyId: string, changes: ApiKeyChange, isConfirmed = false) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)

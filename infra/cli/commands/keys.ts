@@ -37,7 +37,7 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
 }
 
-/** For programs; without the hash, which is nobody's business. */
+/** A key as programs get it: without the hash, which is nobody's business. */
 export function keyJson(key: ApiKeyRecord) {
   const { tokenHash: _, isEnabled: _isEnabled, expiresAtMs, ...others } = key
   const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs)
@@ -57,7 +57,7 @@ export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, sign
 export const keyNotFound = (keyId: string) =>
   new CommandError('key_not_found', `There is no key ${keyId}: "keys list" shows those there are.`)
 
-/** Stores a new key and prints its token, which is stored nowhere: alone on standard output, this once. */
+/** Stores a new key and prints its token, alone, on standard output. This is the only time: it is stored nowhere. */
 export async function addKey(
   grant: ApiKeyGrant,
   apiKeys: ApiKeyAdministration,

@@ -37,7 +37,7 @@ export async function createKey(session: Session, options: NewKey): Promise<void
   await addKey({ workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }, apiKeys, session)
 }
 
-/** The new key first, and shown before the old one is touched: one always works, whatever happens. */
+/** Makes and shows the new key before it touches the old one, so that one of them always works. */
 export async function rotateKey(session: Session, keyId: string, options: { grace: number; expires?: Expiry }) {
   const { grace: graceMs, expires } = options
   const { apiKeys } = await session.stores()

@@ -4,8 +4,8 @@ import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 
 /**
- * For commands that need the ledger, and for those that found nothing: keys may be older than the ledger, and what an
- * accident left may have none. @throws CommandError when there is no such workspace
+ * For commands that need the ledger, and for those that have found nothing: keys may exist before the ledger, and
+ * leftovers of an accident without one. @throws CommandError when there is no such workspace
  */
 export async function requireWorkspace(
   workspaceId: WorkspaceId,

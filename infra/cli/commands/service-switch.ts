@@ -14,8 +14,8 @@ const FUNCTION = 'AWS::Lambda::Function'
 const SCHEDULE = 'AWS::Events::Rule'
 
 /**
- * Stopped, no schedule runs and no function takes a request; what is under way ends by itself. Resumed, functions and
- * schedules are again as the stage's deployment has them. May be repeated.
+ * While the service is stopped, no schedule runs and no function takes a request; what is under way ends by itself. To
+ * resume is to set functions and schedules as the stage's deployment has them. Both may be repeated.
  */
 export async function* switchService(way: 'stop' | 'resume', stackName: string, signal: AbortSignal) {
   const resources = await resourcesOf(stackName, signal)

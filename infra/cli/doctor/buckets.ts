@@ -13,7 +13,7 @@ import type { Config } from '../../../lib/config.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { advice, type Check, isDenied, isNamed, problem, setupCheck } from './check.ts'
 
-/** A bucket of the stack has all of it by itself; an existing one may lack some. */
+/** A bucket that the stack creates passes all of these checks; an existing one may not. */
 export function bucketChecks(config: Config, client: S3Client): Check[] {
   const { sandboxBucket, documentsBucket, keyTemplates } = config
   return [
@@ -101,7 +101,7 @@ function lifecycleCheck(Bucket: string, prefix: string, client: S3Client): Check
   })
 }
 
-/** What was never set is an error to S3. */
+/** S3 answers with an error when a configuration was never set. */
 async function ifSet<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer
@@ -111,7 +111,7 @@ async function ifSet<Answer>(answer: Promise<Answer>): Promise<Answer | undefine
   }
 }
 
-// Old rules have their prefix at the top, newer ones in a filter.
+// Old rules have their prefix at the top level, newer ones in a filter.
 const prefixOf = (rule: LifecycleRule) => rule.Filter?.Prefix ?? rule.Filter?.And?.Prefix ?? rule.Prefix ?? ''
 
 /** Whether a rule covers all keys with the prefix. */

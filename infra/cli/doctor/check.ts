@@ -2,7 +2,7 @@ import { explainFailure } from '../explain-failure.ts'
 import type { Cell } from '../terminal/list-options.ts'
 import { counted } from '../terminal/output.ts'
 
-/** `advice`: it works, and could be better. `not_checked`: nothing is known; the detail says why. */
+/** `advice`: it works, but could be better. `not_checked`: nothing is known; the detail says why. */
 export type Verdict = 'ok' | 'advice' | 'problem' | 'not_checked'
 
 export const VERDICTS: Record<Verdict, Cell> = {

@@ -16,7 +16,7 @@ export function clockCheck(client: DynamoDBClient): Check {
           date = (answer.response as { headers?: Record<string, string> }).headers?.date
           return answer
         },
-        // Closest to the wire: before an error answer is thrown.
+        // The step closest to the wire comes before an error answer is thrown.
         { step: 'deserialize', priority: 'low', name: 'readServerDate' },
       )
       await client.send(new ListTablesCommand({ Limit: 1 }), { abortSignal }).catch((error) => {

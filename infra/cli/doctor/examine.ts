@@ -31,7 +31,7 @@ export async function examine({ output, signal, ...session }: Session): Promise<
       return 'complete, every value possible'
     },
   }
-  // First, because it says which servers the others ask.
+  // This one runs first, because it says which servers the others ask.
   const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
   const checks = checksOf(config, session.target)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
@@ -57,7 +57,7 @@ function mergeAlike(results: CheckResult[]): CheckResult[] {
   })
 }
 
-/** @param config undefined when it is faulty; of a local service, when it does not run: then nothing is there to check */
+/** @param config undefined when it is faulty, or when a local service is not running: then there is nothing to check */
 function checksOf(config: Config | undefined, { local, stage }: Target): Check[] {
   if (config === undefined && local) return []
   // The checks call the SDK directly, and all of their calls may be repeated.
@@ -81,7 +81,7 @@ function credentialsCheck(client: DynamoDBClient): Check {
     async run() {
       const region = await client.config.region()
       const { accessKeyId, expiration } = await client.config.credentials()
-      // Enough to tell which key it is.
+      // The last four characters are enough to tell which key it is.
       const key = accessKeyId.length > 8 ? `…${accessKeyId.slice(-4)}` : accessKeyId
       return `access key ${key}, region ${region}${expiration ? `, until ${expiration.toISOString()}` : ''}`
     },

@@ -39,7 +39,7 @@ export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S
   ]
 }
 
-/** @param probes commands by action: reads of what is not there, and writes on a condition that cannot hold */
+/** @param probes commands by action: reads of what does not exist, and writes whose condition cannot hold */
 function permissionCheck(
   store: string,
   client: { send(probe: never, options: { abortSignal: AbortSignal }): Promise<unknown> },

@@ -22,7 +22,7 @@ export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   ]
   return tables.flatMap(([name, keys, index]) => [
     schemaCheck(name, keys, index, client),
-    // Rate limits can be made anew.
+    // Rate limits need no backup: they can be made anew.
     ...(name === rateLimitsTable ? [] : [backupCheck(name, client)]),
     expiryCheck(name, [documentsTable, rateLimitsTable].includes(name), client),
   ])

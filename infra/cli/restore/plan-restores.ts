@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 
 /** The parameter that names the restored table, and the variable that names the deployed one. */
 const KEYS = [{ parameter: 'keysTable', variable: 'KEYS_TABLE' }]
-/** These refer to each other, so they must be of one moment. */
+/** These tables refer to each other, so they must be restored to one moment. */
 const LEDGER = [
   { parameter: 'workspacesTable', variable: 'WORKSPACES_TABLE' },
   { parameter: 'reservationsTable', variable: 'RESERVATIONS_TABLE' },
@@ -26,7 +26,7 @@ export async function planRestores(
   if (target.local) throw wrongUsage('The local service has no point-in-time recovery: say --stage <name>.')
   const env = await environment()
   readSettings(env)
-  // Reads, and writes that may be repeated.
+  // All its calls are reads, and writes that may be repeated.
   const client = createDynamoDbClient({ maxAttempts: 3 })
   // The source is the deployed table, the target the new one.
   const tables = (which === 'keys' ? KEYS : LEDGER).map((each) => ({ ...each, source: env[each.variable] ?? '' }))
@@ -41,7 +41,7 @@ export async function planRestores(
   }
   const moment = new Date(momentMs).toISOString().slice(0, 19).replace(/[-:]/g, '').toLowerCase()
   const restores = tables.map((table) => {
-    // What and when, as in `…-documents-at-20261121t090000z`.
+    // The name says what and when, as in `…-documents-at-20261121t090000z`.
     const name = table.source.replace(/-(at|rehearsal)-\d{8}t\d{6}z$/, '')
     return { ...table, target: `${name}-${mark}-${moment}z`, momentMs }
   })

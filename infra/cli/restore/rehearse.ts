@@ -16,7 +16,7 @@ import { describeRestored, restoreTable } from './restore-tables.ts'
 
 const CLEARING_TIMEOUT_MS = 15 * 60_000
 
-/** Into new tables, which are audited and removed again. @throws CommandError naming what is left, if it failed */
+/** Restores into new tables, audits and removes them. @throws CommandError naming what is left, if it failed */
 export async function rehearseRestore(session: Session, at: number | undefined): Promise<ExitCode> {
   const { output } = session
   const plan = await planRestores('ledger', 'rehearsal', at, session)
@@ -46,7 +46,7 @@ export async function rehearseRestore(session: Session, at: number | undefined):
 async function restoreAndAudit({ restores, env, client }: Plan, { output, signal }: Session) {
   output.progress(`restoring ${restores.length} tables`)
   const restoring = restores.map((restore) => restoreTable(restore, client, signal))
-  // All end before any is removed.
+  // All restores end before any table is removed.
   await Promise.allSettled(restoring)
   const tables = await Promise.all(restoring)
   output.progress('auditing the restored tables')
@@ -54,7 +54,7 @@ async function restoreAndAudit({ restores, env, client }: Plan, { output, signal
   const auditOptions = {
     repair: false,
     deleteLostDocuments: false,
-    // The objects are those of now.
+    // The objects are the current ones, not those of that moment.
     onFinding: (finding: Finding) => output.print(describeFinding(finding), finding),
   }
   const { workspaces, documents, findings } = await audit(auditOptions, connect({ ...env, ...restored }), signal)

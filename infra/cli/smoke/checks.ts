@@ -10,7 +10,7 @@ import type { SmokeCheck, Trial, TrialFile } from './trial.ts'
 
 const MISSING = 'smoke/missing.txt' as FilePath
 
-/** In this order: each may use what those before it have made. */
+/** They run in this order: each may use what those before it have made. */
 export const CHECKS: SmokeCheck[] = [
   { name: 'promote a small file', run: (...run) => promoteOne('small', ...run) },
   { name: 'promote a file with an odd name', run: (...run) => promoteOne('oddlyNamed', ...run) },

@@ -10,7 +10,7 @@ import { sandboxObject, type Trial } from './trial.ts'
 
 const OF_NO_OBJECT = '"00000000000000000000000000000000"'
 
-/** Whether an S3-compatible server copies what was looked up alone, and only as many bytes as were counted. */
+/** Whether an S3-compatible server copies only what was looked up, and only as many bytes as were counted. */
 export async function copyConditions(trial: Trial, abortSignal: AbortSignal) {
   if (!process.env.AWS_ENDPOINT_URL_S3) return notChecked('S3 itself honours them')
   const { s3, stores, workspaceId, files } = trial

@@ -14,7 +14,7 @@ export interface SmokeOptions {
 }
 
 const CHECK_TIMEOUT_MS = 60_000
-/** Longer than telemetry.ts waits. */
+/** Must be longer than telemetry.ts waits. */
 const TELEMETRY_TIMEOUT_MS = 200_000
 const CLEARING_TIMEOUT_MS = 120_000
 /** An interrupted promotion would go on, and finish after the cleanup: Ctrl-C waits for the current check. */
@@ -36,7 +36,7 @@ export async function runSmoke(session: Session, { baseUrl, telemetry }: SmokeOp
     return result.verdict
   }
   try {
-    // Without them, every other check would fail the same way.
+    // Without this setup, every other check would fail the same way.
     const isSetUp = (await run({ name: 'workspace, key and files', run: setUp }, CHECK_TIMEOUT_MS, NEVER)) === 'ok'
     for (const check of isSetUp ? CHECKS : []) {
       signal.throwIfAborted()

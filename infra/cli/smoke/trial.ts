@@ -39,7 +39,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
     stores,
     s3: createS3Client({ maxAttempts, forcePathStyle }),
     dynamoDb: createDynamoDbClient({ maxAttempts }),
-    /** Ends in the version, as base_url does everywhere. */
+    /** Ends with the version, as base_url does everywhere. */
     baseUrl: baseUrl.replace(/\/$/, ''),
     workspaceId: `ws_smoke_${run}` as WorkspaceId,
     containerId: `sess_smoke-${run}` as ContainerId,
@@ -99,7 +99,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
 
   const tokenHash = hashToken(token)
   const keyId = keyIdOf(tokenHash)
-  // First, so that no request comes in any more.
+  // The key goes first, so that no request comes in any more.
   await remove(`key ${keyId}`, () => removeRow(keysTable, marshall({ token_hash: tokenHash })))
   await remove(`documents of ${workspaceId}`, () =>
     pMap(
@@ -113,7 +113,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
     const object = sandboxObject(path, trial)
     await remove(`sandbox file ${object.Key}`, () => s3.send(new DeleteObjectCommand(object), { abortSignal }))
   }
-  // The workspace's own rows only when nothing is left that they count.
+  // The workspace's own rows go only when nothing is left that they count.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, whose rows count what is left`]
   await remove(`tombstones of ${workspaceId}`, () => removeRows(documentsTable, 'document_id'))
   await remove(`reservations of ${workspaceId}`, () => removeRows(reservationsTable, 'reservation_id'))

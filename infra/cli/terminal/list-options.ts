@@ -3,13 +3,13 @@ import { refuse } from './parse-values.ts'
 
 export interface Cell {
   text: string
-  /** On a terminal. */
+  /** Shown on a terminal only. */
   colour?: 'red' | 'green' | 'yellow' | 'dim'
-  /** What rows are sorted by, where the text does not sort like it. */
+  /** What rows are sorted by, where sorting by the text would be wrong. */
   value?: number
 }
 
-/** By heading. */
+/** The cells of a row, by heading. */
 export type Columns<Row> = Record<string, (row: Row) => string | Cell>
 
 export interface ListOptions {

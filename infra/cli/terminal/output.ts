@@ -19,14 +19,14 @@ export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
 const ROWS_PER_TABLE = 1000
-/** No borders: to be read, and to be cut by awk. */
+/** No borders, so that people can read it and awk can cut it. */
 const PLAIN = Object.fromEntries(
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
     .split(' ')
     .map((name) => [name, name === 'middle' ? '  ' : '']),
 )
 
-/** Results go to standard output, all else to standard error; people get tables, programs one JSON object per line. */
+/** Results go to standard output, all else to standard error. People get tables, programs one JSON object per line. */
 export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
   const { stdout, stderr } = terminal
   const status = createStatusLine(stderr)
@@ -43,7 +43,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
   return {
     isJson,
     progress,
-    /** Prints what is for people only, on standard error. */
+    /** Prints something for people only, on standard error. */
     note,
     print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
     /** Says what was done: to people on standard error, so that a program can read standard output. */
@@ -75,7 +75,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
   }
 }
 
-/** Aligned columns; no headings: without them. @param stream where it is shown; omitted: without colours */
+/** Aligned columns; empty `headings`: none are shown. @param stream where it is shown; omitted: without colours */
 export function table(headings: string[], rows: (string | Cell)[][], stream?: TextOutput): string {
   const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
   const lines = new Table({ head: headings, chars: PLAIN, style })

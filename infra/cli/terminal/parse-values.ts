@@ -14,7 +14,7 @@ const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z
 /** Later dates are typing errors. */
 const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
 
-/** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Exact: what is no whole number of bytes is refused. */
+/** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Anything but a whole number of bytes is refused. */
 export function parseSize(text: string): number {
   if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null) {
     refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, PB, KiB, … PiB`)
@@ -37,7 +37,7 @@ export function parseDuration(text: string): number {
   return durationMs
 }
 
-/** A moment to come, in ms since 1970. */
+/** A moment in the future, in ms since 1970. */
 export function parseMoment(text: string): number {
   const moment = readMoment(text)
   if (moment <= Date.now()) refuse(`"${text}" is past`)
@@ -45,7 +45,7 @@ export function parseMoment(text: string): number {
   return moment
 }
 
-/** A moment that is past, in ms since 1970. */
+/** A moment in the past, in ms since 1970. */
 export function parsePastMoment(text: string): number {
   const moment = readMoment(text)
   if (moment > Date.now()) refuse(`"${text}" is still to come`)
@@ -108,7 +108,7 @@ function listOf<Value>(parse: (text: string) => Value) {
   return (text: string, others: Value[] = []) => [...new Set([...others, ...text.split(',').map(parse)])]
 }
 
-/** Not the library's error, which would be told in the library's words. */
+/** Throws our own error, because the library's would be reported in the library's words. */
 export function refuse(why: string): never {
   throw wrongUsage(why)
 }

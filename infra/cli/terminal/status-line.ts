@@ -6,7 +6,7 @@ const REDRAW_MS = 100
 const DEFAULT_COLUMNS = 80
 const BAR_CELLS = 20
 
-/** One line that shows how far a long work is, redrawn in its place. Only on a terminal: in a log it would be noise. */
+/** One line that shows how far a long task has come, redrawn in place. On a terminal only: a log would fill with it. */
 export function createStatusLine(stream: TextOutput) {
   let shownAtMs = 0
   /** Makes room for a line of output; the next text comes back below it. */
@@ -28,7 +28,7 @@ export function createStatusLine(stream: TextOutput) {
   }
 }
 
-/** `[#####---------------] 12,345 of about 50,000`; without the bar when nobody knows how many there are. */
+/** `[#####---------------] 12,345 of about 50,000`; without the bar when the total is unknown. */
 export function progressBar(
   done: number,
   expected: number,

@@ -14,7 +14,7 @@ export function keepOrder(socket: Duplex, outgoing: ServerResponse): void {
   outgoing.once('close', () => responses.delete(outgoing))
 }
 
-/** Requests may come before earlier ones are answered: a broken one must not be answered in their place. */
+/** A broken request may come before earlier ones are answered, and must not be answered in their place. */
 async function answersBefore(socket: Duplex): Promise<void> {
   const before = [...(owed.get(socket) ?? [])].filter(({ req }) => req.complete)
   await Promise.all(before.map((outgoing) => outgoing.closed || once(outgoing, 'close')))
@@ -26,7 +26,7 @@ function isHead({ rawPacket, bytesParsed }: ParseError): boolean {
   return (text.match(/^[A-Z-]+(?= (?:\/|http:))/gm)?.at(-1) ?? text.slice(0, 4)) === 'HEAD'
 }
 
-/** Answers what Node.js makes no request of, with the error body. @param answerOf the gateway response of a type */
+/** Answers with the error body whatever Node.js cannot parse. @param answerOf the gateway response of a type */
 export function answerMalformed(server: Server, answerOf: (type: string) => GatewayAnswer): void {
   const refuse = async (socket: Duplex, type: string, hasBody = true): Promise<void> => {
     await answersBefore(socket)

@@ -5,7 +5,7 @@ import type { Context } from 'aws-lambda'
 import type { FunctionDefinition } from '../../deploy/service-definition.ts'
 import type { AnswerMessage, InvocationMessage } from './function-host.ts'
 
-/** The process that function-host.ts starts: every invocation at once, as Lambda would in a process each. */
+/** The process that function-host.ts starts. It runs all invocations at once; Lambda would use a process for each. */
 type Handler = (event: unknown, context: Context) => Promise<unknown>
 
 const [, , root = '', functions = ''] = process.argv
@@ -31,7 +31,7 @@ async function invoke({ id, functionName, event }: InvocationMessage): Promise<A
   }
 }
 
-/** One after the other: a function reads its environment while it is loaded. */
+/** Functions are loaded one after the other: each reads its environment while it is loaded. */
 function load({ name, handler, environment }: FunctionDefinition): Promise<Handler> {
   const [, file, exported = ''] = /^(.*)\.(\w+)$/.exec(handler) ?? []
   const handlerLoaded = loading.then(async () => {

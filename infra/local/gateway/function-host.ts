@@ -31,12 +31,12 @@ export async function startFunctionHost(options: FunctionHostOptions) {
     failed: failure.promise,
     /** @throws when the function throws or takes longer than it may, or its process has ended */
     invoke: async (functionName: string, event: unknown) => (await current).invoke(functionName, event),
-    /** With a new process, which loads the functions anew. What is under way is cut off, what comes in meanwhile waits. */
+    /** Starts a new process, which loads the functions anew. Invocations under way are cut off, new ones wait. */
     async restart() {
       current = stop().then(() => startProcess(options, failure.resolve))
       await current
     },
-    /** By SIGKILL: what is under way stays half done. */
+    /** Stops it by SIGKILL: what is under way stays half done. */
     stop,
   }
 }
@@ -47,7 +47,7 @@ async function startProcess(options: FunctionHostOptions, onFailure: () => void)
     env: { ...process.env, ...environment },
     execArgv: inspectPort === undefined ? [] : [`--inspect=${LOOPBACK}:${inspectPort}`, '--enable-source-maps'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Not in the terminal's process group: Ctrl-C reaches the parent, and that stops the child.
+    // The child is not in the terminal's process group: Ctrl-C reaches the parent, which stops the child.
     detached: true,
   })
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', log)
@@ -68,7 +68,7 @@ async function startProcess(options: FunctionHostOptions, onFailure: () => void)
     async invoke(functionName: string, event: unknown): Promise<unknown> {
       const id = ++lastId
       const answered = new Promise<AnswerMessage>((resolve) => awaited.set(id, resolve))
-      // What cannot be sent is answered by the end of the process.
+      // If it cannot be sent, the end of the process answers the invocation.
       child.send({ id, functionName, event } satisfies InvocationMessage, () => {})
       const { result, error } = await Promise.race([answered, exited])
       if (error !== undefined) throw new Error(error)

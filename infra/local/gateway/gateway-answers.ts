@@ -20,7 +20,7 @@ export function createGatewayAnswers(
   const byType = new Map(definitions.map((definition) => [definition.ResponseType, definition]))
 
   return {
-    /** @param type none of the two defaults: what status they have is API Gateway's affair */
+    /** @param type neither of the two defaults, whose status API Gateway itself decides */
     ofType(type: string): GatewayAnswer {
       const definition = byType.get(type)
       if (definition === undefined) throw new Error(`serverless.yml has no gateway response ${type}`)
@@ -38,7 +38,7 @@ export function createGatewayAnswers(
       }
     },
 
-    /** @returns undefined when no page of another origin may use the API: then OPTIONS is a method like others */
+    /** @returns undefined when no page of another origin may use the API: then OPTIONS is a method like any other */
     preflight(methods: readonly string[], origin: string | undefined): GatewayAnswer | undefined {
       if (!isForPages) return undefined
       const isAllowed = origin !== undefined && corsAllowedOrigins.includes(origin)
@@ -50,7 +50,7 @@ export function createGatewayAnswers(
       }
     },
 
-    /** As a web ACL would refuse it, but for the words. */
+    /** The refusal of a web ACL, in other words. */
     foreign(): GatewayAnswer {
       const answer = this.ofType('WAF_FILTERED')
       return { ...answer, body: answer.body.replace(/"detail":"[^"]*"/, `"detail":"${REFUSAL}"`) }

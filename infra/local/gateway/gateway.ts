@@ -34,12 +34,12 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResp
   page?: () => Promise<PageHandler>
 }
 
-/** A REST API in front of the functions. Every error but one has the error body, also the answer to what is not HTTP. */
+/** A REST API in front of the functions. All errors but one have the error body, even answers to what is not HTTP. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest } = options
   const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
 
-  /** @returns undefined when nobody waits for an answer, or somebody has it */
+  /** @returns undefined when nobody waits for an answer, or it has already been given */
   const handle = async (
     incoming: IncomingMessage,
     outgoing: ServerResponse,
@@ -124,7 +124,7 @@ function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
 }
 
-/** @returns 'gone' when the body broke off: nobody waits for an answer, or has had one */
+/** @returns 'gone' when the body broke off: nobody waits for an answer any more, or it has already been given */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
   if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too_large'
   const chunks: Buffer[] = []

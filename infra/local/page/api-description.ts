@@ -20,7 +20,7 @@ export async function describeApi(options: {
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods))
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const { name, example } = parameter
-    // Ids of one name may be of two kinds: the new example must be of the kind of the old one. JSON leaves out undefined.
+    // Ids of one name may be of two kinds: an example is replaced only by one of its kind. JSON leaves out undefined.
     if (name in examples && kindOf(example) === kindOf(examples[name])) parameter.example = examples[name]
   }
   return { yaml: stringify(description, { aliasDuplicateObjects: false }), json: JSON.stringify(description, null, 2) }

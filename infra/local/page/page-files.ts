@@ -15,7 +15,7 @@ const TYPES: Record<string, string> = {
   yaml: 'application/yaml',
 }
 
-/** Nothing in it comes from another host. @param options.connectTo origins that it may ask, besides its own */
+/** The page's files: nothing comes from another host. @param options.connectTo origins it may ask besides its own */
 export async function pageFiles(options: { description: PageDescription; connectTo: readonly string[] }) {
   const files = new Map<string, { contentType: string; body: Buffer }>()
   const add = (name: string, body: Buffer | string) => {

@@ -14,14 +14,14 @@ export async function createPage({ root, demo }: { root: string; demo: DemoFileC
   const description = await describeApi({
     file: join(root, 'docs/openapi.yaml'),
     baseUrl: base_url,
-    // Each click is a promotion of its own, so no key that the next one would repeat.
+    // Each click is a promotion of its own, so there is no key that the next one would repeat.
     examples: { container_id: demo.container_id, file_id: demo.files[0]?.file_id, 'Idempotency-Key': undefined },
   })
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
 
   return (incoming, outgoing, path) => {
-    // A page under another name would have another origin than the API, which allows no other.
+    // Under another name, the page would have another origin than the API, which allows no other.
     if (path === '/' && incoming.headers.host !== host) {
       outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()
       return true

@@ -14,7 +14,7 @@ const LOCK = 'lock'
 const RUNNING = 'running.json'
 
 /**
- * Takes a data directory for this process. The lock is LevelDB's own, held by the operating system: it goes with its
+ * Locks a data directory for this process. The lock is LevelDB's own, held by the operating system: it goes with its
  * process however that ends, so there are no stale ones. @returns who has it, when another process does
  */
 export async function lockDirectory(directory: string) {
@@ -32,12 +32,12 @@ export async function lockDirectory(directory: string) {
     return running.catch((): Running => ({ pid: 0 }))
   }
   const file = join(directory, RUNNING)
-  // Left by a killed process.
+  // A killed process may have left its record.
   await rm(file, { force: true })
   return {
     /** Records where the service answers, for the next process. */
     announce: (running: Running) => writeFile(file, `${JSON.stringify(running)}\n`),
-    /** Except for the lock. */
+    /** Empties the directory, except for the lock. */
     async empty() {
       const others = (await readdir(directory)).filter((name) => name !== LOCK)
       await Promise.all(others.map((name) => rm(join(directory, name), { recursive: true, force: true })))

@@ -2,7 +2,7 @@ import type { Piece } from './s3-contents.ts'
 
 export interface S3Request {
   method: string
-  /** With its query. */
+  /** Includes the query. */
   path: string
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>

@@ -11,7 +11,7 @@ export interface Piece {
 
 export interface StoredObject {
   pieces: Piece[]
-  /** With its quotes. */
+  /** Includes its quotes. */
   etag: string
   /** What describes it: its type, its encoding, its storage class. */
   headers: Record<string, string>
@@ -26,7 +26,7 @@ export interface Upload {
   parts: Map<number, Pick<StoredObject, 'pieces' | 'etag'>>
 }
 
-/** Everything that is kept. What is in it is replaced, and never changed. */
+/** Everything that is kept. Its values are replaced, never changed. */
 export interface S3Contents {
   buckets: Map<string, Map<string, StoredObject>>
   uploads: Map<string, Upload>
@@ -65,7 +65,7 @@ export function openContents(directory: string) {
     if (object) objects.set(key, object)
     else objects.delete(key)
   }
-  // Bytes that nothing names any more go here, and not earlier: somebody may have been reading them.
+  // Bytes that nothing names any more are removed here and not earlier, as somebody may have been reading them.
   const objects = [...contents.buckets.values()].flatMap((bucket) => [...bucket.values()])
   const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))

@@ -12,7 +12,7 @@ interface Call {
 
 type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
-/** Of the operations below; any other stands for an operation that is not there, as `tagging` does. */
+/** Parameters of the operations below; any other stands for an operation that is missing, as `tagging` does. */
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
   ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
@@ -22,10 +22,10 @@ const OK: S3Answer = { status: 200, headers: {}, body: '' }
 const NO_CONTENT: S3Answer = { ...OK, status: 204 }
 
 /**
- * S3 with what the product, its tests and its administration use: objects, copies of them, uploads in parts, listings.
+ * S3 as far as the product, its tests and its administration use it: objects, their copies, uploads in parts, listings.
  * Synchronous: each request is answered before the next one is looked at.
  * @param disk omitted: everything stays in memory
- * @returns the answer to a request; it throws what the file system says
+ * @returns answers a request; throws errors of the file system
  */
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
@@ -40,7 +40,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     objectsOf(bucket).set(key, object)
   }
 
-  /** The object that a copy names, if it still is the one that is meant. */
+  /** The object that a copy names, if it is still the one that is meant. */
   function copySource({ header }: Call): StoredObject {
     const [, bucket = '', key = ''] = /^\/?([^/]*)\/(.*)$/s.exec(header('x-amz-copy-source') ?? '') ?? []
     const source = found(objectsOf(bucket).get(decodeURIComponent(key)), 'NoSuchKey')
@@ -137,7 +137,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       const range = call.header('x-amz-copy-source-range') ?? ''
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
       const pieces = first === undefined ? source.pieces : slice(source.pieces, Number(first), Number(last) + 1)
-      // Not of its bytes, which are not read: the same part of the same object has the same one.
+      // Not a hash of its bytes, which are not read: the same part of the same object has the same ETag.
       const etag = etagOf(`${source.etag}${range}`)
       parts.set(number, { pieces, etag })
       return xml({ CopyPartResult: { ETag: etag } })
@@ -169,7 +169,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
   }
 
   return (request) => {
-    // Not as a URL, which would take ".." out of a key.
+    // The path is not parsed as a URL, which would take ".." out of a key.
     const [, bucket = '', key = '', query] = /^\/([^/?]*)\/?([^?]*)\??(.*)$/s.exec(request.path) ?? []
     const header = (name: string) => request.headers[name] as string | undefined
     const call = { bucket, key: decodeURIComponent(key), query: new URLSearchParams(query), request, header }

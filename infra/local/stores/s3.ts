@@ -10,7 +10,7 @@ import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.
 import { openContents, type Piece } from './s3-contents.ts'
 import { createS3 } from './s3-operations.ts'
 
-/** An embedded S3 that keeps its objects in a directory. Requests must be signed; whether rightly is not looked at. */
+/** An embedded S3 that keeps its objects in a directory. Requests must be signed; whether correctly is not checked. */
 export async function startS3(options: {
   directory: string
   /** Omitted: any free one. */
@@ -46,7 +46,7 @@ export async function startS3(options: {
     if (typeof bytes === 'string') outgoing.end(bytes)
     else await pipeline(Readable.from(read(bytes, join(directory, 'bytes'))), outgoing)
   }
-  // Whoever breaks off has no answer; a file that cannot be read breaks off the answer.
+  // A client that breaks off gets no answer; a file that cannot be read breaks off the answer.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   refuseForeign(server, pages)
   const port = await listen(server, s3Port)
@@ -60,7 +60,7 @@ async function* read(pieces: readonly Piece[], folder: string): AsyncGenerator<B
   }
 }
 
-/** Keeps out who has no key: the pages of the web. */
+/** Refuses unsigned requests, such as those of web pages. */
 function requireSignature({ path, headers }: S3Request): void {
   const { searchParams: query } = new URL(path, 'http://s3')
   const isPresigned = query.has('X-Amz-Algorithm')

@@ -63,7 +63,7 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
     return token
   }
   const workspaces = createWorkspaceAdministration({ client, tableName: config.workspacesTable })
-  // Its first promotion would also create it, but `keys create` asks for confirmation while it is missing.
+  // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
   await workspaces.create(DEMO.workspaceId, config.defaultQuotaBytes, signal)
   const { isNew } = await workspaces.create(FULL.workspaceId, FULL_QUOTA_BYTES, signal)
   if (isNew) await addDocument(backends, signal)

@@ -19,7 +19,7 @@ export interface LocalStoresOptions {
   onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
 }
 
-/** Embedded, unless the environment names others; with tables, buckets and the demonstration. */
+/** Starts stores, embedded unless the environment names others, with tables, buckets and the demonstration. */
 export async function startLocalStores(options: LocalStoresOptions) {
   const { definition, directory, environment } = options
   await using starting = new AsyncDisposableStack()
@@ -45,7 +45,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
   const running = starting.move()
   return {
     config,
-    /** Of the functions' process, so that they reach the stores. */
+    /** The environment of the functions' process, so that they reach the stores. */
     environment: {
       AWS_ENDPOINT_URL_S3: s3Endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,

@@ -19,14 +19,14 @@ export interface CountedBytes {
   countedFrom: number
   /** Of a deleted document: the release that gives them back. */
   releasedBy?: ReleaseId
-  /** At earlier versions they are counted; from this one on, while the marker of the release is in the ledger. */
+  /** At earlier versions they are counted; from this one on, only while the release's marker is in the ledger. */
   markedIn?: number
 }
 
 export interface DocumentMaintenance {
   /** By ascending id, read page by page. */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
-  /** The same, with the tombstones in between. @param options.after starts after this row */
+  /** The same, including tombstones. @param options.after starts after this row */
   listRows(
     workspaceId: WorkspaceId,
     signal: AbortSignal,

@@ -26,7 +26,7 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     async change(tokenHash, change, signal) {
       const isThere = { ConditionExpression: 'attribute_exists(token_hash)' }
       const options = { name: 'keys.change', signal }
-      return (await table.update({ token_hash: tokenHash }, { ...isThere, ...toUpdate(change) }, options)).held
+      return (await table.update({ token_hash: tokenHash }, { ...isThere, ...toUpdate(change) }, options)).applied
     },
 
     async remove(tokenHash, signal) {

@@ -23,7 +23,7 @@ export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
   const table = openTable(settings)
   return {
     async find(tokenHash, signal) {
-      // Consistently: a disabled key must be refused at once.
+      // The read is consistent: a disabled key must be refused at once.
       const item = await table.get({ token_hash: tokenHash }, { name: 'keys.find', signal })
       return item && toApiKey(unmarshall(item) as Partial<ApiKeyItem>)
     },

@@ -61,7 +61,7 @@ export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) =>
   document_id: documentId,
 })
 
-/** Far longer than a late write can take to arrive. A repeated deletion is answered like the first for as long. */
+/** Far longer than a late write can take to arrive. For as long, a repeated deletion is answered like the first. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 
 /** For a tombstone made now, in the form that DynamoDB's TTL needs. */
@@ -72,7 +72,7 @@ export function readRecord(attributes: Attributes): RecordItem {
   return readItem<RecordItem>(attributes, { record_kind: 'string' }, KEYS)
 }
 
-/** @returns undefined for what was no document, or is remembered no longer. @throws UnreadableItemError */
+/** @returns undefined for what was never a document, or is no longer remembered. @throws UnreadableItemError */
 export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
   const { attempt_id, expires_at } = item

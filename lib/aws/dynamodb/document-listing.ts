@@ -25,7 +25,7 @@ const REQUIRED = {
   created_at: 'string',
 } as const
 const LISTED = Object.keys(REQUIRED).join(', ')
-/** For one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
+/** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
 const MAX_TRIES = 4
 
 export function createDocumentListing(settings: TableSettings): DocumentListing {
@@ -37,7 +37,7 @@ export function createDocumentListing(settings: TableSettings): DocumentListing 
       const items: ListedDocument[] = []
       let startKey: Key | undefined
       do {
-        // One more than is shown, to know whether there are more.
+        // One more than is shown tells whether there are more.
         const Limit = limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
@@ -67,7 +67,7 @@ export function createDocumentListing(settings: TableSettings): DocumentListing 
       const item = await table.get(documentKey(workspaceId, documentId), options, {
         ProjectionExpression: 'created_at',
       })
-      // A tombstone has one if it was a document once.
+      // A tombstone has a creation time if it was once a document.
       const createdAt = item?.created_at?.S
       return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }
     },

@@ -16,7 +16,7 @@ import { openTable, type TableSettings, type Update } from './table.ts'
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
-/** DynamoDB's TTL removes it some time later. */
+/** DynamoDB's TTL removes an expired item some time later. */
 const IS_EXPIRED = 'expires_at <= :now'
 const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
@@ -120,15 +120,15 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
     },
   }
 
-  /** @returns what stood in the way, or the item after the write if it is asked for */
+  /** @returns what stood in the way, or the item after the write if the change asks for it */
   async function update(
     { workspaceId, documentId }: Pick<DocumentOfAttempt, 'workspaceId' | 'documentId'>,
     change: Update,
     options: SendOptions,
   ): Promise<{ existing?: RecordItem; output?: RecordItem | undefined }> {
-    const { held, item } = await table.update(documentKey(workspaceId, documentId), change, options)
+    const { applied, item } = await table.update(documentKey(workspaceId, documentId), change, options)
     // Without an item, DynamoDB has removed what was there.
-    if (!held) return { existing: item ? readRecord(item) : ({} as RecordItem) }
+    if (!applied) return { existing: item ? readRecord(item) : ({} as RecordItem) }
     return { output: item && readRecord(item) }
   }
 }

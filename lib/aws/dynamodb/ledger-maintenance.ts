@@ -9,8 +9,8 @@ import { openTable } from './table.ts'
 import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
 
 /**
- * More than a ledger has in ten minutes. One that is made again starts at the clock's milliseconds, far ahead (see
- * newWorkspaceItem).
+ * More changes than a ledger has in ten minutes. A ledger that is made again starts at the clock's milliseconds, far
+ * ahead (see newWorkspaceItem).
  */
 const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
@@ -71,8 +71,8 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
         ReturnValues: 'ALL_NEW',
       } as const
       // If the first answer is lost, the repetition finds the lease taken: nobody checks until it is over.
-      const { held, item = {} } = await table.update(keyOf(workspaceId), change, { name: 'ledger.lease', signal })
-      return held ? toWorkspaceLedger(item) : undefined
+      const { applied, item = {} } = await table.update(keyOf(workspaceId), change, { name: 'ledger.lease', signal })
+      return applied ? toWorkspaceLedger(item) : undefined
     },
 
     async reschedule(workspaceId, { seenMs, ...check }, signal) {
@@ -91,7 +91,7 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
         const item = newWorkspaceItem(workspaceId, defaultQuotaBytes, expectedBytes)
         const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
         const options = { name: 'ledger.createWorkspace', signal, ...SENT_ONCE }
-        return (await table.put(item, options, isNew)).held
+        return (await table.put(item, options, isNew)).applied
       }
       // Each names the version that it found: a second correction of the same drift comes too late.
       const change = {
@@ -106,8 +106,8 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
         },
       }
       const options = { name: 'ledger.correct', signal, ...CLOSING }
-      const { held, item } = await table.update(keyOf(workspaceId), change, options)
-      return held || Number(item?.corrected_in?.N) >= at.version
+      const { applied, item } = await table.update(keyOf(workspaceId), change, options)
+      return applied || Number(item?.corrected_in?.N) >= at.version
     },
   }
 }

@@ -5,19 +5,16 @@ import type { RetryOptions, SendOptions } from '../send.ts'
 import type { Update } from './table.ts'
 import { checkShardOf, readWorkspaceItem, type TakingItem, type WorkspaceItem } from './workspace-item.ts'
 
-/**
- * Takings in one workspace whose attempts have not reserved yet, each for some 12 ms. With these the item stays below
- * 1 KB, and each write costs one unit (docs/decisions/0002-quota-ledger.md).
- */
+/** With this many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
 export const MAX_TAKINGS = 20
 const LONGEST_ID_WITH_ALL = 31
-/** Of the item, for each taking: its attempt id, size and lease. */
+/** A taking in the item, for the some 12 ms until its attempt has reserved: the attempt's id, its size and lease. */
 const TAKING_BYTES = 43
-/** Releases have places of their own: they do not wait for takings. */
+/** Releases have places of their own, so they do not wait for takings. */
 export const MAX_RELEASES = 7
 /** No live marker lasts this long: older ones are leftovers of dead processes and take up no place. */
 const LEFTOVER_MS = 10_000
-/** They stay until their leases end; this many make the item 4 KB. */
+/** Leftovers stay until their leases end; this many make the item 4 KB. */
 export const MAX_LEFTOVERS = 60
 /** About ten tries in the six seconds for which a promotion is patient. */
 const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
@@ -61,8 +58,8 @@ export function checkValues({ workspaceId, leaseExpiresAtMs }: { workspaceId: Wo
 }
 
 /**
- * Tries an opening again while the ledger is crowded, by the caller's patience; and once at once, if it is leftovers
- * that take up the places.
+ * Retries an opening while the ledger is crowded, as long as the caller is patient. If leftovers take up the places, it
+ * is also tried once, at once, with room for them.
  * @param build the write, given how many markers there may be
  * @param ifRefused whether the item is crowded, or else what to do
  */
@@ -72,7 +69,7 @@ export function whileCrowded(
   build: (most: number) => UpdateItemCommand,
   ifRefused: (item: WorkspaceItem | undefined) => Promise<'crowded' | 'try_at_once' | 'give_up'>,
 ): Pick<SendOptions, 'longestPauseMs'> & RetryOptions<UpdateItemCommand> {
-  let isBeside = false
+  let allowsLeftovers = false
   // All leases have the same length, so these began earlier.
   const isLeftover = ({ l }: TakingItem) => l < leaseExpiresAtMs - LEFTOVER_MS
 
@@ -85,8 +82,11 @@ export function whileCrowded(
       if (next === 'give_up') return undefined
       if (next === 'try_at_once') return { command: build(most), isAtOnce: true }
       const leftovers = Object.values(item?.[kind] ?? {}).filter(isLeftover).length
-      isBeside = leftovers > 0 && !isBeside
-      return { command: build(isBeside ? most + Math.min(leftovers, MAX_LEFTOVERS) : most), isAtOnce: isBeside }
+      allowsLeftovers = leftovers > 0 && !allowsLeftovers
+      return {
+        command: build(allowsLeftovers ? most + Math.min(leftovers, MAX_LEFTOVERS) : most),
+        isAtOnce: allowsLeftovers,
+      }
     },
   }
 }

@@ -26,7 +26,7 @@ export interface QuotaLedgerSettings extends TableSettings {
   defaultQuotaBytes: number
 }
 
-/** Other promotions wait for the place, or the room, that these make. */
+/** Retried quickly: these free slots or bytes that other promotions wait for. */
 const SOON = { ...CLOSING, longestPauseMs: 10 } as const
 
 export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
@@ -49,7 +49,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       const write = await unlessThrottled(written(send(settings.client, build(most), options)))
       if (write === 'throttled' || !write.item) return { outcome: 'crowded' }
       const item = readWorkspaceItem(write.item)
-      if (write.held) return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
+      if (write.applied) return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
       const hasRoom = item.remaining_bytes >= attempt.sizeBytes
       return hasRoom ? { outcome: 'crowded' } : { outcome: 'quota_exceeded', usage: usageOf(item) }
     },
@@ -63,7 +63,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       const write = await unlessThrottled(written(send(settings.client, build(MAX_RELEASES), options)))
       if (write === 'throttled') return 'crowded'
       if (!write.item) throw withoutLedger(release)
-      return write.held ? { ...release, markedIn: readWorkspaceItem(write.item).version } : 'crowded'
+      return write.applied ? { ...release, markedIn: readWorkspaceItem(write.item).version } : 'crowded'
     },
 
     async schedule(work, signal) {
@@ -73,8 +73,8 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
         ConditionExpression: 'attribute_exists(workspace_id)',
         values: { ...checkValues(work), ':one': 1 },
       }
-      const { held } = await table.update(keyOf(work), change, { name: 'ledger.schedule', signal, ...SOON })
-      if (!held) throw withoutLedger(work)
+      const { applied } = await table.update(keyOf(work), change, { name: 'ledger.schedule', signal, ...SOON })
+      if (!applied) throw withoutLedger(work)
     },
 
     async unmark(marker, signal) {
@@ -90,8 +90,8 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       } as const
       const count = marker.purpose === 'undo' ? `${COUNT_CHANGE}, undos :one` : COUNT_CHANGE
       const options = { name: 'ledger.release', signal, ...SOON }
-      const { held, item = {} } = await table.update(keyOf(marker), changeOf(marker, change, count), options)
-      return held ? usageOf(readWorkspaceItem(item)) : undefined
+      const { applied, item = {} } = await table.update(keyOf(marker), changeOf(marker, change, count), options)
+      return applied ? usageOf(readWorkspaceItem(item)) : undefined
     },
 
     async usage(workspaceId, signal) {

@@ -71,8 +71,8 @@ export function createRateLimiter({
     } as const
     const options = { name: 'rateLimit.take', signal, patienceMs: PATIENCE_MS }
     try {
-      const { held, item } = await table.update({ key_id: keyId }, change, options)
-      return { done: held, tatMs: Number(item?.tat_ms?.N ?? 0) }
+      const { applied, item } = await table.update({ key_id: keyId }, change, options)
+      return { done: applied, tatMs: Number(item?.tat_ms?.N ?? 0) }
     } catch (error) {
       // A key that DynamoDB cannot keep up with has spent its burst.
       if (isItemThrottled(error as Error)) return { done: false, tatMs: nowMs + toleranceMs(policy) + interval }

@@ -36,8 +36,8 @@ export function createReservations(settings: TableSettings): Reservations {
         values: dead && { ':dead': dead.attemptId, ':claim': 'claim' },
       }
       const options = { name: 'reservations.claim', signal, ...SENT_ONCE }
-      const { held, item = {} } = await table.put(toItem(attempt, 'claim'), options, condition)
-      return held ? undefined : toReservation(item)
+      const { applied, item = {} } = await table.put(toItem(attempt, 'claim'), options, condition)
+      return applied ? undefined : toReservation(item)
     },
 
     async reserve(attempt, isClaimed, signal) {
@@ -45,7 +45,7 @@ export function createReservations(settings: TableSettings): Reservations {
       const options = { name: 'reservations.reserve', signal, ...SENT_ONCE }
       const write = await unlessThrottled(table.put(toItem(attempt, 'promotion'), options, condition))
       if (write === 'throttled') return 'throttled'
-      return write.held || hasReserved(attempt, write.item) ? 'reserved' : 'refused'
+      return write.applied || hasReserved(attempt, write.item) ? 'reserved' : 'refused'
     },
 
     async find({ workspaceId, documentId }, signal) {
@@ -55,10 +55,10 @@ export function createReservations(settings: TableSettings): Reservations {
 
     async fence(attempt, isClaimed, signal) {
       const options = { name: 'reservations.fence', signal, ...CLOSING }
-      const { held, item } = await (isClaimed
+      const { applied, item } = await (isClaimed
         ? table.remove(keyOf(attempt.workspaceId, attempt.documentId), ownClaim(attempt), options)
         : table.put(toItem(attempt, 'fence'), options, { ConditionExpression: IS_FREE }))
-      return !held && hasReserved(attempt, item) ? 'reserved' : 'fenced'
+      return !applied && hasReserved(attempt, item) ? 'reserved' : 'fenced'
     },
 
     async handOver({ workspaceId, documentId, attemptId, releaseId }, signal) {
@@ -68,8 +68,8 @@ export function createReservations(settings: TableSettings): Reservations {
         values: { ':attempt_id': attemptId, ':promotion': 'promotion', ':released_by': releaseId },
       }
       const options = { name: 'reservations.handOver', signal, ...CLOSING }
-      const { held, item } = await table.update(keyOf(workspaceId, documentId), change, options)
-      if (held) return releaseId
+      const { applied, item } = await table.update(keyOf(workspaceId, documentId), change, options)
+      if (applied) return releaseId
       const existing = item && toReservation(item)
       return existing?.attemptId === attemptId ? existing.releasedBy : undefined
     },
@@ -123,7 +123,7 @@ function toItem(reservation: Attempt, purpose: ReservationPurpose): ReservationI
     document_id: reservation.documentId,
     attempt_id: reservation.attemptId,
     purpose,
-    // Of a deletion, for whoever goes on with it.
+    // A deletion's size is for whoever goes on with it.
     size_bytes: purpose === 'promotion' || purpose === 'deletion' ? reservation.sizeBytes : 0,
     object_key: reservation.objectKey,
     lease_expires_at: reservation.leaseExpiresAtMs,

@@ -1,7 +1,7 @@
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { send } from '../send.ts'
 
-/** May be six hours old: DynamoDB counts no more often. */
+/** The count may be six hours old: DynamoDB counts no more often. */
 export async function countItemsRoughly(
   { client, tableName: TableName }: { client: DynamoDBClient; tableName: string },
   signal: AbortSignal,

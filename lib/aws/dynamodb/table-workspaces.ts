@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { send } from '../send.ts'
 import { openTable, type TableSettings } from './table.ts'
 
-/** Greater than any id: after all rows of a workspace. */
+/** Greater than any id, and so after all rows of a workspace. */
 const LAST = '\u{10FFFF}'
 
 export function createTableWorkspaces({

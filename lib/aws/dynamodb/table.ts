@@ -24,9 +24,9 @@ export interface TableSettings {
   tableName: string
 }
 
-/** `item`: as the condition found it if it did not hold; else as it is after an update, if that asks for it. */
+/** `item`: if the condition failed, as it was found; otherwise as it is after the write, if an update asks for it. */
 export interface Written {
-  held: boolean
+  applied: boolean
   item: Attributes | undefined
 }
 
@@ -54,7 +54,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
   return {
     updateOf,
 
-    /** As of now, unless a moment ago is good enough. */
+    /** Reads consistently, unless the caller asks otherwise. */
     async get(
       key: object,
       options: SendOptions,
@@ -82,7 +82,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       return written(send(client, new DeleteItemCommand({ Key: marshall(key), ...conditional(condition) }), options))
     },
 
-    /** All items of a workspace as of now, in pages. @param from.after a key: starts after it */
+    /** All items of a workspace, read consistently, in pages. @param from.after a key: starts after it */
     pagesOf(
       workspaceId: string,
       options: SendOptions,
@@ -99,7 +99,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       return listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
     },
 
-    /** All items as of now, in pages. */
+    /** All items, read consistently, in pages. */
     scan(options: SendOptions, input: Omit<ScanCommandInput, 'TableName'> = {}): AsyncGenerator<Attributes[]> {
       const scan = { TableName, ConsistentRead: true, ...input }
       return listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), options))
@@ -110,9 +110,9 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
 /** A condition that does not hold is an outcome here, not an error. Other errors are rethrown. */
 export async function written(write: Promise<{ Attributes?: Attributes | undefined }>): Promise<Written> {
   try {
-    return { held: true, item: (await write).Attributes }
+    return { applied: true, item: (await write).Attributes }
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return { held: false, item: error.Item }
+    if (error instanceof ConditionalCheckFailedException) return { applied: false, item: error.Item }
     throw error
   }
 }

@@ -3,7 +3,7 @@ import { SENT_ONCE } from '../send.ts'
 import { openTable, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
-/** Retries happen only when two people set the quota at once; promotions do not interfere. */
+/** Only two people who set the quota at once cause a retry; promotions do not interfere. */
 const MAX_TRIES = 10
 // The same write adds the difference to the bytes remaining, so reservations in between are kept.
 const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
@@ -20,8 +20,8 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
     async create(workspaceId, quotaBytes, signal) {
       const item = newWorkspaceItem(workspaceId, quotaBytes)
       const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
-      const { held } = await table.put(item, { name: 'ledger.createWorkspace', signal }, isNew)
-      if (held) return { isNew: true, usage: usageOf(item) }
+      const { applied } = await table.put(item, { name: 'ledger.createWorkspace', signal }, isNew)
+      if (applied) return { isNew: true, usage: usageOf(item) }
       const existing = await read(workspaceId, signal)
       if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
       return { isNew: false, usage: usageOf(existing) }
@@ -54,12 +54,12 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       ReturnValues: 'ALL_NEW',
     } as const
     try {
-      const { held, item = {} } = await table.update({ workspace_id }, change, {
+      const { applied, item = {} } = await table.update({ workspace_id }, change, {
         name: 'ledger.setQuota',
         signal,
         ...SENT_ONCE,
       })
-      return held ? readWorkspaceItem(item) : undefined
+      return applied ? readWorkspaceItem(item) : undefined
     } catch (error) {
       // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
       const item = await read(workspace_id, signal)

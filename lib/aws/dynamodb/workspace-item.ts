@@ -20,7 +20,7 @@ export interface WorkspaceItem {
   undos?: number
   /** The version before an audit's last correction. */
   corrected_in?: number
-  /** The index of workspaces with reservations: when the resolver is to check them, ms since 1970. Missing: never. */
+  /** In the index of due workspaces: when the resolver is to check this one, ms since 1970. Missing: never. */
   check_due_at?: number
   check_shard?: string
 }
@@ -38,12 +38,12 @@ export interface ReleaseItem extends TakingItem {
   p: 'u' | 'd'
   /** Attempt id. */
   a: string
-  /** Document id, where the attempt id does not tell it. */
+  /** Document id, stored only with an Idempotency-Key. */
   d?: string
 }
 
 export const CHECK_INDEX = 'checks'
-/** May grow, but never shrink: entries stay in their shard. serverless.yml gives each shard to a run. */
+/** May grow, but never shrink: entries stay in their shard. resolve-reservations.yml gives each shard to a run. */
 export const CHECK_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shard) => shard)
 
 /** Spreads the writes of the index; a workspace always has the same shard. */
@@ -59,7 +59,7 @@ export function readWorkspaceItem(attributes: Attributes): WorkspaceItem {
 
 /**
  * Versions start at the clock, in ms: an item takes fewer than 1,000 writes a second, so when a workspace is made
- * again, its versions are later than all that its former documents mention.
+ * again, its versions are later than any that its former documents mention.
  */
 export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, usedBytes = 0): WorkspaceItem {
   return {
@@ -119,7 +119,7 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
       purpose: release.p === 'u' ? 'undo' : 'deletion',
       sizeBytes: release.n,
       leaseExpiresAtMs: release.l,
-      // Not the first one, perhaps, but the bytes are counted at all versions up to this one.
+      // Perhaps not the first version with the marker, but the bytes are counted at all versions up to this one.
       markedIn: item.version,
     })),
     version: item.version,

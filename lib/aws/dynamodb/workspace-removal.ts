@@ -25,7 +25,7 @@ export function createWorkspaceRemoval(settings: TableSettings): WorkspaceRemova
         values: version === undefined ? undefined : { ':none': 0, ':version': version },
       }
       const options = { name: 'ledger.removeWorkspace', signal }
-      return (await table.remove({ workspace_id: workspaceId }, condition, options)).held
+      return (await table.remove({ workspace_id: workspaceId }, condition, options)).applied
     },
   }
 }

@@ -43,7 +43,7 @@ export function startRequest({
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      // Of requests without CORS only: a page of an allowed origin may read the answer all the same.
+      // This restricts only requests without CORS: a page of an allowed origin may read the answer all the same.
       'cross-origin-resource-policy': 'same-origin',
       'referrer-policy': 'no-referrer',
       'strict-transport-security': 'max-age=31536000',

@@ -6,7 +6,7 @@ import { containerFileListResponse } from '../container-file-response.ts'
 import { chooseDialect } from '../file-shape.ts'
 import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from '../query.ts'
 
-/** What was found by then is the page. */
+/** The page is what was found within this time. */
 const LISTING_MS = 4500
 const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 

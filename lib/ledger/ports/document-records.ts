@@ -33,7 +33,7 @@ export interface DocumentRecords {
    */
   fence(attempt: Attempt, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
-  /** The same, or what is remembered of a deleted document for a day. */
+  /** Finds the document, or what is remembered for a day of a deleted one. */
   findEvenDeleted(
     workspaceId: WorkspaceId,
     documentId: DocumentId,
@@ -46,7 +46,7 @@ export interface DocumentRecords {
   delete(document: DocumentOfAttempt, signal: AbortSignal): Promise<{ releasedBy: ReleaseId | undefined } | undefined>
   /** Hands the bytes of a tombstone over to a release. @returns the release that has them; undefined: they were given back */
   handOver(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
-  /** The release has given the bytes back: lets the tombstone expire in a day. */
+  /** Lets the tombstone expire in a day, once the release has given the bytes back. */
   expire(release: Pick<Release, 'workspaceId' | 'documentId' | 'releaseId'>, signal: AbortSignal): Promise<void>
 }
 

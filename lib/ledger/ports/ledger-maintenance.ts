@@ -24,8 +24,8 @@ export interface LedgerMaintenance extends WorkspaceLedgers {
   /** A shard's due workspaces, the longest due first, in pages. May lag: the ledger itself tells whether one is due. */
   listDue(due: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<DueWorkspace[]>
   /**
-   * Changes the used bytes by the drift found at a version of the ledger, whatever has changed since, and only once,
-   * however often it is sent and by however many audits. Makes the ledger if there was none.
+   * Changes the used bytes by the drift found at one version of the ledger, whatever has changed since. Takes effect
+   * only once, even if several audits send it, or one repeats it. Makes the ledger if there was none.
    * @returns false when the ledger has been replaced since
    */
   correct(workspaceId: WorkspaceId, drift: Drift, signal: AbortSignal): Promise<boolean>

@@ -4,12 +4,12 @@ import type { Attempt, MarkedRelease, Release } from './reservations.ts'
 /** The marker of bytes that an attempt has taken. */
 export type Taking = Pick<Attempt, 'workspaceId' | 'attemptId' | 'sizeBytes' | 'leaseExpiresAtMs'>
 
-/** Names a marker: with a release id that of the release, without one the attempt's taking. */
+/** Names a marker: the release's if there is a release id, otherwise the attempt's taking. */
 export interface MarkerId {
   workspaceId: WorkspaceId
   attemptId: AttemptId
   releaseId?: ReleaseId
-  /** Of a release: the audit must know of undos, which leave no other trace. */
+  /** Set for a release: the ledger counts undos for the audit, as they leave no other trace. */
   purpose?: Release['purpose']
 }
 

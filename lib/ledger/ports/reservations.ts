@@ -8,7 +8,7 @@ export interface Attempt {
   attemptId: AttemptId
   sizeBytes: number
   objectKey: string
-  /** From then on (ms since 1970) nobody works on it any more, and anybody may resolve it. */
+  /** ms since 1970. From then on nobody works on the attempt any more, and anybody may resolve it. */
   leaseExpiresAtMs: number
   /** The first version of the ledger that counts the bytes; unknown before they are taken. */
   countedFrom?: number
@@ -18,7 +18,7 @@ export interface Attempt {
 export interface Release {
   workspaceId: WorkspaceId
   documentId: DocumentId
-  /** Whose bytes they are. */
+  /** The attempt whose bytes they are. */
   attemptId: AttemptId
   releaseId: ReleaseId
   purpose: 'undo' | 'deletion'
@@ -34,7 +34,7 @@ export type MarkedRelease = Release & {
 
 /**
  * A `claim` keeps the document's other attempts out before this one takes its bytes. A `promotion` holds the bytes of
- * an attempt under way. A `fence` stands in its place where a dead attempt may never reserve. Notes are beside them: a
+ * an attempt under way. A `fence` takes its place when a dead attempt must never reserve. The others are notes: a
  * `deletion` names a document that somebody has begun to delete, a `late_copy` an object that S3 may still write after
  * its promotion was given up.
  */
@@ -57,8 +57,8 @@ export interface Reservations {
    */
   claim(attempt: Attempt, signal: AbortSignal, dead?: Attempt): Promise<Reservation | undefined>
   /**
-   * Opens: sent once. A reservation of this attempt that is there was made by this very call.
-   * @param isClaimed succeeds only while the attempt has its claim; otherwise, only while nothing is there
+   * Opens: sent once. If a reservation of this attempt is found, this very call has made it.
+   * @param isClaimed true: succeeds only while the attempt has its claim; false: only while nothing is there
    * @returns 'refused' when there is no reservation and never will be; 'throttled' when there is none
    */
   reserve(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'reserved' | 'refused' | 'throttled'>
@@ -67,18 +67,18 @@ export interface Reservations {
     signal: AbortSignal,
   ): Promise<Reservation | undefined>
   /**
-   * Makes sure that the attempt can never reserve, by removing its claim or, for as long as the lease, by taking the
-   * place of its reservation; or finds that it has.
+   * Makes sure that the attempt can never reserve, or finds that it has: removes its claim or, for the length of a
+   * lease, puts an item in the place of its reservation.
    */
   fence(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'fenced' | 'reserved'>
   /** Hands the bytes over to a release. @returns the release that has them; undefined when there is no reservation */
   handOver(release: Release, signal: AbortSignal): Promise<ReleaseId | undefined>
-  /** Its document is recorded, or its bytes were given back or never taken. Does nothing if it is gone. */
+  /** Removes an item whose document is recorded, or whose bytes were given back or never taken. May be repeated. */
   remove(attempt: Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId'>, signal: AbortSignal): Promise<void>
-  /** Whoever checks the workspace after its lease goes on with it. */
+  /** Leaves a note: whoever checks the workspace after the note's lease goes on with its work. */
   note(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
-  /** Unless it was left anew, with another lease. */
+  /** Removes a note, unless it was left anew, with another lease. */
   removeNote(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
-  /** All of a workspace's, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
+  /** All items of a workspace, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<Reservation>
 }

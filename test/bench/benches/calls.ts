@@ -8,7 +8,7 @@ import type { HandlerMethods } from '../workers/handler.ts'
 
 const DEPTH_BAR = 6
 const CALLS_BAR = 9
-/** Six writes, and the entry of the document in the index of lists. */
+/** Six writes, and the document's entry in the listing index. */
 const WRITE_UNITS_BAR = 6 + 1
 /** Long enough that calls sent side by side overlap on a busy machine, too. */
 const EACH_CALL_MS = 400
@@ -46,7 +46,7 @@ export const calls: Bench = {
     }),
 }
 
-/** Calls on the longest way: one comes after another when it started after that had ended. */
+/** Calls on the longest path: one call follows another if it started after the other had ended. */
 function depthOf(seen: readonly SeenCall[]): number {
   const depths: number[] = []
   seen.forEach(({ arrivedMs }, index) => {

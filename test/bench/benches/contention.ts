@@ -6,10 +6,10 @@ import { startWorker, type Worker } from '../worker.ts'
 import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
 
 const COPY_SECONDS = [1, 20]
-/** Tried one after the other, until one is sustained. */
+/** Promotions a second, tried one after the other until one rate is sustained. */
 const RATES = [490, SUSTAINED_BAR, 200, 50]
 const BURST = { count: 1000, copySeconds: 1 }
-/** The longest on a slow machine: a minute of 1,500 requests a second. */
+/** Enough for the longest call on a slow machine: a minute of 1,500 requests a second. */
 const CALL_LIMIT_MS = 3_600_000
 /** Nothing that limits one key or one workspace may stand in the way. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000', DEFAULT_QUOTA_BYTES: `${2 ** 50}` }

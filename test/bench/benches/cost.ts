@@ -10,7 +10,7 @@ const SIZES_MIB = [1, 100, 1024, 5120]
 const PER_MILLION = 1e6
 
 interface Measured {
-  /** Of a promotion without its copy. */
+  /** Time of a promotion without its copy. */
   otherSeconds: number
   writeUnits: number
   readUnits: number
@@ -61,12 +61,12 @@ function seconds(duration: number): number {
 function copyOf(sizeMib: number): number {
   const plan = planParts(sizeMib * MIB, readConfig(lambdaEnvironment('http://unused')))
   if (plan === undefined) return PRICES.s3WriteRequest + seconds(streamSeconds(sizeMib * MIB))
-  // Create, the parts, complete: one after the other, and the parts beside each other.
+  // Create, parts and complete follow one another; the parts run at the same time.
   const copySeconds = 2 * S3_REQUEST_SECONDS + streamSeconds(plan.partBytes)
   return (plan.partCount + 2) * PRICES.s3WriteRequest + seconds(copySeconds)
 }
 
-/** From the benches before this one in the same run. */
+/** The figures of the benches before this one in the same run. */
 function readMeasured(figures: ReadonlyMap<string, Record<string, unknown>>): Measured {
   const get = <Value>(bench: string) => {
     const found = figures.get(bench)

@@ -66,7 +66,7 @@ export const latency: Bench = {
     }),
 }
 
-/** Of promotions that came one after the other: each begins with its key. */
+/** The critical paths of promotions that came one after the other: each begins with its key. */
 function criticalPaths(calls: readonly SeenCall[]): number[] {
   const promotions: SeenCall[][] = []
   for (const call of calls) {

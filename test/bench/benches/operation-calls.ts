@@ -17,7 +17,7 @@ interface Spent {
   writeUnits: number
 }
 
-/** The key's record is one read unit, the rate limit one write unit, in each of them. */
+/** In each of them, the key's record is one read unit, and the rate limit one write unit. */
 const MEASURED: { name: OperationName; title: string; functionName: string; bar: Spent }[] = [
   {
     name: 'list_documents',
@@ -44,7 +44,7 @@ const MEASURED: { name: OperationName; title: string; functionName: string; bar:
     bar: { dynamoDbCalls: 12, s3Calls: 2, readUnits: 3, writeUnits: 10 },
   },
 ]
-/** Until a key is at rest again. */
+/** How long until a key is at rest again. */
 const REST_MS = 300
 const DOCUMENTS = 250
 
@@ -75,7 +75,7 @@ export const operationCalls: Bench = {
         await metered.call('reset', undefined)
         await simulator.call('watch', undefined)
         await worker.call('run', { event: event(), count: 1, concurrency: 1 })
-        // What nobody waits for would be seen, too.
+        // Calls that nobody waits for would be seen, too.
         await sleep(REST_MS)
         const { calls: dynamoDbCalls, ...units } = await metered.call('read', undefined)
         const { calls } = await simulator.call('seen', undefined)

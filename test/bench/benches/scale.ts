@@ -14,14 +14,14 @@ const FULL = {
   small: { workspaces: 1000, documentsEach: 3 },
   large: { workspaces: 8, documentsEach: 10_000 },
 }
-/** Enough to show that it works. */
+/** Just enough to show that it works. */
 const QUICK: typeof FULL = {
   load: { perSecond: 10, killedShare: 0.1, seconds: 130 },
   busy: { ...FULL.busy, workspaces: 200 },
   small: { ...FULL.small, workspaces: 100 },
   large: { ...FULL.large, documentsEach: 1000 },
 }
-/** A simulation of minutes takes minutes. */
+/** To simulate minutes takes minutes. */
 const CALL_LIMIT_MS = 3_600_000
 
 /**

@@ -1,6 +1,6 @@
 import { createRandom } from '../statistics.ts'
 
-/** Requests that come by themselves, so many a second on average (a Poisson process). In seconds. */
+/** When independent requests arrive, in seconds, at an average rate (a Poisson process). */
 export function arrivalsAt(perSecond: number, seconds: number, { seed = 3, from = 0 } = {}): number[] {
   const random = createRandom(seed)
   const arrivals: number[] = []
@@ -11,7 +11,7 @@ export function arrivalsAt(perSecond: number, seconds: number, { seed = 3, from 
   }
 }
 
-/** So many at once: within a tenth of a second. */
+/** This many at once: within a tenth of a second. */
 export function allAtOnce(count: number, seed = 1): number[] {
   const random = createRandom(seed)
   return Array.from({ length: count }, () => random() / 10).sort((one, other) => one - other)

@@ -5,15 +5,15 @@ import { createRandom } from '../statistics.ts'
 export type LambdaProcess = (event: object, context: object) => Promise<APIGatewayProxyResult>
 
 export interface Fleet {
-  /** An idle process answers, or a new one when none is. */
+  /** An idle process answers, or a new one if none is idle. */
   invoke(event: object, context: () => object): Promise<APIGatewayProxyResult>
   size(): number
 }
 
-/** Until a new process answers: some 0.3 s on Lambda (docs/performance.md). */
+/** How long a new process takes to answer: some 0.3 s on Lambda (docs/performance.md). */
 const COLD_START_MS = 300
 
-/** Which of the idle processes Lambda takes is not known: here, any. */
+/** It is not known which idle process Lambda takes; here, it is a random one. */
 export function createFleet(start: () => LambdaProcess, seed: number): Fleet {
   const random = createRandom(seed)
   const idle: LambdaProcess[] = []
@@ -31,7 +31,7 @@ export function createFleet(start: () => LambdaProcess, seed: number): Fleet {
         lambda = start()
         await new Promise((resolve) => setTimeout(resolve, COLD_START_MS))
       }
-      // Not before: the time a request may take begins when the process does.
+      // The context is made only now: the time a request may take begins when the process does.
       const answer = await lambda(event, context())
       idle.push(lambda)
       return answer

@@ -9,10 +9,10 @@ export interface InProcessHandler {
 }
 
 /**
- * The network and the store behind the SDK's clients, in this process. What they send is answered half of the latency
- * later, and the answer takes the other half.
+ * The network and the store behind the SDK's clients, in this process. A request takes half of the latency to arrive,
+ * and its answer the other half.
  *
- * @param latencyMs of one call, to and fro
+ * @param latencyMs of one call, there and back
  */
 export function createInProcessHandler(store: Store, latencyMs: () => number): InProcessHandler {
   return {
@@ -26,7 +26,7 @@ export function createInProcessHandler(store: Store, latencyMs: () => number): I
   }
 }
 
-/** Not at all when there is no delay. Rejects as the SDK's own handler does when the call is aborted meanwhile. */
+/** Waits, unless there is no delay. If the call is aborted meanwhile, rejects as the SDK's own handler does. */
 export function waitUnlessAborted(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
   if (delayMs <= 0) return Promise.resolve()
   return new Promise((resolve, reject) => {

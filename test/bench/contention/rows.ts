@@ -8,7 +8,7 @@ const RECOVERED_BAR = 0.9
 
 export interface Found {
   sustained: Record<number, number>
-  /** Whatever the copies take. */
+  /** However long the copies take. */
   perSecond: number
   burst: Summary
   overload: Overload

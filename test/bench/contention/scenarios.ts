@@ -10,14 +10,14 @@ export interface Summary {
   requests: number
   /** By status and reason: `200`, `429 too_many_promotions`. */
   answers: Record<string, number>
-  /** For those that succeeded: how much longer than a copy the slowest took, and one of a hundred. */
+  /** How much longer than a copy the successful ones took: the 99th percentile, and the slowest. */
   beyondCopySeconds: { p99: number; most: number }
   processes: number
   leftOpen: number
 }
 
 export interface Overload extends Summary {
-  /** In the time of the overload. */
+  /** Successes a second during the overload. */
   goodputUnderLoad: number
   /** Successes a second that arrived 10 s or more after it, and how many asked. */
   goodputAfter: number
@@ -27,10 +27,10 @@ export interface Overload extends Summary {
 const OVERLOAD = 3
 const OFFERED_AFTER = 0.9
 const RECOVERY_SECONDS = 10
-/** Of a rate that is sustained, 99 of 100 promotions are done this soon after their copy. */
+/** At a sustained rate, 99 of 100 promotions are done this soon after their copy. */
 const PROMPT_SECONDS = 1.5
 
-/** So many promotions a second, each answered with 200, and none waiting ever longer. */
+/** Whether this many promotions a second are all answered with 200, without waiting longer and longer. */
 export async function sustains(
   { perSecond, copySeconds, seconds }: { perSecond: number; copySeconds: number; seconds: number },
   definition: ServiceDefinition,

@@ -17,9 +17,9 @@ import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts
 import type { InProcessHandler } from './in-process-handler.ts'
 
 export const USUAL_WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
-/** As long as can be: each letter is written with every promotion. */
+/** As long as an id can be, because each letter is written with every promotion. */
 const WORKSPACE = USUAL_WORKSPACE.padEnd(128, '-0') as WorkspaceId
-/** As many as it takes that no key's own limit is in the way. */
+/** Enough that no key's own limit gets in the way. */
 const KEYS = 50
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const now = () => Date.now()
@@ -51,20 +51,20 @@ export async function prepareTables(
   )
 }
 
-/** A client of a process that reaches DynamoDB by the handler that is given. */
+/** A process's client, which reaches DynamoDB through the given handler. */
 export function createClient(requestHandler: InProcessHandler): DynamoDBClient {
   return createDynamoDbClient({
     region: 'us-east-1',
     credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
     endpoint: 'http://in-process',
     requestHandler,
-    // A signature takes longer than all the rest, and nobody checks it here.
+    // Signing would take longer than all the rest, and nobody checks signatures here.
     signer: { sign: async (request) => request },
   })
 }
 
 /**
- * Lets the SDK read what it looks for in files when a client is first used: the virtual clock waits for no file.
+ * Lets the SDK read the files that it reads when a client is first used, because the virtual clock waits for no file.
  * @param requestHandler answers at once
  */
 export async function prepareSdk({ keysTable }: Config, requestHandler: InProcessHandler): Promise<void> {

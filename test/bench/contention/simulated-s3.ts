@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
 interface SimulatedS3 {
   /** How long a copy takes. */
   copySeconds: number
-  /** Of each file. */
+  /** The size of each file. */
   sizeBytes: number
   /** ms of a request that is not a copy. */
   latencyMs(): number

@@ -17,9 +17,9 @@ export interface Scenario {
   /** When requests come, in seconds from the start. */
   arrivals: number[]
   copySeconds: number
-  /** Of each item of DynamoDB; omitted: the real ones. */
+  /** The limits of each DynamoDB item; omitted: the real ones. */
   limits?: ThroughputLimits
-  /** Ends the simulation before its time: what was to be seen has been seen. */
+  /** Ends the simulation early, once it has shown what it was to show. */
   isEnough?(answer: Answered): boolean
 }
 
@@ -29,16 +29,16 @@ export interface Answered {
   /** Seconds until the answer. */
   took: number
   status: number
-  /** Of an error. */
+  /** The reason in the answer, if it is an error. */
   reason: string | undefined
 }
 
 export interface Outcome {
   ledger: LedgerUse
   answers: Answered[]
-  /** Lambda's, those of the function that were started. */
+  /** How many processes of the function Lambda started. */
   processes: number
-  /** What only the end of its lease will remove. */
+  /** How many items only the end of their lease will remove. */
   leftOpen: number
 }
 
@@ -46,7 +46,7 @@ const MIB = 1024 ** 2
 const PLENTY = 2 ** 50
 /** As in simulator/model.ts. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
-/** How far behind a read may be that is not strongly consistent. */
+/** How far behind a read may be if it is not strongly consistent. */
 const STALE_MS = 20
 const SEED = 7
 /** The first promotion makes the workspace; this is longer than its lease. */
@@ -64,7 +64,7 @@ const clock = installVirtualClock()
 export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
   const { arrivals, copySeconds, isEnough = () => false } = scenario
   const config = { ...readConfig(process.env), defaultQuotaBytes: PLENTY }
-  // What the code draws for its pauses.
+  // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
   const tally = createTally()
   const dynamoDb = createMemoryDynamoDb({
@@ -120,7 +120,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   while (!isOver && answers.length < arrivals.length && clock.now() < lastMs) {
     await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
   }
-  // Before the looking at what is left.
+  // Taken before the look at what is left open.
   const ledger = structuredClone(tally.read())
   return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ledger }
 }

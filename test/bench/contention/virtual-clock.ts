@@ -3,7 +3,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 export interface VirtualClock {
   /** ms since 1970. */
   now(): number
-  /** Lets time pass, from timer to timer, until there is none left or the time has come. */
+  /** Lets time pass, from timer to timer, until no timer is left or the given time is reached. */
   runUntil(atMs: number): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export function installVirtualClock(): VirtualClock {
       if (signal?.aborted) giveUp()
       else signal?.addEventListener('abort', giveUp, { once: true })
     })
-  // As the real one: a fraction would make stored times longer than they are.
+  // Whole, like those of the real clock: a fraction would make stored times longer than they are.
   const wholeMs = () => Math.floor(nowMs)
   const RealDate = Date
   class VirtualDate extends RealDate {
@@ -69,7 +69,7 @@ export function installVirtualClock(): VirtualClock {
     return controller.signal
   }
   Object.assign(createRequire(import.meta.url)('node:timers/promises'), { setTimeout: sleep })
-  // Also for those who imported it by name before.
+  // Modules that have imported these by name get them, too.
   syncBuiltinESMExports()
 
   return {
@@ -93,7 +93,7 @@ function allThatIsReady(setImmediate: (fire: () => void) => void): Promise<void>
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** What is due first, and of these what came first. */
+/** A queue that gives what is due first and, of several, what came first. */
 function createQueue() {
   const sorted: Timer[] = []
   return {

@@ -7,7 +7,7 @@ import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface RoundOptions {
   memoryMib: number
-  /** After which a slice ends by itself. */
+  /** The time after which a slice ends by itself. */
   sliceMs: number
 }
 

@@ -13,20 +13,20 @@ export interface Stores {
 export interface InstanceOptions {
   stores: Stores
   meter: Meter
-  /** Of the function. */
+  /** The function's memory. */
   memoryMib: number
   /** ms of one call, to and fro. */
   latencyMs(service: keyof Stores): number
 }
 
-/** A process of a Lambda function: clients of AWS, and one processor that does what their calls take. */
+/** A process of a Lambda function: AWS clients, and one processor that does the work of their calls. */
 export type Instance = ReturnType<typeof createInstance>
 
 /** Amazon Lambda developer guide, "Configure memory": from here on a function has one whole processor. */
 const MEMORY_MIB_OF_ONE_PROCESSOR = 1769
 /**
- * Of a whole processor: what the adapters and the SDK take for one call (3.85 ms for the nine of a promotion, handler
- * and log among them), and for each KB of a long answer.
+ * Time of a whole processor: what the adapters and the SDK take for one call (3.85 ms for the nine of a promotion,
+ * handler and log among them), and for each KB of a long answer.
  */
 const CPU_MS = { call: 0.43, answerKb: 0.06 }
 
@@ -34,7 +34,7 @@ const common = {
   region: 'us-east-1',
   credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
   endpoint: 'http://in-process',
-  // A signature takes longer than all the rest, and nobody checks it here.
+  // Signing would take longer than all the rest, and nobody checks signatures here.
   signer: { sign: async (request: unknown) => request },
 }
 

@@ -5,7 +5,7 @@ export interface Spent {
   /** Listings, which S3 bills as it bills writes. */
   s3Lists: number
   s3Reads: number
-  /** Of functions, at the memory they have. */
+  /** Time of the functions, times the memory they have. */
   gibSeconds: number
   invocations: number
 }

@@ -12,7 +12,7 @@ export interface Population {
 
 export const QUOTA_BYTES = 2 ** 45
 const CREATED_AT = new Date('2026-10-01T12:00:00.000Z')
-/** As the first digits of a UUIDv7 of these years. */
+/** The first digits of a UUIDv7 of these years. */
 const ATTEMPT_PREFIX = '1BmxK9F5'
 
 export function workspaceIdOf(workspace: number): WorkspaceId {
@@ -25,12 +25,12 @@ export function namesOf(workspace: number, document: number) {
   return { documentId, attemptId, objectKey: `documents/${workspaceIdOf(workspace)}/${documentId}/${attemptId}` }
 }
 
-/** Bytes of a document: not all the same, so that a wrong sum is seen. */
+/** The size of a document in bytes: not always the same, so that a wrong sum is noticed. */
 export function sizeOf(workspace: number, document: number): number {
   return 1000 + ((workspace * 31 + document * 17) % 9000)
 }
 
-/** As the product's own adapters write them. */
+/** A document's item as the product's own adapters write it. */
 export function documentItem(workspace: number, document: number): Item {
   const { keys, values } = toUpdate({
     ...namesOf(workspace, document),
@@ -53,7 +53,7 @@ export function workspaceItem(workspace: number, { documentsEach }: Population):
   return marshall(newWorkspaceItem(workspaceIdOf(workspace), QUOTA_BYTES, usedBytes)) as Item
 }
 
-/** No zeros, as ids have none. */
+/** The number in digits without zeros, as ids have none. */
 function digits(number: number, length: number): string {
   return String(number).padStart(length, '0').replaceAll('0', 'z')
 }

@@ -32,8 +32,8 @@ export function lateRow({ perSecond, killedShare, seconds }: Load, workspaces: n
 }
 
 /**
- * A round is made of what each workspace costs and of what each document does: both are known from two rounds of different
- * make. Time is what the instances need, and not less than what the configured rate of reads allows.
+ * A round costs so much per workspace and so much per document: both follow from two rounds of different proportions.
+ * It lasts as long as the instances need, but no less than the configured rate of reads allows.
  */
 export function estimateRow(
   { small, large }: Rounds,

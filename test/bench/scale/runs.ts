@@ -3,7 +3,7 @@ import { clock, dependenciesOf, type World } from './world.ts'
 
 /** As in serverless.yml. */
 export const RESOLVER = { memoryMib: 1769, timeoutMs: 55_000, groups: 4, maxResolutions: 20_000 }
-/** What is kept back of the time of a function (lib/deadline.ts). */
+/** The part of a function's time that is kept back (lib/deadline.ts). */
 const KEPT_MS = 2500
 const STEP_MS = 50
 
@@ -21,7 +21,7 @@ export function runResolver({ start, config }: World, shards: readonly number[])
   return resolveExpiredReservations(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
 }
 
-/** Lets time pass until that has come about. @returns ms that it took */
+/** Lets time pass until that has happened. @returns ms that it took */
 export async function letPassUntil(happened: Promise<unknown>): Promise<number> {
   const startedMs = clock.now()
   let endedMs: number | undefined

@@ -9,14 +9,14 @@ import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Load {
   perSecond: number
-  /** Of the promotions whose process is killed. */
+  /** The share of promotions whose process is killed. */
   killedShare: number
   seconds: number
 }
 
 export interface Lateness {
   killed: number
-  /** Never given back, which must not be. */
+  /** How many were never given back: there must be none. */
   left: number
   /** From the end of the lease until the bytes were given back, in seconds. */
   p50: number
@@ -27,7 +27,7 @@ export interface Lateness {
 const TICK_MS = 100
 const MINUTE_MS = 60_000
 const SEED = 17
-/** Until all that was left is due, and looked at. */
+/** Time until all that was left is due and has been checked. */
 const AFTERWARDS_SECONDS = 120 + 4 * 60
 
 /** Promotions all the time, some of whose processes are killed, and the resolver beside them. */
@@ -64,7 +64,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
     void runResolver(world, shards)
     if (clock.now() < lastMs + AFTERWARDS_SECONDS * 1000) setTimeout(() => everyMinute(shards), MINUTE_MS)
   }
-  // Schedules keep no common time.
+  // Schedules do not start at the same time.
   for (const shards of groupsOf(CHECK_SHARDS)) setTimeout(() => everyMinute(shards), random() * MINUTE_MS)
 
   for (let tickMs = beganMs; tickMs < lastMs; tickMs += TICK_MS) {
@@ -97,7 +97,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
     }
   }
 
-  /** By the product's own adapters: it takes its bytes, and mostly opens its reservation, too. */
+  /** Dies in the product's own adapters, after taking its bytes and, mostly, opening its reservation. */
   async function die(workspace: number): Promise<void> {
     const { documentId, attemptId, objectKey } = namesOf(workspace, population.documentsEach + ++document)
     const reservation: Attempt = {

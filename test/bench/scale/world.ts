@@ -27,18 +27,18 @@ export interface World {
   config: Config
   population: Population
   meter: Meter
-  /** Is told of every call of DynamoDB. */
+  /** Called for every call of DynamoDB. */
   onCall(call: Consumption): void
-  /** A call of DynamoDB by nobody: without its cost, its time or its limits. */
+  /** A call of DynamoDB outside the simulation: it costs nothing, takes no time and has no limits. */
   execute(operation: string, input: object): Promise<unknown>
-  /** A process of a function. */
+  /** Starts a process of a function. */
   start(memoryMib: number): Instance
 }
 
 /** DynamoDB and S3 with that population, on the virtual clock. */
 export async function createWorld(population: Population, definition: ServiceDefinition): Promise<World> {
   const config = readConfig(process.env)
-  // What the code draws for its pauses.
+  // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
   const meter = createMeter()
   let isCounted = false
@@ -57,7 +57,7 @@ export async function createWorld(population: Population, definition: ServiceDef
   fill({ dynamoDb, s3 }, population, config)
   const stores = { dynamoDb: dynamoDb.store, s3: s3.store }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
-  // The SDK reads what it looks for in files when a client is first used: the virtual clock waits for no file.
+  // The SDK reads files when a client is first used, and the virtual clock waits for no file.
   const first = createInstance({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
   const { workspaces, objects } = dependenciesOf(first, config)
   const { signal } = new AbortController()
@@ -80,7 +80,7 @@ export async function createWorld(population: Population, definition: ServiceDef
   return world
 }
 
-/** Puts all there is into the stores, past their limits. The audit looks into no index, so none is filled. */
+/** Puts everything into the stores, past their limits. The audit reads no index, so none is filled. */
 function fill(
   { dynamoDb, s3 }: { dynamoDb: ReturnType<typeof createMemoryDynamoDb>; s3: ReturnType<typeof createMemoryS3> },
   population: Population,
@@ -109,7 +109,7 @@ function fill(
   s3.restore({ buckets, uploads: new Map() })
 }
 
-/** Lets time pass until then. */
+/** Lets time pass until the promise has settled. */
 async function settled(promise: Promise<unknown>): Promise<void> {
   let isOver = false
   const note = () => {
@@ -124,6 +124,6 @@ async function settled(promise: Promise<unknown>): Promise<void> {
 
 /** What the resolver and the audit of a process work with: the product's own adapters. */
 export function dependenciesOf({ dynamoDb, s3 }: Instance, config: Config) {
-  // Not Date.now itself: the virtual clock replaces it.
+  // Date.now must not be passed itself, as the virtual clock replaces it.
   return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
 }

@@ -11,7 +11,7 @@ import { answerS3, bytesMoved, type SimulatedAnswer } from './s3.ts'
 /** A call as the simulator saw it. Times in milliseconds. */
 export interface SeenCall {
   name: string
-  /** When all of it was there. */
+  /** When all of it had arrived. */
   arrivedMs: number
   /** From its arrival to its answer. */
   delayMs: number

@@ -8,11 +8,11 @@ export interface Latency {
   p99: number
 }
 
-/** What the simulator takes AWS to be. Every number is an assumption; where it comes from stands in docs/performance.md. */
+/** What the simulator takes AWS to be. Every number is an assumption; docs/performance.md says where it comes from. */
 export interface Model {
   /**
-   * By name of the call (test/support/protocol/fault-proxy.ts); `default` for all others. Until the first byte of the
-   * answer.
+   * The time until the first byte of the answer, by name of the call (test/support/protocol/fault-proxy.ts); `default`
+   * is for all others.
    */
   latency: Record<string, Latency> & { default: Latency }
   /** How fast S3 copies in one request. Infinity: no time at all. */
@@ -35,7 +35,7 @@ export const COPYING_S3: Model = {
   streamBytesPerSecond: 70 * MIB,
 }
 
-/** Of one request by that S3. */
+/** Latency of one request to that S3. */
 export const S3_REQUEST_SECONDS = COPYING_S3.latency.default.p50 / 1000
 
 /** How long that S3 takes for a copy in one stream. */
@@ -59,7 +59,7 @@ export const AWS: Model = {
   },
 }
 
-/** 2.326 standard deviations above the median lie 1 % of a normal distribution. */
+/** 1 % of a normal distribution lies more than 2.326 standard deviations above the median. */
 const Z_99 = 2.326
 
 /** Draws the time a call takes, in milliseconds. */
@@ -73,7 +73,7 @@ export function createDelays(model: Model): (name: string, bytes: number) => num
   }
 }
 
-/** Box and Muller's way from even to normal. */
+/** A normally distributed number (Box–Muller). */
 function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }

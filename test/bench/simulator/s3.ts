@@ -13,7 +13,7 @@ const xml = (status: number, body: string): SimulatedAnswer => ({
   body: `<?xml version="1.0" encoding="UTF-8"?>${body}`,
 })
 
-/** No object exists: the size of each stands in its name, as in `…/5368709120.bin`. */
+/** No object exists: its size is read from its name, as in `…/5368709120.bin`. */
 export function sizeInName(key: string): number {
   return Number(/(\d+)\.bin/.exec(key)?.[1] ?? 0)
 }
@@ -26,7 +26,7 @@ export function bytesMoved(name: string, headers: IncomingHttpHeaders): number {
   return Number(last) - Number(first) + 1
 }
 
-/** What S3 would say if all was well. */
+/** What S3 would answer if all went well. */
 export function answerS3(name: string, path: string): SimulatedAnswer {
   switch (name) {
     case 'HeadObject':

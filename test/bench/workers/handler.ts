@@ -1,8 +1,8 @@
-// Nothing that the bundle needs may be loaded here before it: that would not be counted.
+// Nothing that the bundle needs may be loaded here before it, as that would not be counted.
 import { serve } from '../worker.ts'
 
 export interface Measured {
-  /** Of each request, in the order they ended. */
+  /** One of each request, in the order in which they ended. */
   latenciesMs: number[]
 }
 export interface Run {
@@ -35,7 +35,7 @@ async function request(template: unknown): Promise<number> {
 }
 
 const methods = {
-  /** @returns milliseconds: the load with the first request */
+  /** @returns milliseconds for the load and the first request */
   async load(event: unknown): Promise<number> {
     const startedMs = performance.now()
     if (bundle.endsWith('.cjs')) handler = process.getBuiltinModule('module').createRequire(bundle)(bundle).handler

@@ -21,7 +21,7 @@ export function useDocumentsApi() {
     api = createTestApi({ rateLimiter: UNLIMITED })
   })
 
-  /** @param minute creation, in minutes before now */
+  /** @param minute when it was created, in minutes before now */
   async function record(minute: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> {
     const ids = {
       workspaceId: 'ws_1' as WorkspaceId,

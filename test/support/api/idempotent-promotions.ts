@@ -10,7 +10,7 @@ export const idOf = ({ body }: { body: unknown }) => (body as { id: string }).id
 export const promotionsOf = ({ reservations }: ReturnType<typeof createTestApi>) =>
   [...reservations.items.values()].filter(({ purpose }) => purpose === 'promotion')
 
-/** Made, counted once, and settled. */
+/** Expects one document, counted once and settled. */
 export function expectOneDocument(api: ReturnType<typeof createTestApi>) {
   const { documents, objects, ledger } = api
   expect(documents.documents.size).toBe(1)

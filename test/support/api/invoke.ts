@@ -7,7 +7,7 @@ export type ApiFunction = (event: never, context: Context) => Promise<APIGateway
 
 interface Invocation {
   event: APIGatewayProxyEvent
-  /** What is asked; omitted: a promotion. */
+  /** The operation that is called; omitted: a promotion. */
   operation?: DocumentedOperation
   context?: Context
 }

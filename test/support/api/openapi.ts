@@ -25,7 +25,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(OPENAPI, ID)
 
-/** Every error.metadata.reason that docs/openapi.yaml knows, as often as it does. */
+/** Every error.metadata.reason of docs/openapi.yaml, as often as it occurs there. */
 export const DOCUMENTED_REASONS: string[] = Object.entries<{
   properties?: { reason?: { enum?: string[]; const?: string } }
 }>(OPENAPI.components.schemas).flatMap(([name, { properties }]) => {

@@ -10,13 +10,13 @@ import type { DocumentedOperation } from './openapi.ts'
 interface TestedOperation extends DocumentedOperation {
   /** The status when nothing stands in the way. */
   success: number
-  /** What its log line tells beside name, time and outcome: path parameters by their names, and what is given here. */
+  /** What its log line has besides name, time and outcome: path parameters by their names, and what is given here. */
   facts: readonly ['document_id' | 'container_id', object?] | readonly []
-  /** The calls to the stores, but for key and rate limit. */
+  /** The calls to the stores, except for key and rate limit. */
   calls: readonly string[]
 }
 
-/** All operations of the API beside the promotion, by the names that log and metrics have for them. */
+/** All operations of the API but the promotion, by the names that log and metrics have for them. */
 export const OPERATIONS = {
   list_documents: {
     method: 'get',
@@ -91,7 +91,7 @@ export type HandlerDependencies = Parameters<typeof createPromoteContainerFileHa
 
 export type FunctionId = keyof ReturnType<typeof createHandlers>
 
-/** Those of all functions behind the gateway, on whatever stores; every-operation.test.ts compares the names. */
+/** The handlers of all functions behind the gateway, on any stores; every-operation.test.ts compares the names. */
 export function createHandlers(deps: HandlerDependencies) {
   return {
     'promote-container-file': createPromoteContainerFileHandler(deps),

@@ -42,7 +42,7 @@ export function expectRefusal(
   })
 }
 
-/** Nothing new is kept, nothing stays counted. */
+/** Expects that nothing new is kept and nothing stays counted. */
 export function expectUntouched({ documents, objects, ledger, reservations }: ReturnType<typeof createTestApi>) {
   expect(reservations.items.size).toBe(0)
   expect(documents.documents.size).toBe(0)

@@ -15,8 +15,8 @@ const INTERIM_ONLY = /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+$/
 /**
  * Sends bytes as they are over a connection of their own and reads what comes back until the server closes it, or until
  * nothing more comes.
- * @param quietMs after so long without a byte the answer is taken to be whole
- * @param patienceMs after so long without any answer there is none
+ * @param quietMs after this long without a byte, the answer counts as complete
+ * @param patienceMs after this long without any answer, it counts as missing
  */
 export function sendRaw(
   port: number,

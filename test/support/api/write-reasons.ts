@@ -1,6 +1,6 @@
 import { REASONS, type Reason, ServiceError } from '../../../lib/errors.ts'
 
-/** Reasons whose sentence says what is wrong with the very request. */
+/** Reasons whose sentence says what is wrong with the request at hand. */
 const WITH_OWN_SENTENCES: ReadonlySet<string> = new Set<Reason>([
   'malformed_authorization',
   'permission_denied',
@@ -14,7 +14,7 @@ const WITH_OWN_SENTENCES: ReadonlySet<string> = new Set<Reason>([
 /** `code`, `message`, `reason` and `detail` of an example, with what is before each. */
 const EXAMPLE = /( +code: ).*(\n +message: ).*(\n +metadata:\n +reason: )(\w+)(\n +detail: )(.*)/g
 
-/** docs/openapi.yaml as REASONS have it: every example has its reason's sentences, and every reason a schema and an example. */
+/** Makes docs/openapi.yaml agree with REASONS: each reason has a schema and an example, with the reason's sentences. */
 export function writeIntoOpenapi(text: string, documented: readonly string[]): string {
   const missing = Object.keys(REASONS).filter((reason) => !documented.includes(reason)) as Reason[]
   return missing
@@ -54,13 +54,13 @@ function withExample(page: string, reason: Reason): string {
   return [before, shown.join(''), ...after].join('')
 }
 
-/** As YAML, in quotes only where it needs them. */
+/** The text as YAML, in quotes only where it needs them. */
 function quoted(text: string): string {
   if (!/: | #|^["'{}[\]&*!|>%@`-]/.test(text)) return text
   return text.includes("'") || !text.includes('"') ? JSON.stringify(text) : `'${text}'`
 }
 
-/** docs/errors.md as REASONS have it: their status and order. A new line has nothing yet of what to do. */
+/** Makes docs/errors.md agree with REASONS in status and order. A new line does not yet say what to do. */
 export function writeIntoErrors(page: string): string {
   const rows = page.match(/^\| \d+ \| `.*\n/gm) ?? []
   const rowOf = (reason: string) => rows.find((row) => row.includes(`| \`${reason}\` |`))

@@ -8,12 +8,12 @@ export interface Transport {
   handle(request: HttpRequest, options?: HttpHandlerOptions): Promise<{ response: HttpResponse }>
 }
 
-/** To a store in this process, without a network between. */
+/** Sends requests to a store in this process, without a network in between. */
 export function inProcess(store: Store): Transport {
   return { handle: async (request) => ({ response: fromWire(await store(toWire(request)), request.method) }) }
 }
 
-/** As the SDK's own transport would send it. */
+/** The request as the SDK's own transport would send it. */
 export function toWire({ method, path, query = {}, headers, body }: HttpRequest): WireRequest {
   const parameters = Object.entries(query).flatMap(([name, values]) =>
     [values].flat().map((value) => `${encodeURIComponent(name)}=${encodeURIComponent(value ?? '')}`),
@@ -22,7 +22,7 @@ export function toWire({ method, path, query = {}, headers, body }: HttpRequest)
     method,
     path: parameters.length === 0 ? path : `${path}?${parameters.join('&')}`,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-    // Not by Buffer.from(body): the SDK's own byte arrays warn of whoever takes them for text.
+    // Buffer.from(body) will not do: the SDK's own byte arrays warn when they are used as text.
     body:
       body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(body ?? ''),
   }
@@ -33,7 +33,7 @@ export function fromWire({ status, headers, body }: WireAnswer, method: string):
   return new HttpResponse({
     statusCode: status,
     headers: Object.fromEntries(sent.map(([name, value]) => [name, String(value)])),
-    // What may be the content of an object is streamed.
+    // A body that may be an object's content is streamed.
     body: method === 'GET' ? Readable.from([Buffer.from(body)]) : Buffer.from(body),
   })
 }

@@ -7,7 +7,7 @@ import {
 import { parseOnce } from '../dynamodb/parse-once.ts'
 import type { Store } from './store.ts'
 
-/** More than any test asks for. */
+/** More than any test needs. */
 const UNLIMITED: LimitedDynamoDbOptions = {
   now: Date.now,
   staleMs: 0,

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 /** A request to AWS, as it is on the wire. */
 export interface WireRequest {
   method: string
-  /** With its query. */
+  /** Includes the query. */
   path: string
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>

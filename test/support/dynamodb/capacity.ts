@@ -11,7 +11,7 @@ export interface IndexDefinition {
 
 const WRITE_UNIT_BYTES = 1024
 const READ_UNIT_BYTES = 4096
-/** Of a list or a map, whatever is in it. */
+/** What a list or a map takes, whatever is in it. */
 const CONTAINER_BYTES = 3
 const ELEMENT_BYTES = 1
 
@@ -51,12 +51,12 @@ function numberBytes(number: string): number {
   return Math.ceil(digits.length / 2) + 1 + (number.startsWith('-') ? 1 : 0)
 }
 
-/** One unit for each started KB of the larger of both: what a write costs, also one whose condition failed. */
+/** What a write costs, even one whose condition failed: one unit for each started KB of the larger item. */
 export function writeUnits(before: Item | undefined, after: Item | undefined): number {
   return unitsOf(Math.max(itemSizeBytes(before), itemSizeBytes(after)), WRITE_UNIT_BYTES)
 }
 
-/** One unit for each started 4 KB, half of it where the read need not be consistent. A read of nothing costs as much as a small one. */
+/** One unit for each started 4 KB, half of it if the read is not consistent; a read of nothing costs the least. */
 export function readUnits(sizeBytes: number, isConsistent: boolean): number {
   return unitsOf(sizeBytes, READ_UNIT_BYTES) / (isConsistent ? 1 : 2)
 }
@@ -101,7 +101,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other)
 }
 
-/** JSON whose names are in order: DynamoDB's items have none. */
+/** JSON with sorted names, as DynamoDB's items have no order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)

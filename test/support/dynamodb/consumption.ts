@@ -1,11 +1,11 @@
 import type { Content } from './dynalite.ts'
 
-/** What a call cost; for a throttled one, what was not there: it costs nothing. */
+/** What a call cost. For a throttled one, what it lacked: it costs nothing. */
 export interface Consumption {
   operation: string
   table: string
   input: Content
-  /** Of reads or writes, as the operation is one. Those of indexes included. */
+  /** Read or write units, whichever the operation needs, including those of indexes. */
   units: number
   outcome: 'done' | 'condition_failed' | 'throttled'
 }

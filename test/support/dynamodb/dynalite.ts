@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
-// Its corrections of dynalite hold here, too.
+// Its corrections of dynalite apply here, too.
 import '../../../infra/local/stores/dynamodb.ts'
 import type { IndexDefinition, Item } from './capacity.ts'
 import { DynamoDbFailure } from './failures.ts'
 
-/** What is known of a table: the description that DynamoDB gives. */
+/** What is known of a table: the description that DynamoDB returns. */
 export interface Table {
   TableName: string
   TableArn?: string
@@ -36,7 +36,7 @@ export interface ItemDb {
   createValueStream(range: KeyRange): NodeJS.ReadableStream
 }
 
-/** What dynalite's operations ask of the place where all is kept. */
+/** What dynalite's operations ask of the place where everything is kept. */
 export interface Store {
   options: { maxItemSize: number }
   getTable(name: string, ...rest: [Callback<Table>] | [boolean, Callback<Table>]): void
@@ -81,7 +81,7 @@ export function perform(
 ): { answer?: Content; failure?: unknown; ended: Promise<Content> } {
   const outcome: { answer?: Content; failure?: unknown } = {}
   const ended = Promise.withResolvers<Content>()
-  // Who wants the outcome at once may leave the promise alone.
+  // A caller that needs the outcome at once need not handle the promise.
   ended.promise.catch(() => {})
   operationOf(operation).act(store, data, (error, answer = {}) => {
     if (error) {

@@ -9,13 +9,13 @@ export class DynamoDbFailure extends Error {
     this.body = body
   }
 
-  /** Whether it is of the exception with this name. */
+  /** Whether it is the exception with this name. */
   is(name: string): boolean {
     return this.body.__type.endsWith(`#${name}`)
   }
 }
 
-/** As DynamoDB refuses on-demand tables. Source of the reasons: its API reference, "ThrottlingReason". */
+/** DynamoDB's refusal for on-demand tables. Source of the reasons: its API reference, "ThrottlingReason". */
 export function throttled(
   { TableArn }: { TableArn?: string },
   operation: 'Read' | 'Write',

@@ -22,7 +22,7 @@ interface Contents {
   removals: { key: string; atMs: number }[]
 }
 
-/** @param keptMs how far back it can be asked */
+/** @param keptMs how far back it can be read */
 export function createItemSpace(
   keptMs: number,
   { versions, sorted, removals }: Contents = { versions: new Map(), sorted: [], removals: [] },
@@ -50,7 +50,7 @@ export function createItemSpace(
     set(key, item, nowMs) {
       const known = versions.get(key) ?? []
       if (known.length === 0) sorted.splice(placeOf(sorted, key, 'before'), 0, key)
-      // The newest of those that are old enough is still what was true then.
+      // The newest version that is old enough is still what was true then.
       const firstKept = known.findLastIndex(({ atMs }) => atMs <= nowMs - keptMs)
       versions.set(key, [...known.slice(Math.max(0, firstKept)), { atMs: nowMs, item }])
       if (item === undefined) removals.push({ key, atMs: nowMs })
@@ -68,7 +68,7 @@ export function createItemSpace(
   }
 }
 
-/** Where in ascending keys this one is or would be: before the same one, or behind it. */
+/** Where in ascending keys this one is or would be: before an equal one, or behind it. */
 function placeOf(keys: readonly string[], key: string, side: 'before' | 'behind'): number {
   let [low, high] = [0, keys.length]
   while (low < high) {

@@ -10,13 +10,13 @@ export type { Consumption } from './consumption.ts'
 export interface LimitedDynamoDbOptions {
   /** ms, of any clock that does not go back. */
   now(): number
-  /** Of each item. */
+  /** The limits of each item. */
   limits?: ThroughputLimits
   /** Reads that are not strongly consistent, and indexes, answer with what was true this long ago. */
   staleMs: number
-  /** Is told of every call. */
+  /** Called for every call. */
   onCall?(consumption: Consumption): void
-  /** Sees each request first and may change it: to plant a fault. */
+  /** Gets each request first and may change it, to plant a fault. */
   rewrite?(operation: string, input: Content): Content
 }
 
@@ -25,7 +25,7 @@ export interface LimitedDynamoDb {
   execute(operation: string, input: Content): Promise<Content>
   /** All tables and items as they are now. */
   snapshot(): Spaces
-  /** Everything is again as it was then. */
+  /** Makes everything as it was then. */
   restore(snapshot: Spaces): void
 }
 
@@ -40,7 +40,7 @@ interface Write {
  * lacks: the throughput of each item, and the past that a read may show unless it is strongly consistent. A write is
  * admitted when all its units are available, in its item's bucket and in those of the index entries it changes.
  *
- * Not limited are queries and scans: they are only counted, by the size of the items they went through.
+ * Queries and scans are not limited: they are only counted, by the size of the items they went through.
  */
 export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedDynamoDb {
   const { now, staleMs, onCall = () => {}, rewrite = (_, input) => input } = options
@@ -101,7 +101,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
       spend(units, 'throttled')
       return throttled(table, 'Write', indexName)
     }
-    // Without a whole key the request is not valid, which dynalite will say.
+    // Without a complete key the request is invalid, and dynalite will say so.
     const before = bucket === undefined ? undefined : spaces.of(table.TableName).get(createKey(keys, table), nowMs)
     // The least it can cost: a write that cannot pay even this needs no closer look.
     const leastUnits = writeUnits(before, undefined)
@@ -178,13 +178,13 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
   }
 }
 
-/** undefined where the key is not whole. */
+/** undefined if the key is incomplete. */
 function bucketOf({ TableName, KeySchema }: Table, keys: Item | undefined): string | undefined {
   const values = KeySchema.map(({ AttributeName }) => keys?.[AttributeName]?.S ?? keys?.[AttributeName]?.N)
   return values.includes(undefined) ? undefined : `${TableName}/${values.join('/')}`
 }
 
-/** Where a write of the item goes in the table's indexes; a place is what has the index's hash key in common. */
+/** Where a write of the item goes in the table's indexes: entries with the same hash key are one place. */
 function indexPlaces(table: Table, before: Item | undefined, after: Item | undefined) {
   const tableKeys = table.KeySchema.map(({ AttributeName }) => AttributeName)
   return (table.GlobalSecondaryIndexes ?? []).flatMap((index) => {

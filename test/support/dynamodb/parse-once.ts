@@ -13,14 +13,14 @@ interface Parser {
 }
 
 interface Parsed {
-  /** With marks where names and values belong. */
+  /** The parsed expression, with marks where names and values belong. */
   template: unknown
   names: string[]
   valueOfMark: Map<object, string>
 }
 
 const NAME_MARK = '\0'
-/** Compares the values themselves while it is parsed. */
+/** An expression that compares its values while it is parsed. */
 const LOOKS_AT_VALUES = /\bBETWEEN\b/i
 
 const require = createRequire(import.meta.url)

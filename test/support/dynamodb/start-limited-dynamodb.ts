@@ -6,7 +6,7 @@ import type { Content } from './dynalite.ts'
 import { DynamoDbFailure } from './failures.ts'
 import { createLimitedDynamoDb, type LimitedDynamoDb, type LimitedDynamoDbOptions } from './limited-dynamodb.ts'
 
-/** The embedded DynamoDB with the limits of the real one, over the wire, and beside it. */
+/** The embedded DynamoDB with the limits of the real one, both over the wire and directly. */
 export async function startLimitedDynamoDb(
   options: LimitedDynamoDbOptions,
 ): Promise<StandIn & { dynamoDb: LimitedDynamoDb }> {
@@ -30,7 +30,7 @@ export async function startLimitedDynamoDb(
     })
     outgoing.end(body)
   })
-  // As DynamoDB does it: connections are kept for much longer than Node's 5 s.
+  // DynamoDB, too, keeps connections for much longer than Node's 5 s.
   server.keepAliveTimeout = 60_000
   const port = await listen(server, 0)
   return { dynamoDb, endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }

@@ -21,11 +21,11 @@ export interface StoreAsOf {
   staged: { space: ItemSpace; key: string; item: Item | undefined }[]
 }
 
-/** Of DynamoDB. */
+/** DynamoDB's limit. */
 const MAX_ITEM_BYTES = 400 * 1024
 const NOT_FOUND = Object.assign(new Error('no such item'), { name: 'NotFoundError' })
 
-/** @param keptMs how far back the spaces can be asked */
+/** @param keptMs how far back the spaces can be read */
 export function createSpaces(
   keptMs: number,
   spaces = new Map<string, ItemSpace>(),
@@ -50,7 +50,7 @@ export function openStoreAsOf(spaces: Spaces, asOfMs: number): StoreAsOf {
   const delivered: Item[] = []
   const staged: StoreAsOf['staged'] = []
   const open = (space: ItemSpace): ItemDb => ({
-    // Nothing else runs meanwhile.
+    // No lock is needed, as nothing else runs meanwhile.
     lock: (_, work) => work((callback) => callback),
     get(key, callback) {
       const item = space.get(key, asOfMs)

@@ -5,7 +5,7 @@ import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/por
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {
-  /** What was deleted; missing: nothing, only attempts are kept out. */
+  /** What was deleted; missing: nothing, it only keeps attempts out. */
   document?: WorkspaceDocument
   releasedBy?: ReleaseId
   markedIn?: number
@@ -26,7 +26,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
   const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   const isExpired = ({ expiresAtMs = Number.POSITIVE_INFINITY }: Tombstone) => expiresAtMs <= now()
-  /** As if it were gone. */
+  /** An expired tombstone counts as gone. */
   const tombstoneOf = (key: string) => {
     const tombstone = tombstones.get(key)
     return tombstone && !isExpired(tombstone) ? tombstone : undefined

@@ -5,7 +5,7 @@ import type { TableSegment } from '../../../lib/ledger/ports/ledger-maintenance.
 
 const ALL = { segment: 0, totalSegments: 1 }
 
-/** Segments by a hash, as DynamoDB has them. */
+/** Divides ids into segments by a hash, as DynamoDB does. */
 export function inSegment(ids: Iterable<WorkspaceId>, part: TableSegment = ALL): WorkspaceId[] {
   const { segment, totalSegments, after } = part
   const own = [...new Set(ids)].filter((id) => {

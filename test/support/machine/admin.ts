@@ -7,7 +7,7 @@ import { withEnvironment } from './own-environment.ts'
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
-/** Never, on a machine that does something else. */
+/** Never reached, even on a busy machine. */
 const PATIENCE_MS = 110_000
 
 export interface AdminResult {
@@ -57,7 +57,7 @@ export function runAdminProcess(
   })
 }
 
-/** By the help: keys create, doctor, … */
+/** The commands that the help lists: keys create, doctor, … */
 export async function commandNames(): Promise<string[]> {
   const namesIn = async (...group: string[]) => {
     const { stdout } = await runAdmin([...group, '--help'])

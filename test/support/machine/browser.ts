@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as playwright } from 'playwright-core'
 
-/** The npm package has a browser for this alone; CHROMIUM names one of your own elsewhere. */
+/** The npm package has a browser for this platform only; elsewhere, CHROMIUM names one of your own. */
 export const HAS_BROWSER =
   process.env.CHROMIUM !== undefined || (process.platform === 'linux' && process.arch === 'x64')
 if (!HAS_BROWSER)

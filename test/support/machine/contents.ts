@@ -3,7 +3,7 @@ import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/cli
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { TestService } from './services.ts'
 
-/** By table and bucket: all rows, objects and uploads, but for the rate limits, which every look at the API changes. */
+/** All rows, objects and uploads by table and bucket, except rate limits, which every request to the API changes. */
 export async function everythingIn({ demo, dynamoDb, s3 }: TestService): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   const { RATE_LIMITS_TABLE: _, ...environment } = demo.environment

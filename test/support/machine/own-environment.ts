@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 const environments = new AsyncLocalStorage<NodeJS.ProcessEnv>()
 const ofProcess = process.env
 
-/** Whatever runs with an environment of its own finds it in process.env, also beside others that have another one. */
+/** Code that runs with an environment of its own finds it in process.env, even while other code has another one. */
 process.env = new Proxy(ofProcess, {
   get: (_, name: string) => here()[name],
   set: (_, name: string, value: string) => Reflect.set(here(), name, value),

@@ -19,17 +19,17 @@ export const ROOT = join(import.meta.dirname, '../../..')
 export type TestService = ReturnType<typeof visit>
 
 interface ServiceOptions {
-  /** Of the functions' environment. */
+  /** Changes to the functions' environment. */
   changes?: Record<string, string>
-  /** Of this machine: where other stores are. */
+  /** The environment of this machine, which says where other stores are. */
   environment?: Record<string, string>
   /** How often the functions with a schedule are invoked. */
   everyMs?: number
-  /** Of earlier data, which stays; omitted: a new one. */
+  /** A directory with earlier data, which stays; omitted: a new one. */
   directory?: string
 }
 
-/** What npm start serves, here, on a free port and with data of its own; its functions can be killed and started again. */
+/** Serves what npm start serves, on a free port and with data of its own. The functions can be killed and restarted. */
 export async function startService({ changes, environment = {}, everyMs, directory: kept }: ServiceOptions = {}) {
   parseOnce()
   const directory = kept ?? (await mkdtemp(join(tmpdir(), 'promotion-service-')))
@@ -72,7 +72,7 @@ function useStarted<Started extends TestService>(start: () => Promise<Started>):
   return () => started
 }
 
-/** What npm start keeps, with data of its own: the stores and their demonstration. Nobody answers at its base URL. */
+/** What npm start keeps, with data of its own: the stores and their demonstration. Nothing answers at its base URL. */
 export async function startStores(environment: Record<string, string> = {}): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-stores-'))
   const stores = await startLocalStores({ definition: inject('definition'), directory, environment })

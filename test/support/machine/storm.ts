@@ -12,11 +12,11 @@ import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
 import { type OwnService, useService } from './services.ts'
 
-/** Of the embedded S3; the DynamoDB with limits takes any. */
+/** Credentials of the embedded S3; the DynamoDB with limits takes any. */
 const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
 const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const HOUR_MS = 3_600_000
-/** Never reached, however busy the machine. */
+/** Never aborted, however busy the machine is. */
 const signal = AbortSignal.timeout(HOUR_MS)
 
 /** The service for a storm, on a DynamoDB with limits where the environment says so. */

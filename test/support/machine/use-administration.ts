@@ -29,7 +29,7 @@ export function useAdministration() {
     service: () => service,
     admin,
     promote,
-    /** The command line, which DynamoDB denies one operation. */
+    /** Runs the command line while DynamoDB denies it one operation. */
     async adminDenied({ operation, message }: { operation: string; message: string }, ...args: string[]) {
       const __type = 'com.amazonaws.dynamodb.v20120810#AccessDeniedException'
       const body = JSON.stringify({ __type, Message: message })

@@ -11,7 +11,7 @@ import { printedBy } from './program.ts'
 /** What npm start runs. */
 export const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
 
-/** npm start, on a directory of the file's own. What a test started, and did not stop, is killed after it. */
+/** npm start, on a directory of the file's own. Whatever a test has started and not stopped is killed after it. */
 export function useNpmStart() {
   const directory = useDirectory('start')
   const children: ChildProcess[] = []

@@ -50,7 +50,7 @@ export function usePage() {
   }
 }
 
-/** Of somebody else's site. */
+/** A page of somebody else's site. */
 export const somePage: RequestListener = (_, response) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>')
 

@@ -27,7 +27,7 @@ export function useRawGateway() {
   }
 }
 
-/** Status and code agree, and every error has the body; 429 when the fuzz is faster than the key may be. */
+/** Expects status and code to agree, and errors to have the body; 429 when the fuzz is faster than the key may be. */
 export function expectSound({ status, headers, body }: RawAnswer, isHead = false): void {
   expect([200, 400, 401, 403, 404, 413, 429]).toContain(status)
   expect(headers['content-type']).toBe('application/json')

@@ -47,7 +47,7 @@ export function useVendorLibraries() {
 
   const openRouter = (apiKey = key) => new OpenRouter({ apiKey, serverURL: service().demo.base_url })
   const openAi = (apiKey = key) => new OpenAI({ apiKey, baseURL: service().demo.base_url, maxRetries: 0 })
-  // Without /v1: its paths begin with it.
+  // Without /v1, because the library's paths begin with it.
   const rootUrl = () => service().demo.base_url.replace(/\/v1$/, '')
   const anthropic = (authToken = key) => new Anthropic({ apiKey: null, authToken, baseURL: rootUrl(), maxRetries: 0 })
   const anthropicBefore = (authToken = key) =>

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 
-/** Without the bundle: one with all mutants in it is larger than its budget, and none of these tests uses it. */
+/** Builds no bundle: with all mutants in it, it would exceed its budget, and none of these tests uses it. */
 export async function setup(project: TestProject): Promise<void> {
   project.provide('definition', readServiceDefinition())
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Without the explorer, the histories, the hostile input and others that take seconds each. */
+/** Leaves out the explorer, the histories, the hostile input and other tests that take seconds each. */
 export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/api/**/*.test.ts'],

@@ -21,11 +21,11 @@ export const REFUSED: Fault = { kind: 'refuse' }
 export const LOST: Fault = { kind: 'lose_answer' }
 export const HANGS: Fault = { kind: 'hang' }
 export const ERROR_IN_200 = s3Error(200, 'InternalError')
-/** A body that the SDK takes for a success: only the missing ETag tells. */
+/** A body that the SDK takes for a success: only the missing ETag gives it away. */
 const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
 const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
 
-/** A call of AWS, what it does, and the answer of a promotion that meets it. */
+/** A call of AWS, what goes wrong with it, and how a promotion that meets this is answered. */
 export type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
 export const dynamoDbRows = (call: string): Row[] => [
   [call, 'throttles', 503, 'service_unavailable', dynamoDbError(400, 'ProvisionedThroughputExceededException')],
@@ -57,16 +57,16 @@ const copyRows = (call: string): Row[] => [
   [call, 'answers 200 with nothing', 503, 'service_unavailable', EMPTY_200],
 ]
 
-/** DynamoDB says that it has not done it. */
+/** Whether DynamoDB says that it has not applied the call. */
 const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
-/** Whether the reservation is open is left open. */
+/** Failures that leave it unknown whether the reservation was made. */
 export const IN_DOUBT: Row[] = [
   ...dynamoDbRows('reservations.reserve').filter((row) => !isThrottling(row)),
   ['reservations.reserve', 'never answers', 503, 'promotion_timed_out', HANGS],
 ]
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
-  // A ledger that is throttled has more load than it can carry: that is refused, after some patience.
+  // A throttled ledger has more load than it can carry: the promotion is refused, after some patience.
   ...dynamoDbRows('ledger.take').map(([call, what, status, reason, fault]): Row => {
     const isLoad = isThrottling([call, what, status, reason, fault])
     return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]

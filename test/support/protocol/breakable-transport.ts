@@ -10,18 +10,18 @@ export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after
 
 /** A process from its start until it is killed or replaced. */
 export interface Life {
-  /** It sends nothing any more. */
+  /** Whether it sends nothing any more. */
   isDead: boolean
-  /** Nothing of it arrives any more. */
+  /** Whether nothing that it sent can arrive any more. */
   isOver: boolean
   /** Calls that will end without the help of a time limit. */
   underWay: Set<Promise<unknown>>
-  /** Resolves when it is dead, and what it had sent before has ended. */
+  /** Resolves when it is dead and what it had sent has ended. */
   died: Promise<void>
   die(): void
   /** All calls that it made, the SDK's repetitions included. */
   calls: AwsCall[]
-  /** Whether calls that nothing happens to go over the network, too. */
+  /** Whether even calls without a fault go over the network. */
   onTheWire: boolean
   faultOf(call: AwsCall): ProcessFault | undefined
 }
@@ -45,7 +45,7 @@ export function newLife(onTheWire: boolean): Life {
 }
 
 const ID_HEADER = 'x-test-id'
-/** For what will never be answered. All else has as much time as it takes on a busy machine. */
+/** For calls that will never be answered. All others have as much time as a busy machine needs. */
 const HUNG_REQUEST_MS = 100
 
 interface BreakableTransport extends Transport {
@@ -56,12 +56,12 @@ interface BreakableTransport extends Transport {
 }
 
 /**
- * In place of an SDK client's transport: what happens to a call is decided by the life that makes it, and done on the wire.
+ * Replaces an SDK client's transport: the life that makes a call decides what happens to it, on the wire.
  *
  * @param options.network the client's own transport; it sends to the `endpoint` that is returned
  * @param options.lifeOf whose call it is
- * @param options.patienceMs for calls that bring no time limit of their own; omitted: what the transport has. Those that
- *   are made to hang are given up soon then.
+ * @param options.patienceMs for calls that bring no time limit of their own; omitted: the transport's own limit.
+ *   Calls that are made to hang are given up soon then.
  */
 export async function startBreakableTransport(options: {
   store: Store
@@ -109,7 +109,7 @@ export async function startBreakableTransport(options: {
       life.calls.push(call)
       const fault = life.faultOf(call)
       if (fault?.kind === 'kill_before' || fault?.kind === 'kill_after') {
-        // What is sent at the same moment is on its way before the process is killed.
+        // Calls sent at the same moment are on their way before the process is killed.
         for (let turns = 0; turns < 3; turns++) await setImmediate()
         if (fault.kind === 'kill_after') await store({ ...sent, headers: call.headers })
         life.die()
@@ -123,7 +123,7 @@ export async function startBreakableTransport(options: {
   }
 }
 
-/** For a process that is dead: nobody looks at it. */
+/** An error for a dead process: nobody looks at it. */
 function brokenConnection(): Error {
   return Object.assign(new Error('this process was killed'), { code: 'ECONNRESET' })
 }

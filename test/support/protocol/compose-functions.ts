@@ -13,7 +13,7 @@ import type { Metrics } from '../../../lib/metrics.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { createHandlers } from '../api/operations.ts'
 
-/** All functions as functions/ composes them, on two clients and a clock that are given. */
+/** All functions as functions/ composes them, on the given two clients and clock. */
 export function composeFunctions({
   config,
   dynamoDb: client,

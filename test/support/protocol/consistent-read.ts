@@ -10,7 +10,7 @@ import type { TestWorkspace } from './workspaces.ts'
 type Reading = <Result>(work: () => Promise<Result>) => Promise<Result>
 type IsRead = (operation: string, input: Content) => boolean
 
-/** A read of the product that must be strongly consistent, and a promise that is broken when it is not. */
+/** A read of the product that must be strongly consistent, and a promise that would be broken if it were not. */
 export interface ConsistentRead {
   read: string
   promise: string
@@ -58,7 +58,7 @@ export const afterLeases = async (process: TestProcess, work: () => Promise<unkn
   await work().finally(() => process.setClock(0))
 }
 
-/** Something is made, and the next look shows it. */
+/** Makes something and expects the next look to show it. */
 export const shows = <Made>(
   read: string,
   promise: string,

@@ -3,10 +3,10 @@ import type { ProcessFault } from './breakable-transport.ts'
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
 const S3_CALLS = /^[A-Z]/
-/** A read has no effect: for it, a lost answer or a late call is like one that hangs, and a kill is the same before and after. */
+/** Reads have no effect: a lost answer or a late call is like one that hangs, and a kill before like one after. */
 const READS = /find|read|list|usage|^HeadObject$|^List/
 
-/** Everything that is made to happen to a call, by name. */
+/** All faults that a call can be given, by name. */
 export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
   const isS3 = S3_CALLS.test(call)
   const faults: [string, ProcessFault][] = [

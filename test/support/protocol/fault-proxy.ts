@@ -12,15 +12,15 @@ export interface AwsCall extends Omit<WireRequest, 'body'> {
 }
 
 export type Fault =
-  /** Answered instead of the store: it never sees the call. */
+  /** The proxy answers, and the store never sees the call. */
   | { kind: 'answer'; status: number; body?: string; headers?: Record<string, string> }
   /** The connection breaks before the store sees the call. */
   | { kind: 'refuse' }
-  /** The store does it, and the connection breaks before its answer arrives. */
+  /** The store executes the call, and the connection breaks before its answer arrives. */
   | { kind: 'lose_answer' }
-  /** The store never sees it, and nothing ever answers. */
+  /** The store never sees the call, and nothing ever answers. */
   | { kind: 'hang' }
-  /** As hang, but the store sees it when {@link FaultProxy.deliverLate} is called. */
+  /** Like hang, but the store sees the call when {@link FaultProxy.deliverLate} is called. */
   | { kind: 'late' }
   /** Status 200 at once, then white space for ever: what S3 sends while it completes an upload. */
   | { kind: 'drip' }
@@ -81,7 +81,7 @@ export async function startFaultProxy(upstream: Store | string): Promise<FaultPr
   return proxy
 }
 
-/** What was sent, without the name that was sent with it. */
+/** What was sent, without the call's name that came with it. */
 export function toCall({ method, path, headers: sent, body }: WireRequest): AwsCall {
   const { [CALL_HEADER]: name, ...headers } = sent
   const call = { method, path, headers, body: body.toString() }
@@ -102,7 +102,7 @@ function answer(
   outgoing.end(body)
 }
 
-/** Of a call that nobody named. */
+/** The operation of a call that nobody named. */
 function operationOf({ method, path, headers }: Omit<AwsCall, 'name'>): string {
   const target = headers['x-amz-target']
   return target === undefined ? nameS3Call({ method, path }, headers) : String(target).replace(/^.*\./, '')

@@ -13,7 +13,7 @@ const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 const TOO_MUCH = Buffer.from('more than fits')
 const KEY = 'key-of-the-caller'
 const HOURS_MS = 2 * 3_600_000
-/** Longer than a lease, and soon enough for the resolver to go on with a deletion. */
+/** Longer than a lease, but soon enough for the resolver to go on with a deletion. */
 const MINUTES_MS = 5 * 60_000
 
 /** What a promotion does before it reaches the ledger: broken in the first scenario. */
@@ -45,14 +45,14 @@ const withDocument = async (process: TestProcess, idempotencyKey?: string): Prom
   return workspace
 }
 
-/** Of the first document, or of what a deletion has left of it. */
+/** The id of the first document, or of what a deletion has left of it. */
 const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
   for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
     return documentId
   throw new Error('the workspace has no document')
 }
 
-/** A promotion that died after this call, so long ago. */
+/** A promotion that died after this call, this long ago. */
 const deadPromotion = (call: string, agoMs: number, idempotencyKey?: string) => async (process: TestProcess) => {
   const workspace = await withFile(process, SMALL)
   await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey))
@@ -150,7 +150,7 @@ export const SCENARIOS: Scenario[] = [
       return undefined
     },
     documentsBefore: 1,
-    // file-operations.test.ts breaks those of the list and the download.
+    // file-operations.test.ts breaks the calls of the list and the download.
     brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject|documents\.list|ledger\.read)$/,
   },
   {

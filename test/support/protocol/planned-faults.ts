@@ -15,7 +15,7 @@ export interface PlannedFault extends Step {
 export const faultsAt = (steps: Step[]): PlannedFault[] =>
   steps.flatMap((step) => faultsFor(step.call).map(([what, fault]) => ({ ...step, what, fault })))
 
-/** Calls of S3 have the time that is left; those of DynamoDB that hang are sent again. */
+/** S3 calls that hang take all the time that is left; DynamoDB calls that hang are sent again. */
 export function isEndedByDeadline({ call, fault }: PlannedFault): boolean {
   return /^[A-Z]/.test(call) && ['hang', 'late', 'drip'].includes(fault.kind)
 }

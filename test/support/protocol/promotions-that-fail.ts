@@ -9,13 +9,13 @@ const HOURS_MS = 2 * 3_600_000
 
 export const NOTHING: WorkspaceState = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
 
-/** With one document of so many bytes. */
+/** The state with one document of this many bytes. */
 export const kept = (usedBytes: number): WorkspaceState => ({ ...NOTHING, documents: 1, objects: 1, usedBytes })
 
 /** Two parts with the local stage's smallest part of 5 MiB. */
 export const LARGE_BYTES = patternBytes(11 * 1024 * 1024 + 1)
 
-/** What is stored once its leases are over and the resolver has looked; then again, for copies that may have come late. */
+/** What is stored once leases are over and the resolver has run, twice, because of copies that may have come late. */
 export async function healedState(service: TestProcess, workspace: TestWorkspace): Promise<WorkspaceState> {
   service.restart()
   for (const looks of [1, 2]) {
@@ -28,7 +28,7 @@ export async function healedState(service: TestProcess, workspace: TestWorkspace
 
 /** Promotions in processes of a test file, each with one kind of call that goes wrong. */
 export function usePromotionsThatFail() {
-  // With the product's own time limits: they are what ends some of these rows.
+  // These have the product's own time limits, which are what ends some of these rows.
   const processes = useTestProcesses({ atOnce: 16, hasOwnTimeouts: true })
   const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
     processes.one((service) => {
@@ -58,13 +58,13 @@ interface Failed {
   healed: WorkspaceState
 }
 
-/** The answer of the row. Nobody knows whether its reservation is open, so its bytes stay counted until the resolver comes. */
+/** Expects the row's answer. Its reservation may be open, so its bytes stay counted until the resolver comes. */
 export function expectLeftToResolver({ response, state, healed }: Failed, status: number, reason: string): void {
   expect(state).toMatchObject({ documents: 0, usedBytes: 5 })
   expectRow({ response, state: healed }, status, reason)
 }
 
-/** The answer of the row, and nothing is left. */
+/** Expects the row's answer, and nothing left behind. */
 export function expectRow({ response, state }: Omit<Failed, 'healed'>, status: number, reason: string): void {
   expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
   expect(state).toEqual(NOTHING)

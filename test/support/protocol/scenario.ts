@@ -4,10 +4,10 @@ import type { TestWorkspace } from './workspaces.ts'
 
 /** How long a run has. */
 export interface RunLimits {
-  /** Of a request: until its deadline, and then for the undo. */
+  /** The limits of a request: until its deadline, and then for the undo. */
   workMs: number
   undoMs: number
-  /** Of all else. */
+  /** The limit of everything else. */
   boundMs: number
 }
 

@@ -20,12 +20,12 @@ import type { TestStores } from './test-stores.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
-/** Never reached, however busy the machine. */
+/** Never reached, however busy the machine is. */
 const PATIENT_MS = 60_000
 const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: PATIENT_MS }
 
 interface Options {
-  /** The time limits of the product's clients, which are short for a busy machine. */
+  /** Whether it has the time limits of the product's clients, which are short for a busy machine. */
   hasOwnTimeouts?: boolean
   log?: Log
   metrics?: Metrics
@@ -61,7 +61,7 @@ export async function startTestProcess(
     credentials: CREDENTIALS,
     // The stores in memory check no signature.
     signer: { sign: async (request: never) => request },
-    // As a function's environment does in a deployment; also in the calls that it makes late.
+    // A function's environment does this in a deployment; late calls must have it, too.
     userAgentAppId: async () => acting.getStore(),
   }
   const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
@@ -70,7 +70,7 @@ export async function startTestProcess(
   s3Network = s3.config.requestHandler as never
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
-  /** What is composed in a life makes its calls in that life, whoever calls it, and when. */
+  /** What is composed in a life makes its calls in that life, whoever calls it, whenever. */
   const compose = () => {
     const own = { life }
     const bound = <Client extends { send: unknown }>(client: Client): Client => {
@@ -90,7 +90,7 @@ export async function startTestProcess(
     return actAs(functionId, () =>
       invoke(async (event, context) => {
         const answer = await handler(event, context)
-        // What it would still answer, nobody sees.
+        // Nobody sees what it would still answer.
         if (own.isDead) throw new Error('this process was killed')
         return answer
       }, request),
@@ -127,7 +127,7 @@ export async function startTestProcess(
       await dynamoDbTransport.deliverLate()
       await s3Transport.deliverLate()
     },
-    /** From now on, no time passes by its clock: what depends on it is the same in each run. */
+    /** Stops its clock from now on, so that what depends on it is the same in each run. */
     stopClock(atMs: number | undefined): void {
       stoppedAtMs = atMs
     },
@@ -176,7 +176,7 @@ export async function startTestProcess(
       ),
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = PATIENT_MS): Promise<Finding[]> {
       const findings: Finding[] = []
-      // The function of that name only reads; repairs are the command line's.
+      // The function of that name only reads; only the command line repairs.
       await actAs(repair ? 'admin' : 'audit-workspaces', () =>
         audit(
           { repair, deleteLostDocuments: repair, workspaceId, onFinding: (finding) => findings.push(finding) },

@@ -11,7 +11,7 @@ import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { createWorkspaces } from './workspaces.ts'
 
-/** The clients of a test's own look at the stores: nobody checks what they sign. */
+/** For the clients with which a test itself looks at the stores: nobody checks their signatures. */
 const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: async (request: object) => request } }
 
 /**

@@ -28,11 +28,11 @@ export interface WorkspaceState {
   objects: number
   unfinishedUploads: number
   usedBytes: number
-  /** Those that hold bytes, and markers. */
+  /** Reservations that hold bytes, and markers. */
   reservations: number
 }
 
-/** Puts workspaces, keys and files into S3 and DynamoDB, and looks what became of them. */
+/** Puts workspaces, keys and files into S3 and DynamoDB, and looks at what became of them. */
 export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
   const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
   const listReservations = async (workspaceId: WorkspaceId) => {

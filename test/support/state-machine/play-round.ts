@@ -34,7 +34,7 @@ export async function playRound({
   return play(definition, {}, { context, signal, perform, pause })
 
   async function perform(resource: string, parameters: unknown, taskSignal: AbortSignal): Promise<unknown> {
-    // A name that the template puts an ARN for.
+    // A name that the template replaces by an ARN.
     const [, name] = /^\$\{(\w+)\}$/.exec(resource) ?? []
     if (name === 'ListExecutions') return { Executions: [{ Name: roundId, StartDate: StartTime }] }
     if (name !== 'InvokeFunction') throw new Error(`nobody knows the task ${resource}`)

@@ -20,13 +20,13 @@ export interface Stage {
   /** What `$$` stands for. */
   context: object
   signal: AbortSignal
-  /** Before a task is tried again. */
+  /** Waits before a task is tried again. */
   pause(durationMs: number, signal: AbortSignal): Promise<unknown>
 }
 
 const FLOW = ['Type', 'Comment', 'Next', 'End']
 const RESULT = ['ResultSelector', 'ResultPath', 'OutputPath', 'Retry', 'Catch']
-/** What this player knows of the language. Anything else is an error, never passed over. */
+/** What this player knows of the language. Anything else is an error, and never ignored. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Task: [...FLOW, ...RESULT, 'Resource', 'Parameters', 'TimeoutSeconds'],
   Map: [...FLOW, ...RESULT, 'Label', 'ItemsPath', 'ItemProcessor', 'ToleratedFailurePercentage'],

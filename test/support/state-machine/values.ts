@@ -1,6 +1,6 @@
 type Values = Readonly<Record<string, unknown>>
 
-/** An error of the engine itself, by the name that a definition catches it by. */
+/** An error of the engine itself, with the name by which a definition catches it. */
 export function stateMachineError(name: string, message: string): Error {
   return Object.assign(new Error(message), { name })
 }

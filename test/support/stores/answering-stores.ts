@@ -42,7 +42,7 @@ export async function answerWith(choose: (request: IncomingMessage) => Answer | 
   return { port: await listen(server, 0), stop }
 }
 
-/** Stores of a test's own on a socket, and clients of them; all stop when the test ends. */
+/** A test's own stores on sockets, and their clients; all stop when the test ends. */
 export function useAnsweringStores() {
   const stopping: (() => void)[] = []
   const stopAll = () => {

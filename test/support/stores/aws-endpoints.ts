@@ -3,11 +3,11 @@ import { afterAll, inject } from 'vitest'
 import { close, LOOPBACK, listen } from '../../../infra/local/loopback.ts'
 import { CREDENTIALS } from './stand-ins.ts'
 
-/** Nobody answers there. */
+/** An address at which nothing answers. */
 export const NOBODY = `http://${LOOPBACK}:1`
 const HOUR_MS = 3_600_000
 
-/** What a process needs that is to call AWS. */
+/** What a process needs in order to call AWS. */
 export const CALLER = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,

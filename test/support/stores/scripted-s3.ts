@@ -19,7 +19,7 @@ export const xml = (body: string, status = 200): Answer => {
 }
 export const s3Error = (status: number, code: string): Answer =>
   xml(`<Error><Code>${code}</Code><Message>m</Message></Error>`, status)
-/** As HeadObject's errors are: a status without a body. */
+/** Like HeadObject's errors: a status without a body. */
 export const status = (code: number): Answer => {
   return (_, response) => response.writeHead(code).end()
 }
@@ -46,7 +46,7 @@ const GOOD: Script = {
   ),
 }
 
-/** The real adapter on an S3 that answers by a script: well, where the script says nothing. */
+/** The real adapter on an S3 that follows a script, and succeeds where the script says nothing. */
 export async function startScriptedS3(script: Script = {}) {
   const calls: { name: string; request: IncomingMessage }[] = []
   const { port, stop } = await answerWith((request) => {

@@ -20,7 +20,7 @@ export function useDocuments(make: MakeDocuments) {
     Object.assign(on, { records: make(() => clock.nowMs), workspaceId: newWorkspaceId() })
   })
 
-  /** Each of an attempt later than those before. */
+  /** A document whose attempt is later than those before. */
   const document = (documentId?: DocumentId) =>
     newDocument(
       newAttempt({ workspaceId: on.workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }),

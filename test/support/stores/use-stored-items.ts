@@ -8,7 +8,7 @@ import { newAttempt, newWorkspaceId } from './ledger-values.ts'
 import { useStandIns } from './stand-ins.ts'
 import { openTableStores } from './table-stores.ts'
 
-/** Stores on stand-ins and a workspace, new for each test, with items as other versions and other hands may have left them. */
+/** Stores on stand-ins and a workspace, new for each test, with items as other versions or people may leave them. */
 export function useStoredItems() {
   const standIns = useStandIns()
   let workspaceId: WorkspaceId

@@ -9,7 +9,7 @@ export interface Datapoint {
   value: number
   seenAfter?: number
 }
-/** By metrics, as {@link identityOf} names them. */
+/** Values by metric, as {@link identityOf} names it. */
 export type Traffic = Readonly<Record<string, readonly Datapoint[]>>
 
 /** The CloudFormation properties of an alarm. */

@@ -27,7 +27,7 @@ export const minutes = (from: number, to: number, every = 1) =>
 export const each = (at: number[], value: number, more?: Partial<Datapoint>): Datapoint[] =>
   at.map((minute) => ({ minute, value, ...more }))
 
-/** What the gateway counts. @param failed of the requests in each of the minutes `failing` */
+/** What the gateway counts. @param failed how many requests fail in each of the minutes `failing` */
 export function requests(at: number[], perMinute: number, failing: number[] = [], failed = perMinute): Traffic {
   const failedAt = (minute: number) => (failing.includes(minute) ? failed : 0)
   return {
@@ -42,7 +42,7 @@ export const runs = (at: number[], seenAfter = 1): Traffic => ({
   [FAILED_RUNS]: each(at, 0, { seenAfter }),
 })
 
-/** What these runs tell: each has found something that a minute ago became due, or the oldest of the minute. */
+/** What these runs report: what each found was due a minute ago, except for the oldest of a minute. */
 export const leftovers = (at: number[], oldestMs: (minute: number) => number | undefined): Traffic => ({
   [own('OldestLeftover')]: at.flatMap((minute) => [
     ...each([minute, minute, minute], 60_000),

@@ -85,7 +85,7 @@ const inBucket = (bucket: string, actions: string, { account }: Asking): Row[] =
   [`arn:aws:s3:::${bucket}`, actions, { 'aws:ResourceAccount': account }],
 ]
 
-/** What takes other names, conditions, or roles that are passed on. */
+/** Types that need other names, conditions, or roles that are passed on. */
 const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'ApiGateway::Account': ({ Properties, pass }) => [pass(Properties.CloudWatchRoleArn, 'apigateway')],
   'ApiGateway::BasePathMapping': ({ Properties, gateway, nameOfRef }) => [
@@ -95,7 +95,7 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
     ],
   ],
   'ApiGateway::DomainName': ({ account }) => [
-    // Once in an account.
+    // Made once in an account.
     [
       `arn:aws:iam::${account}:role/aws-service-role/ops.apigateway.amazonaws.com/AWSServiceRoleForAPIGateway`,
       'iam:CreateServiceLinkedRole',
@@ -121,7 +121,7 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
     ...(Properties.PermissionsBoundary ? [[roleArn(id), 'iam:PutRolePermissionsBoundary', boundaryOf(id)] as Row] : []),
     [roleArn(id), 'iam:DeleteRole GetRole DeleteRolePolicy GetRolePolicy ListRolePolicies ListAttachedRolePolicies'],
     [roleArn(id), 'iam:TagRole UntagRole'],
-    // By the tags of the stack.
+    // Allowed by the tags of the stack.
     [roleArn(id), 'iam:UpdateAssumeRolePolicy', { 'aws:ResourceTag/service': 'container-file-promotion' }],
     ...(Properties.ManagedPolicyArns ?? []).flatMap((policy: object): Row[] => {
       const attached = { 'iam:PolicyARN': textOf(policy, { 'AWS::Partition': 'aws' }) }

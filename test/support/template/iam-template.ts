@@ -10,10 +10,10 @@ export interface TemplateStatement {
   Condition?: Record<string, Record<string, unknown>>
 }
 
-/** Without colons, by which an ARN is split. */
+/** Values without colons, because an ARN is split at these. */
 const PLACE = { 'AWS::Partition': 'aws', 'AWS::Region': 'region', 'AWS::AccountId': 'account' }
 
-/** Of a role's own policies and of those that are attached to it. */
+/** The statements of a role's own policies and of those that are attached to it. */
 export function templateStatements(service: Packaged, role: string): TemplateStatement[] {
   const attached = service.propertiesOf('AWS::IAM::RolePolicy').filter(({ RoleName }) => RoleName.Ref === role)
   const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = [

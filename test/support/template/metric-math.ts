@@ -4,12 +4,12 @@ export type Series = (number | undefined)[]
 /** What a metric without any value in the range becomes by FILL: AWS does not say. */
 export type EmptyFill = 'filled' | 'empty'
 
-/** A missing value is NaN here, and what is divided by 0 is missing. */
+/** A missing value is NaN here, and a division by 0 gives a missing value. */
 const isThere = (value: number | undefined) => Number.isFinite(value)
 const OPERAND = String.raw`(value\("\w+"\)|[\d.]+)`
 const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
 
-/** Each as a function of JavaScript for one period, of the functions that `evaluate` gives it. */
+/** Each expression as a JavaScript function for one period, which uses the functions that `evaluate` gives it. */
 const compiled = new Map<string, (functions: object) => number>()
 function compile(expression: string, names: string[]): (functions: object) => number {
   if (/[^\w\s"(),<>=[\]+*/.-]/.test(expression)) throw new Error(`${expression} is not known`)
@@ -43,9 +43,9 @@ export function evaluate(
     if (series === undefined) throw new Error(`${expression}: there is no metric ${id}`)
     return series[now] ?? Number.NaN
   }
-  /** Where one operand is missing, so is the result. */
+  /** If one operand is missing, so is the result. */
   const ofAll = (operands: number[], result: () => number) => (operands.every(isThere) ? result() : Number.NaN)
-  /** Only where all are. */
+  /** The result is missing only if all values are. */
   const ofSome = (values: number[], result: (values: number[]) => number) =>
     values.some(isThere) ? result(values.filter(isThere)) : Number.NaN
   const functions = {

@@ -8,7 +8,7 @@ import type { Resource as TemplateResource } from '../../../infra/deploy/templat
 import { oncePerRun } from '../once-per-run.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-/** Some seconds; far more on a machine that is busy. */
+/** Packaging takes some seconds; far more on a busy machine. */
 export const PACKAGING_TIMEOUT_MS = 180_000
 const KEY_ID = '0aaaaaaa-1111-2222-3333-444444444444'
 const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:111122223333:${resource}`
@@ -55,12 +55,12 @@ const ON_STAND_INS = {
   minPartBytes: '5242880',
 }
 
-/** What is deployed by default, in production with keys of one's own, and beside what exists already. */
+/** What is deployed by default; in production with keys of one's own; and next to what exists already. */
 export const VARIANTS = {
   dev: ['--stage', 'dev', ...asParams({ createGatewayLogRole: 'true' })],
   prod: ['--stage', 'prod', ...asParams({ ...THRESHOLDS, ...KEYS })],
   existing: ['--stage', 'prod', ...asParams(EXISTING)],
-  // To be run: with the buckets that the stand-ins have, and small parts.
+  // This one is run, with the buckets that the stand-ins have, and small parts.
   standIns: ['--stage', 'e2e', ...asParams(ON_STAND_INS)],
 }
 export type Variant = keyof typeof VARIANTS

@@ -63,7 +63,7 @@ export function usePackagedFunctions() {
     world: () => world,
     start,
     takeLines,
-    /** Everything that was taken of any function. */
+    /** All lines that were taken from any function. */
     lines,
 
     /** @param runtime omitted: as it was deployed */

@@ -24,7 +24,7 @@ export const sumOf = (published: Published[], name: keyof Published): number =>
 
 const SHARDS = 3
 
-/** What a round of three shards needs, in a world where there is something to find. @returns with how much it is */
+/** What a round of three shards needs, in a world with something to find. @returns also how much that is */
 export async function planted() {
   const ports = createPorts()
   const count = await plantFindings(ports, 9, 3)
@@ -32,7 +32,7 @@ export async function planted() {
   return { ports, count, published, deps: roundDependencies(ports, SHARDS, published) }
 }
 
-/** What rounds need beyond the ports; what is published goes to the list. */
+/** What rounds need besides the ports; what they publish goes into the list. */
 export function roundDependencies({ deps, ledger }: Ports, totalShards: number, published: Published[] = []) {
   return {
     ...deps,
@@ -46,7 +46,7 @@ export function roundDependencies({ deps, ledger }: Ports, totalShards: number, 
 
 /**
  * Plays a round by the definition that is deployed, one task after the other. Pauses of the engine take no time.
- * @param options.invoke around each task: may fail before, or in place of its answer
+ * @param options.invoke wraps each task: it may fail before the task, or in place of its answer
  * @returns also the ids of its findings, each once, in order
  */
 export async function playRoundOf(
@@ -94,7 +94,7 @@ async function plantFindings(ports: Ports, workspaces: number, documentsEach: nu
   countMore(ports, 7, workspace(3))
   addUpload(workspace(4))
   await ports.run(['take', 'reserve', 'unmark'], begin(workspace(5), 1))
-  // Known to one table only, or to none.
+  // Workspaces that only one table knows, or none.
   await ports.run(['copy'], begin('ws_objects'))
   await ports.run(['copy', 'record'], begin('ws_documents'))
   await ports.run(['reserve'], begin('ws_reservations', 1))

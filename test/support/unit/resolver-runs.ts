@@ -9,7 +9,7 @@ import type { Ports } from '../ports.ts'
 
 const { signal } = new AbortController()
 export const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
-/** Of a run that had nothing to do. */
+/** The report of a run that had nothing to do. */
 export const IDLE: ResolverReport = {
   workspaces: 0,
   elsewhere: 0,

@@ -7,7 +7,7 @@ export const boundsOf = ({ clock }: Ports, change: Partial<ResolverBounds> = {})
   leaseUntilMs: clock.nowMs + 60_000,
   ...change,
 })
-/** A look at the one workspace of the ports. */
+/** Resolves the one workspace of the ports. */
 export const resolve = (ports: Ports, change: Partial<ResolverBounds> = {}) =>
   resolveWorkspace(WORKSPACE, boundsOf(ports, change), ports.deps, signal)
 /** When it is to be looked at next. */

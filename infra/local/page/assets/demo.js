@@ -1,5 +1,5 @@
-// The demonstration of npm start: its containers and files, and what a promotion of one comes to. Elsewhere there is no
-// demo.json, and the page is the reference alone.
+// The demonstration of npm start: its containers and files, and what becomes of a promoted one. Elsewhere there is
+// no demo.json, and the page is the reference alone.
 
 const KEYS = {
   standard_key: 'standard key, may promote',
@@ -111,7 +111,7 @@ function showDemo(demo) {
   showContainer()
 }
 
-/** The browser itself downloads: only the first request has the key, and S3 names the file. @returns what to say */
+/** Lets the browser itself download: only the first request has the key, and S3 names the file. @returns what to say */
 async function download(url, key) {
   try {
     const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })

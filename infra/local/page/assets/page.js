@@ -10,7 +10,7 @@ function showTrouble(what) {
   trouble.append(line)
 }
 
-// In the capture phase: what cannot be loaded tells it to its own element only.
+// In the capture phase, because a failed load fires its event only at its own element.
 window.addEventListener(
   'error',
   (event) => {
@@ -33,7 +33,7 @@ showTheme(dark.matches)
 dark.addEventListener('change', () => showTheme(dark.matches))
 themeButton.addEventListener('click', () => showTheme(!document.documentElement.classList.contains('dark-mode')))
 
-/** Scripts are deferred: the renderer is there, or has told that it is not. */
+/** Scripts are deferred: by now the renderer is there, or its failure has been reported. */
 document.addEventListener('DOMContentLoaded', async () => {
   if (typeof SwaggerUIBundle !== 'function') return
   const answer = await fetch('openapi.json')

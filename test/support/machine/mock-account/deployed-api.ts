@@ -50,7 +50,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
     async invoke(id, event) {
       const runtime = runtimes.get(id)
       const answer = await runtime?.invoke(event)
-      // What it was shows in the function's log only.
+      // Only the function's log shows what went wrong.
       if (answer.statusCode >= 500) console.error(JSON.stringify(runtime?.takeLines()))
       return answer
     },
@@ -64,7 +64,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   }
 }
 
-/** Each with the logical id of its function for a name. */
+/** The routes, each with the logical id of its function as the name. */
 function routesOf(template: Template): Route[] {
   const methods = ofType(template, 'AWS::ApiGateway::Method')
   return methods.flatMap(

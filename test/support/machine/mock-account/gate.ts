@@ -16,8 +16,8 @@ interface Gate {
 }
 
 /**
- * IAM before the mock account: whoever signs with the access key of an identity may do what its policies allow, and what
- * CloudFormation does for it is its own doing. All others may do everything.
+ * IAM in front of the mock account: whoever signs with the key of an identity may do what its policies allow, and what
+ * CloudFormation does for it counts as its own doing. All others may do everything.
  * @param identities policies by access key
  */
 export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>): Promise<Gate> {
@@ -32,7 +32,7 @@ export async function startGate(account: string, identities: Readonly<Record<str
     return found
   }
 
-  // moto looks whether a request is signed, not by whom.
+  // moto checks whether a request is signed, not by whom.
   const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=test/20261121/us-east-1/s3/aws4_request, Signature=x' }
   const store = storeAt(account)
   const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
@@ -49,7 +49,7 @@ export async function startGate(account: string, identities: Readonly<Record<str
     const denied = isKnown && refusal([...accessesOfRequest(request), ...byTemplate], accessKeyId)
     if (denied) return refuse(denied, request, answered)
     const answer = await store({ method, path: url, headers, body })
-    // A HEAD that finds nothing takes more.
+    // A HEAD that finds nothing needs more rights.
     const takesMore = isKnown && method === 'HEAD'
     const isRefused = takesMore && refusal(accessesOfRequest(request, answer.status), accessKeyId)
     answered.writeHead(isRefused ? 403 : answer.status, answer.headers).end(answer.body)
@@ -67,7 +67,7 @@ export async function startGate(account: string, identities: Readonly<Record<str
   return { endpoint: `http://${LOOPBACK}:${await listen(server, 0)}`, used, refused, stop }
 }
 
-/** As IAM refuses, in the words of each protocol. */
+/** Refuses as IAM does, in the words of each protocol. */
 function refuse({ action, resource }: Access, request: ApiRequest, answered: ServerResponse): void {
   const message = `User is not authorized to perform: ${action} on resource: ${resource}`
   const { service } = signerOf(request)

@@ -12,11 +12,11 @@ export interface ApiRequest {
   body: string
 }
 
-/** The account of everybody whom moto does not know otherwise. */
+/** The account in which moto puts everybody that it does not know. */
 export const MOCK_ACCOUNT = '123456789012'
-/** Of a token's scope, and of the service's actions. */
+/** The prefix of a service's actions, where it differs from the name in a signature's scope. */
 const PREFIXES: Record<string, string> = { monitoring: 'cloudwatch' }
-/** Lambda API reference, by what follows the function's name. */
+/** Actions by what follows the function's name in the path (Lambda API reference). */
 const OF_FUNCTIONS: Record<string, string> = {
   'GET ': 'GetFunction',
   'GET configuration': 'GetFunctionConfiguration',
@@ -103,7 +103,7 @@ function accessesOfRestore(
   ]
 }
 
-/** By the end of a table's name; all others are by workspace. */
+/** Partition keys by the end of a table's name; those of all others are by workspace. */
 const PARTITION_KEYS = { keys: 'token_hash', 'rate-limits': 'key_id' }
 
 /** DynamoDB developer guide, "Using IAM policy conditions": the partition keys that a request names; a scan names none. */
@@ -132,7 +132,7 @@ export function templateIn(request: ApiRequest): { body: string } | { object: st
   return TemplateURL ? { object: new URL(TemplateURL).pathname } : undefined
 }
 
-/** What CloudFormation does with a template, by the rights of whoever gave it. */
+/** What CloudFormation does with a template, using the rights of whoever gave it. */
 export function accessesOfTemplate(text: string, request: ApiRequest): Access[] {
   const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> }
   const place: StackPlace = {

@@ -280,7 +280,7 @@ class Alarm(Placeholder):
         api_of("cloudwatch", region_name).delete_alarms(AlarmNames=[self.alarm])
 
 
-# moto cannot tell TLS, and would take every request for one without.
+# moto cannot see TLS, and would take every request for one without it.
 FakeBucket.get_permission = lambda self, action, resource: PermissionResult.NEUTRAL
 
 
@@ -322,7 +322,7 @@ def generate_resource_name(resource_type, stack_name, logical_id):
 parsing.generate_resource_name = generate_resource_name
 
 
-# Limits of the account, which moto's Lambda does not tell
+# Limits of the account, which moto's Lambda does not report
 
 
 def get_account_settings(self):

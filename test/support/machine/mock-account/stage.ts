@@ -32,7 +32,7 @@ const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 const FUNCTION = `${STACK}-promote-container-file`
 
-/** Whose rights each command is run with: what docs/policies gives for it. Everything else an administrator does. */
+/** The rights each command is run with: what docs/policies has for it. An administrator does everything else. */
 const POLICIES = {
   deployer: ['deployer', 'deployer-2'],
   smoke: ['smoke'],
@@ -78,7 +78,7 @@ export async function startStage() {
 
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
-    // The settings alone say where.
+    // Only the settings say in which region.
     const env = { ...as('deployer'), AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const outcome = await serverless([...args, '--stage', 'prod'], project, env).catch((error) => error)
     return { hasSucceeded: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
@@ -100,14 +100,14 @@ export async function startStage() {
     admin,
     framework,
     deploy: (...args: string[]) => framework('deploy', ...args),
-    /** To the first deployment, by what the framework kept of it. */
+    /** Rolls back to the first deployment, from what the framework kept of it. */
     async rollBack() {
       const { output } = await framework('deploy', 'list')
       return framework('rollback', '--timestamp', /Timestamp: (\d+)/.exec(output)?.[1] ?? '')
     },
     environmentOfFunction,
 
-    /** Writes the settings of the stage. @param more than every stage here has */
+    /** Writes the settings of the stage. @param more in addition to those that every stage here has */
     settings(more: Record<string, string> = {}): Promise<void> {
       ownSettings = {
         region: REGION,
@@ -139,7 +139,7 @@ export async function startStage() {
       const { ReservedConcurrentExecutions: reserved } = await new LambdaClient({}).send(command)
       return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
     },
-    /** Those of the service, without the framework's own. */
+    /** The service's buckets, without the framework's own. */
     async keptBuckets(): Promise<string[]> {
       const { Buckets = [] } = await new S3Client({ forcePathStyle: true }).send(new ListBucketsCommand({}))
       return Buckets.map(({ Name = '' }) => Name).filter((name) => !name.includes('serverlessdeployment'))
@@ -152,7 +152,7 @@ export async function startStage() {
       const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
       return { code, problems: stdout.split('\n').filter((line) => line.startsWith('PROBLEM')) }
     },
-    /** By what smoke served last. @returns the document's id */
+    /** Promotes through the API that smoke served last. @returns the document's id */
     async promoteInto(workspace: string): Promise<string> {
       const { SANDBOX_BUCKET: Bucket } = await environmentOfFunction()
       const Key = `sandboxes/${workspace}/sess_a/report.csv`
@@ -176,7 +176,7 @@ export async function startStage() {
   }
 }
 
-/** That a table has what the template gives each: expiry, and backups to any point in time. */
+/** Expects a table to have what the template gives each: expiry, and backups to any point in time. */
 export async function expectBackedUp(TableName: string): Promise<void> {
   const client = new DynamoDBClient({})
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }))

@@ -17,14 +17,14 @@ export interface MockAccount {
 
 const SCRIPT = join(import.meta.dirname, 'mock_account.py')
 
-/** Where a Python may be: the PATH, and the versions of pyenv, whichever of them is in use. */
+/** Where a Python may be: on the PATH, or among the versions of pyenv, whichever of them is in use. */
 function pythons(): string[] {
   const { PATH = '', PYENV_ROOT = join(homedir(), '.pyenv') } = process.env
   const folders = [...PATH.split(delimiter), ...globSync(join(PYENV_ROOT, 'versions/*/bin'))]
   return [...new Set(folders.map((folder) => join(folder, 'python3')))].filter((file) => existsSync(file))
 }
 
-/** One with moto's server in it (pip install 'moto[server]'). */
+/** A Python that has moto's server (pip install 'moto[server]'). */
 const PYTHON = pythons().find((python) => {
   try {
     execFileSync(python, ['-c', 'import moto.server, moto.cloudformation, flask'], { stdio: 'ignore' })
