@@ -25,8 +25,7 @@ export function attachmentNamed(path: string): string {
 
 /** Shows what it is, and names no other place: nothing in it can hide an extension or turn it around. */
 export function attachmentName(path: string): string {
-  const name = path.split('/').at(-1) || FALLBACK_NAME
-  return shorten(name.replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
+  return shorten((path.split('/').at(-1) || FALLBACK_NAME).replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
 }
 
 function encodeExtended(name: string): string {

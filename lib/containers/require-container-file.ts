@@ -46,17 +46,13 @@ export async function findContainerFile(
 }
 
 /** The same path in the other Unicode normal form: macOS writes NFD, most others NFC. A reader sees no difference. */
-async function findInOtherForm(
-  { path, ...container }: FileLocation,
-  { objects, objectKeys }: LookUpDependencies,
-  signal: AbortSignal,
-) {
-  const nfc = path.normalize('NFC')
-  const other = filePathOf(nfc === path ? nfc.normalize('NFD') : nfc)
-  if (other === undefined || other === path) return {}
+async function findInOtherForm(location: FileLocation, deps: LookUpDependencies, signal: AbortSignal) {
+  const nfc = location.path.normalize('NFC')
+  const path = filePathOf(nfc === location.path ? nfc.normalize('NFD') : nfc)
+  if (path === undefined || path === location.path) return {}
   try {
-    const file = await objects.findContainerFile(objectKeys.sandboxFile({ ...container, path: other }), signal)
-    const id = formatFileId(other)
+    const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile({ ...location, path }), signal)
+    const id = formatFileId(path)
     const detail = `No file has this path, but one has a path that looks the same (NFC, NFD): its id is ${id}.`
     return file ? { detail, metadata: { expected_file_id: id } } : {}
   } catch (cause) {

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { ServiceError } from '../errors.ts'
-import { sentHeaderValues } from './request-headers.ts'
+import { headerValue } from './request-headers.ts'
 
 const BARE = /^[!#-~][!-~]{0,254}$/
 /** A structured-field string (RFC 9651 §3.3.3) of visible characters; `"` and `\` are escaped. */
@@ -8,16 +8,14 @@ const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_LENGTH = 255
 
 /**
- * draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes. An empty key
- * is refused: a variable that was left empty must not turn the protection off unseen.
+ * draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes.
  * @throws ServiceError invalid_idempotency_key
  */
 export function readIdempotencyKey(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
 ): string | undefined {
-  const values = sentHeaderValues(event, 'idempotency-key')
-  if (values.length === 0) return undefined
-  const value = values.join(', ').trim()
+  const value = headerValue(event, 'idempotency-key')?.trim()
+  if (value === undefined) return undefined
   const key = BARE.test(value) ? value : QUOTED.exec(value)?.[1]?.replace(/\\(.)/g, '$1')
   if (key === undefined || key.length > MAX_LENGTH) throw new ServiceError('invalid_idempotency_key')
   return key

@@ -1,23 +1,17 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 
-/** Without empty ones, which count as not sent. */
+/** Matches the name in any case: the gateway passes names on as the client wrote them. Empty ones count as not sent. */
 export function headerValues(
-  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
-  name: string,
-): string[] {
-  return sentHeaderValues(event, name).filter((value) => value.trim() !== '')
-}
-
-/** Matches the name in any case: the gateway passes names on as the client wrote them. */
-export function sentHeaderValues(
   event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
   name: string,
 ): string[] {
   const byName = (headers: object | null | undefined) =>
     Object.entries(headers ?? {}).filter(([key]) => key.toLowerCase() === name)
   const multiple = byName(event.multiValueHeaders).flatMap(([, values]) => (values as string[] | undefined) ?? [])
-  if (multiple.length > 0) return multiple
-  return byName(event.headers).flatMap(([, value]) => (value as string | undefined) ?? [])
+  const single = byName(event.headers).flatMap(([, value]) => (value as string | undefined) ?? [])
+  const sent = multiple.length > 0 ? multiple : single
+  // All but this: a variable left empty must not turn the protection off unseen.
+  return name === 'idempotency-key' ? sent : sent.filter((value) => value.trim() !== '')
 }
 
 /** Several values are joined as in HTTP (RFC 9110 §5.3). @returns undefined when it was not sent */

@@ -106,8 +106,7 @@ describe('GET /v1/files', () => {
     const query = Object.fromEntries(names.split(' ').map((name) => [name, '']))
     const headers = { 'file-shape': ' ', 'anthropic-version': '', 'openai-beta': '', 'anthropic-workspace-id': '' }
     const response = await list({ ...query, limit: ['', '5'] }, headers)
-    expect([response.status, idsOf(response)]).toEqual([200, [documentId]])
-    expect(bodyOf(response)).toMatchObject({ data: [{ _shape: 'native' }] })
+    expect(response).toMatchObject({ status: 200, body: { data: [{ _shape: 'native', id: documentId }] } })
   })
 
   it.each<[string, Record<string, string | string[]>, string, string]>([

@@ -32,17 +32,7 @@ describe('POST …/promote: 400', () => {
 })
 
 describe('POST …/promote: 404', () => {
-  const missing = { container_id: CONTAINER, path: 'missing.txt' }
-
-  it('for a file that the container does not have', async () => {
-    const api = createTestApi()
-    const response = await api.promote({ path: 'missing.txt' })
-    const detail = 'The container exists, but has no file at this path.'
-    expectRefusal(response, 404, 'Resource not found', { reason: 'container_file_not_found', detail, ...missing })
-    expectUntouched(api)
-  })
-
-  const [NFC, NFD] = ['é.csv', 'e\u0301.csv']
+  const [NFC, NFD, DOWN] = ['é.csv', 'e\u0301.csv', new ServiceError('service_unavailable')] as const
 
   it.each([
     [NFC, NFD],
@@ -52,25 +42,24 @@ describe('POST …/promote: 404', () => {
     const api = createTestApi()
     api.putFile(stored, CSV)
     const id = formatFileId(stored)
-    expectRefusal(await api.promote({ path }), 404, 'Resource not found', {
-      ...{ reason: 'container_file_not_found', container_id: CONTAINER, path, expected_file_id: id },
-      detail: expect.stringContaining(id),
-    })
+    const file = { container_id: CONTAINER, path, expected_file_id: id }
+    const why = { reason: 'container_file_not_found', detail: expect.stringContaining(id) }
+    expectRefusal(await api.promote({ path }), 404, 'Resource not found', { ...why, ...file })
     expectUntouched(api)
   })
 
   it.each([
-    ['has one form only', 'missing.txt', CONTAINER, 1],
-    ['is of an unknown container', NFC, 'sess_3', 1],
-    ['is too long in the other form', 'é'.repeat(495), CONTAINER, 1],
-    ['cannot be looked for in the other form', NFC, CONTAINER, 2],
-  ])('as ever for a file whose path %s', async (_, path, containerId, lookUps) => {
+    ['has one form only', 'missing.txt', 1],
+    ['is too long in the other form', 'é'.repeat(495), 1],
+    ['cannot be looked for in the other form', NFC, 2],
+  ])('for a file that the container does not have: its path %s', async (_, path, lookUps) => {
     const api = createTestApi()
-    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
-    lookUp.mockResolvedValueOnce(undefined).mockRejectedValue(new ServiceError('service_unavailable'))
-    const { status, body } = await api.promote({ path, containerId })
-    expect([status, JSON.stringify(body).includes('expected_file_id')]).toEqual([404, false])
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile').mockResolvedValueOnce(undefined).mockRejectedValue(DOWN)
+    const detail = 'The container exists, but has no file at this path.'
+    const missing = { reason: 'container_file_not_found', detail, container_id: CONTAINER, path }
+    expectRefusal(await api.promote({ path }), 404, 'Resource not found', missing)
     expect(lookUp).toHaveBeenCalledTimes(lookUps)
+    expectUntouched(api)
   })
 
   it("for an unknown container and for another workspace's container, in the same words", async () => {
@@ -125,9 +114,11 @@ describe('POST …/promote: 404', () => {
     '%s for a file that S3 lets nobody read, with nothing copied',
     async (reason) => {
       const api = createTestApi()
-      vi.spyOn(api.objects, 'findContainerFile').mockRejectedValue(new ServiceError(reason))
+      const cause = new Error('why')
+      vi.spyOn(api.objects, 'findContainerFile').mockRejectedValue(new ServiceError(reason, { cause }))
       const { detail } = REASONS[reason]
       expectRefusal(await api.promote({}), 404, 'Resource not found', { reason, detail })
+      expect(api.logged.at(-1)).toMatchObject({ level: 'info', error: cause })
       const repeatable = await api.promote({ headers: { 'idempotency-key': 'k' } })
       expect(refusalOf(repeatable)).toEqual([404, reason])
       expectUntouched(api)

@@ -37,17 +37,11 @@ describe('attachmentNamed', () => {
     expect(named(attachmentNamed(path)).name).toBe(name)
   })
 
-  it('keeps the extension of a name that is too long, and whole characters', () => {
-    const { name } = named(attachmentNamed(`${'📄'.repeat(300)}.csv`))
-    expect(name).toMatch(/^(📄)+\.csv$/u)
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
-    expect(Buffer.byteLength(name)).toBeGreaterThan(250)
-  })
-
   it.each([
     ['is as long as it may be', `${'x'.repeat(251)}.csv`, `${'x'.repeat(251)}.csv`],
     ['is as long as it may be, not all of it UTF-16', `\ud800${'x'.repeat(252)}`, `\ufffd${'x'.repeat(252)}`],
     ['is a byte too long', `${'x'.repeat(252)}.csv`, `${'x'.repeat(251)}.csv`],
+    ['has characters of four bytes', `${'📄'.repeat(300)}.csv`, `${'📄'.repeat(62)}.csv`],
     ['has no extension', 'x'.repeat(300), 'x'.repeat(255)],
     ['has a dot, and no extension at its end', `a.csv ${'x'.repeat(300)}`, `a.csv ${'x'.repeat(249)}`],
     ['has an extension that is too long to be one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
@@ -70,12 +64,6 @@ describe('attachmentNamed', () => {
         expect(encodeURIComponent(header).length).toBeLessThan(2000)
       }),
       { numRuns: 2000 },
-    )
-  })
-
-  it('lets no line break out of a path', () => {
-    expect(attachmentNamed('a\r\nx-evil: 1')).toBe(
-      `attachment; filename="a__x-evil_ 1"; filename*=UTF-8''a%0D%0Ax-evil_%201`,
     )
   })
 })

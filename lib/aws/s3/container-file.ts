@@ -5,8 +5,6 @@ import { statusOf } from '../failures.ts'
 import { send } from '../send.ts'
 import { headObject, headOrList } from './head-object.ts'
 
-/** S3 names KMS's own errors so: the key is disabled, awaits its deletion, is gone or out of reach. */
-export const KMS_FAILURE = /^KMS\./
 const PROBE_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
@@ -92,8 +90,7 @@ async function hasUnusableKey(
     return false
   } catch (error) {
     if (error instanceof ServiceError) throw error
-    const { name } = error as Error
-    return name === 'InvalidRequest' || KMS_FAILURE.test(name)
+    return /^InvalidRequest$|^KMS\./.test((error as Error).name)
   }
 }
 

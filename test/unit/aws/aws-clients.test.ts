@@ -39,12 +39,11 @@ it.each([
 
 it('in the bundle, they take new credentials from the environment when the former have expired', async () => {
   await bundle(['lib/aws/clients.ts'], { root: join(import.meta.dirname, '../../..'), outDir: directory() })
-  const bundled = await import(join(directory(), 'clients.mjs'))
+  const { createS3Client: create } = await import(join(directory(), 'clients.mjs'))
+  const { config } = create()
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
-  for (const client of [bundled.createDynamoDbClient(), bundled.createS3Client()]) {
-    for (const accessKeyId of ['former', 'new']) {
-      vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
-      expect(await client.config.credentials()).toMatchObject({ accessKeyId })
-    }
+  for (const accessKeyId of ['former', 'new']) {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
+    expect(await config.credentials()).toMatchObject({ accessKeyId })
   }
 })

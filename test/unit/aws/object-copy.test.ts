@@ -52,30 +52,16 @@ describe('a copy whose answer is lost', () => {
   })
 })
 
-describe('a copy that needs a KMS key which cannot be used', () => {
+describe('a copy that needs a KMS key which is disabled', () => {
   const disabled = s3Error(400, 'KMS.DisabledException')
-  const cause = { name: 'KMS.DisabledException', message: 'm' }
 
   it.each([
-    ['CopyObject', SMALL],
-    ['CreateMultipartUpload', LARGE],
-    ['UploadPartCopy', LARGE],
-  ])("is refused when it is the file's: %s", async (call, source) => {
-    const refused = { reason: 'container_file_encrypted', isUnanswered: false, cause: { ...cause, call } }
-    await expect(copy(source, { [call]: disabled, GetObject: disabled })).rejects.toMatchObject(refused)
-  })
-
-  it.each([
-    ['when it is ours', xml('x', 206)],
-    ['and is not taken for the file’s when nobody can tell', s3Error(403, 'AccessDenied')],
-  ])('is a 503 %s', async (_, start) => {
-    const failed = {
-      ...unavailable,
-      isUnanswered: false,
-      detail: 'The key that encrypts documents cannot be used.',
-      cause,
-    }
-    await expect(copy(SMALL, { CopyObject: disabled, GetObject: start })).rejects.toMatchObject(failed)
+    ['is refused when it is that of the file', 'CopyObject', SMALL, disabled, 'container_file_encrypted'],
+    ['is refused when it is that of the file', 'CreateMultipartUpload', LARGE, disabled, 'container_file_encrypted'],
+    ['is a 503 when nobody can tell', 'CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'service_unavailable'],
+  ] as const)('%s: %s', async (_, call, source, GetObject, reason) => {
+    const refusal = { reason, isUnanswered: false, cause: { name: 'KMS.DisabledException', message: 'm', call } }
+    await expect(copy(source, { [call]: disabled, GetObject })).rejects.toMatchObject(refusal)
   })
 })
 
