@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { formatKeyCursor } from '../../lib/documents/list-cursor.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
@@ -59,6 +60,12 @@ describe('GET /v1/containers/{c}/files', () => {
     const gone = formatFileId('output/a')
     expect(pathsOf(await list({ after: gone }))).toEqual([PATH])
     expect(pathsOf(await list({ after: formatFileId(PATH) }))).toEqual([])
+  })
+
+  it('takes a cursor of another workspace as a place among its own files', async () => {
+    api.putFile('a.txt', CSV)
+    const after = formatKeyCursor('sandboxes/ws_2/sess_2/', 'sandboxes/ws_2/sess_2/b/')
+    expect(pathsOf(await list({ after }))).toEqual([PATH])
   })
 
   it('pages by 20 for the library that expects it, by 100 for others', async () => {

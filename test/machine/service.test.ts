@@ -72,8 +72,7 @@ it('lets the burst of 300 listings at once pass, though the stores are busy with
   const answers = await Promise.all(Array.from({ length: 300 }, list))
   const refilled = (Date.now() - startedAtMs) / 100
   expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(100 + refilled)
-  const refused = answers.filter(({ status }) => status === 429)
-  for (const { headers } of refused) expect(headers).toMatchObject({ ratelimit: expect.stringContaining(';r=0;') })
+  for (const { status, headers } of answers) if (status === 429) expect(headers.ratelimit).toContain(';r=0;')
 })
 
 describe('the schedule of the resolver', () => {

@@ -1,8 +1,4 @@
-import {
-  ProvisionedThroughputExceededException,
-  ThrottlingException,
-  type ThrottlingReason,
-} from '@aws-sdk/client-dynamodb'
+import { ProvisionedThroughputExceededException, ThrottlingException } from '@aws-sdk/client-dynamodb'
 import {
   describeDecision,
   emissionIntervalMs,
@@ -11,50 +7,34 @@ import {
   toleranceMs,
 } from '../../auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../../config.ts'
-import { ServiceError } from '../../errors.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
-/** Two are enough unless other requests of the same key interfere. */
-const MAX_TRIES = 4
 /** A hot item may be the neighbour's. */
 const PATIENCE_MS = 250
 
 /**
  * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
- * take different writes, each safe against all others. A repetition after a lost answer may count a request twice: the
- * key loses one request for a moment.
+ * take different writes, each safe against all others. A busy key stays busy as of the same moment, so two are enough.
+ * A repetition after a lost answer may count a request twice: the key loses one request for a moment.
  */
-export function createRateLimiter({
-  policy,
-  now,
-  ...settings
-}: TableSettings & { policy: RateLimitPolicy; now(): number }): RateLimiter {
+export function createRateLimiter(settings: TableSettings & { policy: RateLimitPolicy; now(): number }): RateLimiter {
+  const { policy, now } = settings
   const table = openTable(settings)
   const interval = emissionIntervalMs(policy)
 
   return {
     policy,
     async take(keyId, signal) {
-      let isQuiet = true
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const nowMs = now()
-        const { done, tatMs } = await tryTake(keyId, isQuiet, nowMs, signal)
-        if (done) return describeDecision(policy, true, tatMs, nowMs)
-        if (tatMs > nowMs + toleranceMs(policy)) return describeDecision(policy, false, tatMs, nowMs)
-        isQuiet = tatMs <= nowMs
-      }
-      throw new ServiceError('service_unavailable', { cause: new Error('rate limit state changed under every try') })
+      const nowMs = now()
+      let taken = await tryTake(keyId, true, nowMs, signal)
+      if (!taken.done && taken.tatMs <= nowMs + toleranceMs(policy)) taken = await tryTake(keyId, false, nowMs, signal)
+      return describeDecision(policy, taken.done, taken.tatMs, nowMs)
     },
   }
 
-  async function tryTake(
-    keyId: string,
-    isQuiet: boolean,
-    nowMs: number,
-    signal: AbortSignal,
-  ): Promise<{ done: boolean; tatMs: number }> {
+  async function tryTake(keyId: string, isQuiet: boolean, nowMs: number, signal: AbortSignal) {
     const change = {
       UpdateExpression: isQuiet
         ? 'SET tat_ms = :first_tat, expires_at = :expires_at'
@@ -86,4 +66,4 @@ function isItemThrottled({ cause }: Error): boolean {
   if (cause instanceof ThrottlingException) return isOfKeys(cause.throttlingReasons)
   return cause instanceof ProvisionedThroughputExceededException && isOfKeys(cause.ThrottlingReasons)
 }
-const isOfKeys = (reasons: ThrottlingReason[] = []) => reasons.every(({ reason }) => reason?.includes('KeyRange'))
+const isOfKeys = (all: { reason?: string | undefined }[] = []) => all.every((each) => each.reason?.includes('KeyRange'))

@@ -40,15 +40,13 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     })
   }
 
-  async function takeOrPass(keyId: string, { deadline, log }: RequestState): Promise<RateLimitDecision | undefined> {
-    try {
-      const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-      return await counted.take(keyId, signal)
-    } catch (error) {
+  function takeOrPass(keyId: string, { deadline, log }: RequestState): Promise<RateLimitDecision | undefined> {
+    const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
+    return counted.take(keyId, signal).catch((error) => {
       metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
-    }
+    })
   }
 
   return { before, after, onError }

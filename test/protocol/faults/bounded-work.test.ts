@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Listed, listing } from '../../../infra/local/stores/s3-answers.ts'
+import type { RateLimitPolicy } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { AnyResponse } from '../../support/api/openapi.ts'
 import { OPERATION_NAMES, type OperationName } from '../../support/api/operations.ts'
@@ -17,6 +18,7 @@ const MINUTE_MS = 60_000
 /** As many keys as are set, then one that a file id can name. */
 const [ODD_CONTAINER, GOOD] = ['sess_odd', 'z.txt']
 
+let start: (rateLimit: RateLimitPolicy) => Promise<TestProcess>
 let service: TestProcess
 let workspace: TestWorkspace
 let documentId: string
@@ -36,8 +38,8 @@ beforeAll(async () => {
       ? onWire(listing(oddObjects(prefix), searchParams))
       : stores.s3(request)
   }
-  const rateLimit = { requestsPerMinute: 1, burst: 1 }
-  service = await startTestProcess({ ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } })
+  start = (rateLimit) => startTestProcess({ ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } })
+  service = await start({ requestsPerMinute: 1, burst: 1 })
 })
 afterAll(() => service.stop())
 
@@ -87,6 +89,19 @@ describe('a request above the rate limit', () => {
     expect(others.length, others.join()).toBeLessThanOrEqual(2)
     expect((await request()).status).toBe(429)
     expect(service.takeCallNames()).toEqual(['keys.find'])
+  })
+
+  it('costs four calls at most, beside other processes at the edge of the limit', async () => {
+    limiterMs = LIMITER_MS
+    const fresh = await service.newWorkspace()
+    const processes = await Promise.all(Array.from({ length: 8 }, () => start({ requestsPerMinute: 1, burst: 3 })))
+    const ask = (each: TestProcess) => each.call('retrieve_document', fresh, { parameters: parameters() })
+    const answers = await Promise.all(processes.map(ask))
+    await sleep(LIMITER_MS)
+    const calls = processes.map((each) => each.takeCallNames().length)
+    await Promise.all(processes.map((each) => each.stop()))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([404, 404, 404, 429, 429, 429, 429, 429])
+    expect(Math.max(...calls), calls.join()).toBe(4)
   })
 
   it.each([

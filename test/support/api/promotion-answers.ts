@@ -16,7 +16,6 @@ export const COMMON_HEADERS = {
   'x-request-id': UUID,
   vary: VARY,
 }
-/** Of UNLIMITED. */
 export const UNLIMITED_HEADERS = { 'ratelimit-policy': '"default";q=10000;w=10', ratelimit: '"default";r=4;t=1' }
 export const RATE_HEADERS = { 'ratelimit-policy': '"default";q=5;w=5', ratelimit: '"default";r=4;t=1' }
 

@@ -109,16 +109,13 @@ it('a release that finds the ledger full of others is told at once, and makes no
 describe('the rate limit', () => {
   const policy = { requestsPerMinute: 60, burst: 5 }
 
-  it.each([
-    ['quiet', 'when its last request is just long enough ago', 1000, ':first_tat'],
-    ['busy', 'when it is not', 1001, ':interval'],
-  ])('takes a key for %s %s', async (_, __, tatMs, value) => {
-    const answers = [conditionFailed(marshall({ tat_ms: tatMs })), { Attributes: marshall({ tat_ms: 2000 }) }]
+  it('writes twice at most, to a key without a row as to a quiet one, whatever happens meanwhile', async () => {
+    const answers = [1500, 0, 0, 0].map((tatMs) => conditionFailed(marshall({ tat_ms: tatMs })))
     const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
-    await createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
-    // A key without a row is quiet.
-    expect(sent[0]?.input.UpdateExpression).toContain(':first_tat')
-    expect(sent[1]?.input.UpdateExpression).toContain(value)
+    let nowMs = 1000
+    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => (nowMs += 1000) })
+    expect(await rateLimiter.take('k', signal)).toMatchObject({ isAllowed: false })
+    expect(sent.map(({ input }) => input.UpdateExpression.includes(':first_tat'))).toEqual([true, false])
   })
 
   it('keeps its state for as long as a burst takes to come back, rounded up', () => {
@@ -127,10 +124,8 @@ describe('the rate limit', () => {
 
   const [ofKeys, ofTable] = ['TableWriteKeyRangeThroughputExceeded', 'TableWriteMaxOnDemandThroughputExceeded']
   it.each([
-    [ProvisionedThroughputExceededException, [], true],
     [ProvisionedThroughputExceededException, [ofKeys], true],
     [ProvisionedThroughputExceededException, [ofTable], false],
-    [ThrottlingException, [], true],
     [ThrottlingException, [ofKeys], true],
     [ThrottlingException, [ofKeys, ofTable], false],
     [RequestLimitExceeded, [], false],
@@ -141,15 +136,5 @@ describe('the rate limit', () => {
     const taking = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
     if (!isRefused) await expect(taking).rejects.toMatchObject({ reason: 'service_unavailable' })
     else expect(await taking).toEqual({ isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 })
-  })
-
-  it('is 503 when its state changes under each of four tries', async () => {
-    const { client, sent } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall({ tat_ms: 0 })) })
-    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
-    await expect(rateLimiter.take('k', signal)).rejects.toMatchObject({
-      reason: 'service_unavailable',
-      cause: { message: 'rate limit state changed under every try' },
-    })
-    expect(sent.length).toBe(4)
   })
 })
