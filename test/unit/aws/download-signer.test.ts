@@ -13,13 +13,14 @@ it.each([
     const client = createS3Client({ ...place, credentials: CREDENTIALS })
     const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
     const signer = createDownloadSigner({ client, ...buckets, lifetimeSeconds: 77 })
-    const download = { objectKey: 'a/b', contentType: 'text/csv', contentDisposition: 'attachment' }
-    const url = new URL(await signer[sign](download))
+    const headers = { contentType: 'text/csv', contentDisposition: 'attachment', contentEncoding: 'br' }
+    const url = new URL(await signer[sign]({ objectKey: 'a/b', ...headers }))
     expect(url.pathname).toBe(`/${bucket}/a/b`)
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       'X-Amz-Expires': '77',
       'response-content-type': 'text/csv',
       'response-content-disposition': 'attachment',
+      'response-content-encoding': 'br',
       'response-cache-control': 'private, no-store',
     })
     expect(signer.lifetimeSeconds).toBe(77)
