@@ -6,6 +6,8 @@ export interface SignedDownload {
   /** Sent as Content-Type, however the object was stored. */
   contentType: string
   contentDisposition: string
+  /** Sent as Content-Encoding instead of the stored one. */
+  contentEncoding?: string | undefined
 }
 
 /** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */

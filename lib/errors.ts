@@ -52,10 +52,7 @@ export const REASONS = {
     message: 'The API key belongs to another workspace',
     detail: 'The request names a workspace other than the one of the API key.',
   },
-  invalid_file_shape: {
-    status: 400,
-    detail: 'The File-Shape header must be one of native, compat_a and compat_b.',
-  },
+  invalid_file_shape: { status: 400, detail: 'The File-Shape header must be one of native, compat_a and compat_b.' },
   invalid_idempotency_key: {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
@@ -68,38 +65,23 @@ export const REASONS = {
     status: 400,
     detail: 'file_id must be "cfile_" followed by the unpadded base64url encoding of the file path in the container.',
   },
-  idempotency_key_reused: {
-    status: 400,
-    detail: 'This Idempotency-Key was used for another file.',
-  },
+  idempotency_key_reused: { status: 400, detail: 'This Idempotency-Key was used for another file.' },
   idempotency_key_spent: {
     status: 400,
     detail: 'The document that this Idempotency-Key made was deleted. Use a new key to promote the file again.',
   },
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },
-  invalid_parameter: {
-    status: 400,
-    detail: 'A query parameter has a value that is not allowed.',
-  },
+  invalid_parameter: { status: 400, detail: 'A query parameter has a value that is not allowed.' },
   unsupported_parameter: {
     status: 400,
     detail: 'A query parameter asks for something that this service does not offer.',
   },
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
-  file_not_downloadable: {
-    status: 404,
-    detail: 'The document is there, but its content cannot be read.',
-  },
+  file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
   container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
-  container_file_not_found: {
-    status: 404,
-    detail: 'The container exists, but has no file at this path.',
-  },
-  container_file_not_regular: {
-    status: 404,
-    detail: 'The path names a directory or a link, not a file.',
-  },
+  container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },
+  container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.' },
   container_file_archived: {
     status: 404,
     detail: 'The file was moved to archive storage and must be restored before it can be read.',
@@ -112,10 +94,7 @@ export const REASONS = {
     status: 404,
     detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
   },
-  file_too_large: {
-    status: 413,
-    detail: 'The file is larger than the largest file that can be promoted.',
-  },
+  file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.' },
   storage_quota_exceeded: {
     status: 403,
     message: 'Workspace storage quota exceeded',
@@ -151,10 +130,7 @@ export const REASONS = {
     detail: 'A storage service that this one depends on did not answer, or asked to slow down.',
     retryAfterSeconds: 1,
   },
-  internal_error: {
-    status: 500,
-    detail: 'Something failed on our side.',
-  },
+  internal_error: { status: 500, detail: 'Something failed on our side.' },
 } as const satisfies Record<string, ReasonRow>
 
 export type Reason = keyof typeof REASONS

@@ -21,5 +21,7 @@ export async function downloadContainerFile(
   const { path } = description
   const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
   const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
-  return { url: await deps.downloads.signContainerFile(signed), expiresAt }
+  // A header cannot be taken away, only replaced.
+  const contentEncoding = file.contentEncoding === '' ? 'identity' : file.contentEncoding
+  return { url: await deps.downloads.signContainerFile({ ...signed, contentEncoding }), expiresAt }
 }

@@ -1,14 +1,13 @@
 import { essenceOf, knownType, UNKNOWN_TYPE } from '../media-type.ts'
 
 /**
- * Extensions that are of text where code runs, while the table of types has another format in mind: TypeScript (video),
- * Rust and Smalltalk (XML, sailing), Scheme, Scala and C for GPUs (recordings, encrypted containers, conferences), keys
- * that are private or public (slides, brochures), outlines and graphs (Lotus, Word), templates of texts (PowerPoint,
- * Groove), configure scripts (certificates), batch files (programs), device trees (audio), proteins and genomes (Palm,
- * VNC).
+ * Extensions of text, where code runs, that the table of types gives to other formats: TypeScript (video), Rust and
+ * Smalltalk (XML, sailing), Scheme, Scala and C for GPUs (recordings, encrypted containers, conferences), private and
+ * public keys (slides, brochures), outlines and graphs (Lotus, Word), templates (PowerPoint, Groove), configure scripts
+ * (certificates), batch files (programs), device trees (audio), proteins and genomes (Palm, VNC).
  */
 const MEANS_TEXT = /[^/]\.(m?ts|rs|st|scm|sc|cu|key|pub|org|dot|pot|tpl|ac|bat|dts|pdb|bed)$/i
-/** Formats that many others are packed in, and bytes of no known format: the name tells more. */
+/** Of many formats, or of none that is known: the name tells more. */
 const TELLS_LESS = new Set(['application/zip', 'application/x-cfb', UNKNOWN_TYPE])
 
 /**

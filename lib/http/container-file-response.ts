@@ -17,10 +17,7 @@ export function containerFileResponse(file: ContainerFileDescription): Record<st
   }
 }
 
-/**
- * `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects.
- * Without files that would not fit into the answer.
- */
+/** `last_id` is what libraries send back for the next page, so it is a cursor where a page ends behind other objects. */
 export function containerFileListResponse({ items, next }: Awaited<ReturnType<typeof listContainerFiles>>) {
   const data = itemsThatFit(items.map(containerFileResponse))
   const isCut = data.length < items.length

@@ -46,7 +46,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
   }
 }
 
-/** In the envelope that the dialect's libraries use for paging; without documents that would not fit into the answer. */
+/** In the envelope that the dialect's libraries use for paging. */
 export function fileListResponse(list: DocumentList, dialect: Dialect): Record<string, unknown> {
   const { shape, label } = dialect
   const { workspaceId, documents } = list

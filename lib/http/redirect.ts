@@ -1,13 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Download } from '../download.ts'
+import { UNKNOWN_TYPE } from '../media-type.ts'
 import { headerValue } from './request-headers.ts'
 import type { ApiEvent } from './request-state.ts'
 
-const OCTET_STREAM = 'application/octet-stream'
-
 /** Whether the client accepts no other type: `@openrouter/sdk` does not. */
 export function acceptsOnlyOctetStream(event: ApiEvent): boolean {
-  return headerValue(event, 'accept')?.trim().toLowerCase() === OCTET_STREAM
+  return headerValue(event, 'accept')?.trim().toLowerCase() === UNKNOWN_TYPE
 }
 
 /** The body repeats the address for clients that do not follow redirects. */

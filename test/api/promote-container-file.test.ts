@@ -55,15 +55,10 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect(body).toMatchObject({ size_bytes: sizeBytes, mime_type: 'text/plain' })
   })
 
-  const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex')
-  it.each([
-    ['extension when the container stored none', 'отчёт/結果 📄.pdf', Buffer.from('%PDF'), 'application/pdf'],
-    ['content when neither the container nor the name does', 'figure', PNG, 'image/png'],
-  ])('tells the type by the %s, and stores it with the copy', async (_, path, bytes, mime_type) => {
-    const api = createTestApi()
-    api.putFile(path, bytes)
-    const { body } = await api.promote({ path })
-    expect(body).toMatchObject({ filename: path, mime_type })
-    expect([...api.objects.documents.values()][0]?.contentType).toBe(mime_type)
+  it('tells the type by the name when the container stored none, and stores it with the copy', async () => {
+    const [api, path] = [createTestApi(), 'отчёт/結果 📄.pdf']
+    api.putFile(path, CSV)
+    expect((await api.promote({ path })).body).toMatchObject({ filename: path, mime_type: 'application/pdf' })
+    expect([...api.objects.documents.values()][0]?.contentType).toBe('application/pdf')
   })
 })

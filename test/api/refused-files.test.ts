@@ -94,19 +94,17 @@ describe('POST …/promote: 404', () => {
     'for an empty object of type %s, but not for one with bytes; a list shows both',
     async (contentType) => {
       const api = createTestApi({ rateLimiter: UNLIMITED })
-      const empty = { parameters: { container_id: CONTAINER, file_id: formatFileId('empty') } }
-      api.putFile('empty', Buffer.alloc(0), contentType)
-      api.putFile('followed', CSV, contentType)
-      const { detail } = REASONS.container_file_not_regular
-      const metadata = { reason: 'container_file_not_regular', detail, container_id: CONTAINER, path: 'empty' }
-      expectRefusal(await api.promote({ path: 'empty' }), 404, 'Resource not found', metadata)
+      const parameters = { container_id: CONTAINER, file_id: formatFileId('a') }
+      api.putFile('a', Buffer.alloc(0), contentType)
+      const refusals = [await api.promote({ path: 'a' })]
+      refusals.push(await api.call('retrieve_container_file', { parameters }))
+      refusals.push(await api.call('download_container_file', { parameters }))
+      expect(refusals.map(refusalOf)).toEqual(refusals.map(() => [404, 'container_file_not_regular']))
       expectUntouched(api)
-      for (const operation of ['retrieve_container_file', 'download_container_file'] as const) {
-        expect(refusalOf(await api.call(operation, empty))).toEqual([404, 'container_file_not_regular'])
-      }
-      expect((await api.promote({ path: 'followed' })).status).toBe(200)
-      const { body } = await api.call('list_container_files', { parameters: { container_id: CONTAINER } })
-      expect(body).toMatchObject({ data: [{ path: 'empty', bytes: 0 }, { path: 'followed' }, { path: PATH }] })
+      const { body } = await api.call('list_container_files', { parameters })
+      expect(body).toMatchObject({ data: [{ path: 'a', bytes: 0 }, { path: PATH }] })
+      api.putFile('a', CSV, contentType)
+      expect((await api.promote({ path: 'a' })).body).toMatchObject({ mime_type: 'text/plain; charset=utf-8' })
     },
   )
 

@@ -118,7 +118,7 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
     sizeBytes: head.ContentLength,
     etag: head.ETag,
     contentType: onlyPlain(head.ContentType),
-    contentEncoding: onlyPlain(head.ContentEncoding),
+    contentEncoding: withoutFraming(onlyPlain(head.ContentEncoding)),
     contentLanguage: onlyPlain(head.ContentLanguage),
     isArchived: isArchived(head),
     modifiedAt: head.LastModified ?? new Date(0),
@@ -132,4 +132,10 @@ export function isArchived({ ArchiveStatus, StorageClass, Restore }: HeadObjectC
 
 function onlyPlain(header: string | undefined): string | undefined {
   return header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
+}
+
+/** `aws-chunked` is the framing of an upload, which some clients and servers store with the codings of the content. */
+function withoutFraming(contentEncoding: string | undefined): string | undefined {
+  const codings = contentEncoding?.split(',').map((coding) => coding.trim())
+  return codings?.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(', ')
 }

@@ -34,7 +34,7 @@ function encodeCopySource(bucket: string, key: string): string {
 export function describingHeaders({ source, mimeType }: CopyRequest) {
   return {
     ContentType: mimeType,
-    ContentEncoding: source.contentEncoding,
+    ContentEncoding: source.contentEncoding || undefined,
     ContentLanguage: source.contentLanguage,
   }
 }

@@ -14,14 +14,15 @@ export function createDownloadSigner({
   documentsBucket: string
   lifetimeSeconds: number
 }): DownloadSigner {
-  const sign = (Bucket: string, { objectKey, contentType, contentDisposition }: SignedDownload) =>
+  const sign = (Bucket: string, { objectKey, ...download }: SignedDownload) =>
     getSignedUrl(
       client,
       new GetObjectCommand({
         Bucket,
         Key: objectKey,
-        ResponseContentType: contentType,
-        ResponseContentDisposition: contentDisposition,
+        ResponseContentType: download.contentType,
+        ResponseContentDisposition: download.contentDisposition,
+        ResponseContentEncoding: download.contentEncoding,
         ResponseCacheControl: 'private, no-store',
       }),
       { expiresIn: lifetimeSeconds },

@@ -39,6 +39,20 @@ describe('a file with headers that are not plain ASCII', () => {
   })
 })
 
+describe('a file written in chunks', () => {
+  it.each([
+    ['aws-chunked,gzip', 'gzip'],
+    ['gzip, AWS-Chunked , ,br', 'gzip, br'],
+    ['aws-chunked', undefined],
+  ])('is copied with the codings of its content only: %j', async (stored, sent) => {
+    const head = object({ 'content-length': '5', 'content-encoding': stored })
+    s3 = await startScriptedS3({ 'HeadObject sandboxes': head })
+    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
+    if (source) await s3.store.copy({ source, targetKey: 'd', mimeType: 'text/csv' }, signal)
+    expect(s3.requests('CopyObject')[0]?.headers['content-encoding']).toBe(sent)
+  })
+})
+
 describe('a file that S3 lets nobody read', () => {
   const find = async (script: Record<string, Answer | Answer[]>) => {
     // A bucket of which nobody reads an object is not listed for them either.

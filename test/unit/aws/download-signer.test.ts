@@ -16,13 +16,14 @@ it.each([
   '%s makes a URL of one object in its bucket, for a while, with the headers of the answer',
   async (sign, bucket) => {
     const signer = signerWith(CREDENTIALS)
-    const download = { objectKey: 'a/b', contentType: 'text/csv', contentDisposition: 'attachment' }
-    const url = new URL(await signer[sign](download))
+    const headers = { contentType: 'text/csv', contentDisposition: 'attachment', contentEncoding: 'br' }
+    const url = new URL(await signer[sign]({ objectKey: 'a/b', ...headers }))
     expect(url.pathname).toBe(`/${bucket}/a/b`)
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       'X-Amz-Expires': '77',
       'response-content-type': 'text/csv',
       'response-content-disposition': 'attachment',
+      'response-content-encoding': 'br',
       'response-cache-control': 'private, no-store',
     })
     expect(signer.lifetimeSeconds).toBe(77)
