@@ -39,6 +39,8 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
 export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): S3Client {
   const client = new S3Client({
     maxAttempts: MAX_ATTEMPTS,
+    // Only ranges are read, and S3 answers those of an object in parts with a checksum of checksums, which cannot match.
+    responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: new NodeHttpHandler({
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       throwOnRequestTimeout: true,

@@ -118,13 +118,16 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
     expect(url.searchParams.get('type')).toBe('text/csv')
   })
 
-  it.each(['', 'gzip'])('tells the type by the extension when none is stored, and the codings %j', async (codings) => {
-    const object = { bytes: CSV, contentType: undefined, contentEncoding: codings }
-    api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/a.pdf`, object)
-    const { headers } = await api.call('download_container_file', of('a.pdf'))
-    const signed = Object.fromEntries(new URL(headers.location ?? '').searchParams)
-    expect(signed).toMatchObject({ type: 'application/pdf', encoding: codings || 'identity' })
-  })
+  it.each(['', 'gzip'])(
+    'tells the type by the extension when none is stored, and the encodings %j',
+    async (encodings) => {
+      const object = { bytes: CSV, contentType: undefined, contentEncoding: encodings }
+      api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/a.pdf`, object)
+      const { headers } = await api.call('download_container_file', of('a.pdf'))
+      const signed = Object.fromEntries(new URL(headers.location ?? '').searchParams)
+      expect(signed).toMatchObject({ type: 'application/pdf', encoding: encodings || 'identity' })
+    },
+  )
 
   it.each([
     ['missing.txt', CONTAINER, 404, 'container_file_not_found'],

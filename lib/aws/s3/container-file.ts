@@ -134,8 +134,8 @@ function onlyPlain(header: string | undefined): string | undefined {
   return header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
 }
 
-/** `aws-chunked` is the framing of an upload, which some clients and servers store with the codings of the content. */
+/** `aws-chunked` is the framing of an upload, which some clients and servers store with the encodings of the content. */
 function withoutFraming(contentEncoding: string | undefined): string | undefined {
-  const codings = contentEncoding?.split(',').map((coding) => coding.trim())
-  return codings?.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(', ')
+  const encodings = contentEncoding?.split(',').map((encoding) => encoding.trim())
+  return encodings?.filter((encoding) => encoding !== '' && encoding.toLowerCase() !== 'aws-chunked').join(', ')
 }

@@ -4,7 +4,7 @@ export interface ContainerFile {
   /** Pins the copy to exactly these bytes. */
   etag: string
   contentType: string | undefined
-  /** Empty when what is stored names no coding of the content. */
+  /** Empty when what is stored names no encoding of the content. */
   contentEncoding: string | undefined
   contentLanguage: string | undefined
   /** Its storage class requires a restore before it can be read. */

@@ -39,17 +39,26 @@ describe('a file with headers that are not plain ASCII', () => {
   })
 })
 
-describe('a file written in chunks', () => {
+describe('a file written in chunks, or in parts', () => {
   it.each([
     ['aws-chunked,gzip', 'gzip'],
     ['gzip, AWS-Chunked , ,br', 'gzip, br'],
     ['aws-chunked', undefined],
-  ])('is copied with the codings of its content only: %j', async (stored, sent) => {
+  ])('is copied with the encodings of its content only: %j', async (stored, sent) => {
     const head = object({ 'content-length': '5', 'content-encoding': stored })
     s3 = await startScriptedS3({ 'HeadObject sandboxes': head })
     const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
     if (source) await s3.store.copy({ source, targetKey: 'd', mimeType: 'text/csv' }, signal)
     expect(s3.requests('CopyObject')[0]?.headers['content-encoding']).toBe(sent)
+  })
+
+  it('is read at its beginning without the checksum of its parts, which is none of these bytes', async () => {
+    const checksum = { 'x-amz-checksum-crc32': 'AAAAAA==' }
+    const GetObject: Answer = ({ headers }, response) =>
+      void response.writeHead(206, headers['x-amz-checksum-mode'] ? checksum : {}).end('ab')
+    s3 = await startScriptedS3({ GetObject })
+    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
+    expect(source && Buffer.from(await s3.store.readStart(source, 2, signal)).toString()).toBe('ab')
   })
 })
 

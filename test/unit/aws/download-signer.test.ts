@@ -26,6 +26,8 @@ it.each([
       'response-content-encoding': 'br',
       'response-cache-control': 'private, no-store',
     })
+    // Else S3 answers a range of an object in parts with a checksum that no client can verify.
+    expect(url.searchParams.has('x-amz-checksum-mode')).toBe(false)
     expect(signer.lifetimeSeconds).toBe(77)
   },
 )
