@@ -11,14 +11,6 @@ const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 const held = (ports: Ports) => ports.run(['take', 'reserve', 'unmark'])
 
 describe('releaseBytes', () => {
-  it('gives the bytes of a reservation back once, and takes it away', async () => {
-    const ports = createPorts()
-    const one = await held(ports)
-    expect(await releaseBytes(one, 'undo', ports.deps, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 0 } })
-    expect(await releaseBytes(one, 'undo', ports.deps, signal)).toBeUndefined()
-    expect(ports.state()).toEqual(NOTHING)
-  })
-
   it('marks first, with a lease of its own', async () => {
     const ports = createPorts()
     const { documentId, attemptId, sizeBytes, ...one } = await held(ports)

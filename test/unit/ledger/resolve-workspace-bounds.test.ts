@@ -98,9 +98,10 @@ describe('resolveWorkspace tells when to look again', () => {
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('in a second, when something failed, or was left over because of the bound', async () => {
+  it('in a second, when something failed, or was left over because of the bound, whatever still runs', async () => {
     const ports = createPorts()
     await ports.run(['take'])
+    await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 5 * LEASE_MS }))
     ports.pass()
     vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
     expect(await resolve(ports)).toMatchObject({ released: 0, failed: 1, isComplete: true })
