@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import { expectRefusal, expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { createTestApi, NOW_MS } from '../support/api/test-api.ts'
 
 describe('POST …/promote: 403', () => {
@@ -102,19 +102,6 @@ describe('POST …/promote: 500 and 503', () => {
     const api = createTestApi()
     vi.spyOn(api.ledger, 'take').mockRejectedValue(new ServiceError('service_unavailable'))
     expect(await api.promote({})).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
-    expectUntouched(api)
-  })
-
-  it('is 503 when the time of the request is over, with everything undone', async () => {
-    const api = createTestApi()
-    const copied = api.objects.copy
-    vi.spyOn(api.objects, 'copy').mockImplementation(async (request, signal) => {
-      await copied(request, signal)
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      throw new ServiceError('promotion_timed_out')
-    })
-    const response = await api.promote({ remainingMs: 2700 })
-    expect(refusalOf(response)).toEqual([503, 'promotion_timed_out'])
     expectUntouched(api)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
 import { newRelease } from '../../support/stores/ledger-values.ts'
 import { dueAt, resolve } from '../../support/unit/resolving.ts'
 
@@ -45,6 +45,19 @@ describe('resolveWorkspace, of several leftovers', () => {
     ports.pass()
     expect(await resolve(ports)).toMatchObject({ settled: 1, released: 0 })
     expect([...ports.reservations.items.values()].map(({ attemptId }) => attemptId)).toEqual([other.attemptId])
+  })
+
+  it('leaves the object of a document alone, whatever a note or a claim says', async () => {
+    const ports = createPorts()
+    for (const what of ['late_copy', 'fence', 'claim'] as const) {
+      const leaseExpiresAtMs = ports.clock.nowMs - LATE_COPY_MS
+      await ports.run([what], ports.begin({ ...(await ports.addDocument()), leaseExpiresAtMs }))
+    }
+    const before = ports.state()
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 0, failed: 0 })
+    expect(ports.state()).toEqual({ ...before, reservations: 0 })
+    expect(before).toMatchObject({ used: 300, documents: 3, objects: 3 })
   })
 
   it('counts what failed as one of the most it resolves', async () => {
@@ -119,4 +132,13 @@ it('what the resolver begins has a lease until the run is over', async () => {
   const leaseUntilMs = ports.clock.nowMs + 45_000
   expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ released: 1 })
   expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
+})
+
+it('the claim of a dead attempt stays until its late copy is noted', async () => {
+  const ports = createPorts()
+  await ports.run(['claim', 'take', 'copy'])
+  ports.pass()
+  ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
+  expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
+  expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
 })
