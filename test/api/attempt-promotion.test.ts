@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()

@@ -4,8 +4,8 @@ import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectOneDocument, idOf, KEY, promotionsOf, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
-import { LEASE_MS } from '../support/ports.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { LEASE_MS, NOW_MS } from '../support/ports.ts'
 import { newAttempt, newDocument } from '../support/stores/ledger-values.ts'
 
 const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`

@@ -3,7 +3,8 @@ import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
-import { createTestApi, NOW_MS } from '../support/api/test-api.ts'
+import { createTestApi } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 describe('POST …/promote: 403', () => {
   it('when the quota would be exceeded, with its numbers', async () => {
