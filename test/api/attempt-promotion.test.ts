@@ -22,13 +22,6 @@ describe('an attempt at a promotion', () => {
     expect(take.mock.calls.map(([reservation]) => reservation)).toMatchObject([{ leaseExpiresAtMs }])
   })
 
-  it('leaves no note when S3 refused the copy', async () => {
-    const api = createTestApi()
-    vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable'))
-    expect((await api.promote({})).status).toBe(503)
-    expect(reservationsOf(api)).toEqual([])
-  })
-
   it('says which file it is that was archived after it had been looked up', async () => {
     const api = createTestApi()
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('container_file_archived'))

@@ -40,9 +40,3 @@ export const call = ({ process, workspace, documentId }: Prepared, name: Operati
     parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt') },
     remainingMs,
   })
-
-export async function objectKeyOf({ process, workspace, documentId }: Prepared): Promise<string> {
-  const signal = AbortSignal.timeout(60_000)
-  const document = await process.deps.documents.find(workspace.workspaceId, documentId as DocumentId, signal)
-  return document?.objectKey ?? ''
-}
