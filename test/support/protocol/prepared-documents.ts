@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type DocumentId, formatFileId } from '../../../lib/ids.ts'
+import { formatFileId } from '../../../lib/ids.ts'
 import type { OperationName } from '../api/operations.ts'
 import type { TestProcess } from './test-process.ts'
 import { useTestProcesses } from './use-test-processes.ts'
