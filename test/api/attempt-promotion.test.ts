@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
+import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 replaceWaits()
@@ -17,13 +20,6 @@ describe('an attempt at a promotion', () => {
     const leaseExpiresAtMs = NOW_MS + api.dependencies.leaseMs
     expect(open.mock.calls.map(([reservation]) => reservation)).toMatchObject([{ leaseExpiresAtMs }])
     expect(take.mock.calls.map(([reservation]) => reservation)).toMatchObject([{ leaseExpiresAtMs }])
-  })
-
-  it('leaves no note when S3 refused the copy', async () => {
-    const api = createTestApi()
-    vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable'))
-    expect((await api.promote({})).status).toBe(503)
-    expect(reservationsOf(api)).toEqual([])
   })
 
   it('says which file it is that was archived after it had been looked up', async () => {
@@ -53,5 +49,67 @@ describe('an attempt at a promotion', () => {
     expect((await api.promote({})).status).toBe(200)
     const message = 'reservation not settled, left to the resolver'
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
+  })
+
+  it.each([
+    ['fenced', 'promotion_timed_out'],
+    ['taken', 'promotion_in_progress'],
+  ] as const)('finds its record %s: undoes its own work, and only that', async (outcome, reason) => {
+    const api = createTestApi()
+    await api.promote({})
+    vi.spyOn(api.documents, 'record').mockResolvedValue(outcome)
+    expect(refusalOf(await api.promote({}))).toEqual([503, reason])
+    expect([api.documents.documents.size, api.objects.documents.size]).toEqual([1, 1])
+    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)).toMatchObject({ remainingBytes: 992 })
+    expect(reservationsOf(api)).toEqual([])
+  })
+
+  it('takes its bytes, copies beside its reservation, and records after both', async () => {
+    const api = createTestApi()
+    const order: string[] = []
+    const watched = {
+      claim: 'reservations',
+      take: 'ledger',
+      reserve: 'reservations',
+      copy: 'objects',
+      record: 'documents',
+    }
+    for (const [method, port] of Object.entries(watched)) {
+      const target = api[port as 'ledger'] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+      const original = target[method]?.bind(target)
+      vi.spyOn(target, method).mockImplementation(async (...args) => {
+        order.push(`${method} begins`)
+        await new Promise((resolve) => setImmediate(resolve))
+        const result = await original?.(...args)
+        order.push(`${method} ends`)
+        return result
+      })
+    }
+    expect((await api.promote({})).status).toBe(200)
+    expect(order.slice(0, 2)).toEqual(['take begins', 'take ends'])
+    expect(order.slice(2, 4).toSorted()).toEqual(['copy begins', 'reserve begins'])
+    expect(order.slice(4, 6).toSorted()).toEqual(['copy ends', 'reserve ends'])
+    expect(order.slice(6)).toEqual(['record begins', 'record ends'])
+    order.splice(0)
+    expect((await api.promote({ headers: { 'Idempotency-Key': 'k' } })).status).toBe(200)
+    // Twins have met at the claim, before any bytes were taken.
+    expect(order.slice(0, 2)).toEqual(['claim begins', 'claim ends'])
+    expect(order.slice(2, 4).toSorted()).toEqual(['take begins', 'take ends'])
+    expect(order.slice(4, 6).toSorted()).toEqual(['copy begins', 'reserve begins'])
+  })
+
+  it('writes nothing before the rate limit has let it in', async () => {
+    let letIn = (_reason: Error) => {}
+    const take = () =>
+      new Promise<never>((_, reject) => {
+        letIn = reject
+      })
+    const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 1, burst: 1 }, take } })
+    const reserve = vi.spyOn(api.ledger, 'take')
+    const promoting = api.promote({})
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+    expect(reserve).not.toHaveBeenCalled()
+    letIn(new Error('late'))
+    expect((await promoting).status).toBe(200)
   })
 })

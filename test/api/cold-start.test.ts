@@ -2,7 +2,8 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/handlers.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

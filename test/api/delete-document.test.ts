@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, idsOf, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { NOW_MS } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
 const { record, list, remove, show } = files

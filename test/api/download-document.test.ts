@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
-import { NOW_MS } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
 const { record, download } = files

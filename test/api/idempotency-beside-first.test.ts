@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ContainerId, FilePath } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectOneDocument, idOf, KEY, promotionsOf, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
-import { LEASE_MS } from '../support/ports.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { LEASE_MS, NOW_MS } from '../support/ports.ts'
 import { newAttempt, newDocument } from '../support/stores/ledger-values.ts'
 
 const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
@@ -83,18 +82,6 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
     const second = await api.promote(withKey())
     expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
     expect(second.headers['idempotency-replayed']).toBe('true')
-    expectOneDocument(api)
-  })
-
-  it('makes one document of 100 simultaneous requests, counted once; who gets 503 gets the document on repeating', async () => {
-    const api = createTestApi({ rateLimiter: UNLIMITED })
-    const responses = await Promise.all(Array.from({ length: 100 }, () => api.promote(withKey())))
-    const repeated = await Promise.all(
-      responses.map((response) => (response.status === 503 ? api.promote(withKey()) : response)),
-    )
-    expect(responses.map(({ status }) => status).filter((status) => status !== 200 && status !== 503)).toEqual([])
-    expect(new Set(repeated.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(new Set(repeated.map(idOf)).size).toBe(1)
     expectOneDocument(api)
   })
 })

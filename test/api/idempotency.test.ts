@@ -5,8 +5,9 @@ import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { expectRefusal, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, NOW_MS, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
+import { NOW_MS } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()

@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
-import { NOW_MS } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
 const { record, list } = files

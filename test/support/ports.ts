@@ -3,17 +3,17 @@ import type { AuditDependencies } from '../../lib/audit/audit-context.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { Attempt, Note } from '../../lib/ledger/ports/reservations.ts'
 import { resolveWorkspace } from '../../lib/ledger/resolve-workspace.ts'
-import type { Log } from '../../lib/logging.ts'
+import type { Log, LogFields } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 import { type Admission, createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
-import { createRecordingLog, type LogLine, NOW_MS } from './api/test-api.ts'
 import { createFakeDocumentRecords } from './fakes/document-records.ts'
 import { createFakeObjectStore } from './fakes/object-store.ts'
 import { createFakeQuotaLedger } from './fakes/quota-ledger.ts'
 import { createFakeReservations } from './fakes/reservations.ts'
 import { newAttempt, newDocument } from './stores/ledger-values.ts'
 
+export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
 /** How long the note stays of a copy that S3 may still finish. */
@@ -25,11 +25,17 @@ export type Step = 'claim' | 'take' | 'reserve' | 'unmark' | 'copy' | 'record' |
 /** All that a promotion does before it is settled. */
 export const ALL_STEPS: readonly Step[] = ['take', 'reserve', 'unmark', 'copy', 'record']
 
-/** The ports on in-memory stores, and a clock that a test sets. */
-export function createPorts({ maxTakings, random }: { maxTakings?: number; random?: () => number } = {}) {
-  const clock = { nowMs: NOW_MS }
+interface Circumstances {
+  defaultQuotaBytes?: number
+  maxTakings?: number
+  random?: () => number
+  clock?: { nowMs: number }
+}
+
+/** The ports on in-memory stores, and a clock that a test sets: for the unit tests, the whole API and the explorer. */
+export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Circumstances = {}) {
   const now = () => clock.nowMs
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, ...(maxTakings && { maxTakings }) })
+  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, ...limits })
   const reservations = createFakeReservations()
   const documents = createFakeDocumentRecords(now)
   const objects = createFakeObjectStore()
@@ -135,3 +141,22 @@ export type Ports = ReturnType<typeof createPorts>
 export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, objects: 0 }
 /** The state with one document, of the size that newAttempt gives. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }
+
+export interface LogLine extends LogFields {
+  level: string
+  message: string
+}
+
+function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+  const write =
+    (level: string) =>
+    (message: string, more: LogFields = {}) => {
+      lines.push({ ...fields, ...more, level, message })
+    }
+  return {
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: (more) => createRecordingLog(lines, { ...fields, ...more }),
+  }
+}

@@ -16,7 +16,7 @@ const MAX_STATES = 50_000
 const EACH = { shallow: 12, deep: 4, whole: 1 }[depth()]
 /** Of the code as it is, within the same bounds. */
 const MAX_SOUND_STATES = { shallow: 500, deep: 5000, whole: 20_000 }[depth()]
-const OURS = /\/(lib|test\/support\/fakes|test\/protocol)\/[^?]*\.ts$/
+const OURS = /\/(lib\/|test\/support\/(fakes\/|ports)|test\/protocol\/)[^?]*\.ts$/
 const [FILE, BUG, CHANGE] = [/^\+\+\+ (.+)\n/, /^@@ (.+) @@ (.+)\n/, /((?:^-.*\n)+)((?:^\+(?!\+\+ ).*\n)*)/]
 const LINES = new RegExp([FILE, BUG, CHANGE].map(({ source }) => source).join('|'), 'gm')
 

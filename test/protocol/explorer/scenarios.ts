@@ -1,8 +1,9 @@
 import type { AttemptId } from '../../../lib/ids.ts'
 import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
+import { LEASE_MS } from '../../support/ports.ts'
 import type { Fate } from './process.ts'
 import type { Request } from './requests.ts'
-import { type Circumstances, LEASE_MS, workspaceOf } from './stores.ts'
+import { type Circumstances, workspaceOf } from './stores.ts'
 import type { World } from './world.ts'
 
 /** What takes part in a scenario; a deletion is of the newest document. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
+import { LEASE_MS } from '../../support/ports.ts'
 import type { Call, Fate, Process } from './process.ts'
 import { holders } from './promises.ts'
 import { type Bounds, KEYED, prepare, type Role, type Scenario, WORKSPACE } from './scenarios.ts'
-import { LEASE_MS } from './stores.ts'
 import { type Move, READS, World } from './world.ts'
 
 /** Longer than a process of a caller lives, shorter than a lease. */

@@ -2,27 +2,17 @@ import type { DocumentListing } from '../../../lib/documents/document-listing.ts
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { Log } from '../../../lib/logging.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { createFakeDocumentListing } from '../../support/fakes/document-listing.ts'
-import { createFakeDocumentRecords } from '../../support/fakes/document-records.ts'
 import { createFakeDownloadSigner } from '../../support/fakes/download-signer.ts'
-import { createFakeObjectStore } from '../../support/fakes/object-store.ts'
-import { createFakeQuotaLedger, type FakeQuotaLedger } from '../../support/fakes/quota-ledger.ts'
-import { createFakeReservations } from '../../support/fakes/reservations.ts'
+import { createPorts, type Ports } from '../../support/ports.ts'
 import { Drifts } from './drifts.ts'
 import { Timeline } from './timeline.ts'
 
-export const LEASE_MS = 120_000
 export const WORKSPACES = 2
 export const FILES = 3
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 export const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
-
-const objectKeys = createObjectKeys({
-  sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
-  document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
-})
 
 export interface Circumstances {
   quotaBytes?: number
@@ -33,10 +23,11 @@ export interface Circumstances {
 
 /** What all processes share: the stores, in memory, and one clock. */
 export class Stores {
-  readonly ledger: FakeQuotaLedger
-  readonly reservations = createFakeReservations()
-  readonly documents = createFakeDocumentRecords(() => this.nowMs)
-  readonly objects = createFakeObjectStore()
+  readonly ledger: Ports['ledger']
+  readonly reservations: Ports['reservations']
+  readonly documents: Ports['documents']
+  readonly objects: Ports['objects']
+  readonly #deps: Ports['deps']
   readonly timeline = new Timeline()
   readonly drifts: Drifts
   readonly maxTakings: number
@@ -46,7 +37,14 @@ export class Stores {
   #content = 0
 
   constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY, areLeasesWrong = false }: Circumstances) {
-    this.ledger = createFakeQuotaLedger({ defaultQuotaBytes: quotaBytes, maxTakings })
+    const ports = createPorts({ defaultQuotaBytes: quotaBytes, maxTakings, clock: this })
+    ;({
+      ledger: this.ledger,
+      reservations: this.reservations,
+      documents: this.documents,
+      objects: this.objects,
+    } = ports)
+    this.#deps = ports.deps
     this.maxTakings = maxTakings
     this.areLeasesWrong = areLeasesWrong
     this.drifts = new Drifts(this.ledger)
@@ -75,6 +73,7 @@ export class Stores {
     const ledger = gate(this.ledger, 'ledger')
     const objects = gate(this.objects, 'objects')
     return {
+      ...this.#deps,
       quota: ledger,
       workspaces: ledger,
       reservations: gate(this.reservations, 'reservations'),
@@ -94,9 +93,7 @@ export class Stores {
         })
         return gate(index, 'listing')
       },
-      objectKeys,
       maxFileBytes: 1000,
-      leaseMs: LEASE_MS,
       now: () => this.nowMs + aheadMs,
       log: SILENT,
     }

@@ -2,10 +2,11 @@ import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { LEASE_MS } from '../../support/ports.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'
 import { handle, type Request } from './requests.ts'
-import { type Circumstances, LEASE_MS, Stores, workspaceOf } from './stores.ts'
+import { type Circumstances, Stores, workspaceOf } from './stores.ts'
 
 /** What may happen next. */
 export type Move =

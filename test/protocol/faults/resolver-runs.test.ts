@@ -119,27 +119,3 @@ describe('two runs at once', () => {
     for (const workspace of workspaces) expect(await stateOf(workspace)).toEqual(NOTHING)
   })
 })
-
-describe('a poisoned item', () => {
-  it('is reported and passed by, and put off', async () => {
-    const offsetMs = later()
-    const poisoned = await dead('CopyObject', offsetMs)
-    const others = [await dead('CopyObject', offsetMs), await dead('ledger.take', offsetMs)]
-    one.breakCalls(({ name, body }) =>
-      name === 'documents.fence' && body.includes(poisoned.workspaceId)
-        ? {
-            kind: 'answer',
-            status: 400,
-            body: JSON.stringify({ __type: 'x#ValidationException', message: 'poisoned' }),
-          }
-        : undefined,
-    )
-    expect(await run(one)).toMatchObject({ released: 2, failed: 1, isComplete: true })
-    for (const workspace of others) expect(await stateOf(workspace)).toEqual(NOTHING)
-    expect(await stateOf(poisoned)).toMatchObject({ usedBytes: BYTES.length })
-    const due = (await one.deps.workspaces.read(poisoned.workspaceId, AbortSignal.timeout(60_000)))?.checkDueAtMs ?? 0
-    expect(due - one.deps.now()).toBeGreaterThan(9 * 60_000)
-    one.restart()
-    await expectHealed(poisoned, offsetMs + 10 * 60_000)
-  })
-})

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { reasonOf } from '../../support/api/promotion-answers.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
 const BYTES = Buffer.from('a file')
-const HOUR_MS = 3_600_000
 
 let process: TestProcess
 beforeAll(async () => {
@@ -47,25 +45,5 @@ describe('Idempotency-Keys that clients share, near a full quota', () => {
     expect(statuses.toSorted()).toEqual(expected)
     const stored = { documents: room, objects: room, usedBytes: room * BYTES.length, reservations: 0 }
     expect(await process.stateOf(workspace)).toMatchObject(stored)
-  })
-})
-
-describe('an Idempotency-Key whose document was deleted', () => {
-  it('is refused for a day, in its own workspace only, and then makes a new document', async () => {
-    const [mine, yours] = [await withFile(1000), await withFile(1000)]
-    const promote = (workspace: TestWorkspace) => process.promote(workspace, 'a.txt', { idempotencyKey: 'shared' })
-    const { id } = (await promote(mine)).body as { id: string }
-    expect((await process.call('delete_document', mine, { parameters: { document_id: id } })).status).toBe(200)
-    for (const hours of [0, 23]) {
-      process.setClock(hours * HOUR_MS)
-      const answer = await promote(mine)
-      expect([answer.status, reasonOf(answer)]).toEqual([400, 'idempotency_key_spent'])
-      expect((await promote(yours)).status).toBe(200)
-    }
-    process.setClock(25 * HOUR_MS)
-    const answer = await promote(mine)
-    expect([answer.status, answer.body, answer.headers['idempotency-replayed']]).toMatchObject([200, { id }, undefined])
-    expect(await process.audit(mine.workspaceId, false)).toEqual([])
-    process.setClock(0)
   })
 })

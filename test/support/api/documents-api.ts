@@ -1,8 +1,9 @@
 import { beforeEach } from 'vitest'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { NOW_MS } from '../ports.ts'
 import type { AnyResponse } from './openapi.ts'
-import { CONTAINER, createTestApi, NOW_MS, PATH } from './test-api.ts'
+import { CONTAINER, createTestApi, PATH } from './test-api.ts'
 
 export const UNLIMITED = {
   policy: { requestsPerMinute: 60_000, burst: 10_000 },

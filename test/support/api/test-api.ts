@@ -1,31 +1,19 @@
 import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
-import type { Log, LogFields } from '../../../lib/logging.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
-import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
 import { createFakeDocumentListing } from '../fakes/document-listing.ts'
-import { createFakeDocumentRecords } from '../fakes/document-records.ts'
 import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
-import { createFakeObjectStore } from '../fakes/object-store.ts'
-import { createFakeQuotaLedger } from '../fakes/quota-ledger.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
-import { createFakeReservations } from '../fakes/reservations.ts'
+import { createPorts } from '../ports.ts'
 import { invoke } from './invoke.ts'
 import type { AnyResponse } from './openapi.ts'
 import { createHandlers, functionOf, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 
-export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const CONTAINER = 'sess_1'
 export const PATH = 'output/report.csv'
 export const CSV = Buffer.from('a,b\n1,2\n')
-
-export interface LogLine extends LogFields {
-  level: string
-  message: string
-}
 
 const CONFIG = readConfig(
   Object.fromEntries(
@@ -37,32 +25,20 @@ const CONFIG = readConfig(
 
 /** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {
-  const now = () => NOW_MS
+  const ports = createPorts({ maxTakings: 2 })
+  const { ledger, reservations, documents, objects, logged } = ports
   const apiKeys = createFakeApiKeyStore()
-  const objects = createFakeObjectStore()
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, maxTakings: 2 })
-  const reservations = createFakeReservations()
-  const documents = createFakeDocumentRecords()
-  const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, now)
-  const logged: LogLine[] = []
   const published: (MetricValues & Partial<Record<'reason' | 'kind' | 'operation', string>>)[] = []
   const dependencies: HandlerDependencies = {
     ...CONFIG,
+    ...ports.deps,
     apiKeys,
-    objects,
-    quota: ledger,
-    reservations,
-    admission: createAdmission({ now }),
-    documents,
     listing: createFakeDocumentListing(documents),
     containerFiles: objects,
     documentObjects: objects,
     downloads: createFakeDownloadSigner(),
-    rateLimiter,
-    objectKeys: createObjectKeys(CONFIG.keyTemplates),
+    rateLimiter: createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now),
     maxFileBytes: 500,
-    now,
-    log: createRecordingLog(logged),
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     ...change,
   }
@@ -113,19 +89,5 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     published,
     dependencies,
     handlers,
-  }
-}
-
-export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
-  const write =
-    (level: string) =>
-    (message: string, more: LogFields = {}) => {
-      lines.push({ ...fields, ...more, level, message })
-    }
-  return {
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    with: (more) => createRecordingLog(lines, { ...fields, ...more }),
   }
 }

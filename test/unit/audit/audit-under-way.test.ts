@@ -1,44 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { findingId } from '../../../lib/audit/findings.ts'
-import type { Attempt, MarkedRelease, Release } from '../../../lib/ledger/ports/reservations.ts'
-import { interruptedAt } from '../../support/interrupted.ts'
-import {
-  ALL_STEPS,
-  createPorts,
-  LEASE_MS,
-  ONE_DOCUMENT,
-  type Ports,
-  type Step,
-  WORKSPACE,
-} from '../../support/ports.ts'
+import { ALL_STEPS, createPorts, LEASE_MS, ONE_DOCUMENT, type Step, WORKSPACE } from '../../support/ports.ts'
 import { newRelease } from '../../support/stores/ledger-values.ts'
 import { runAudit } from '../../support/unit/run-audit.ts'
 
 const { signal } = new AbortController()
 /** Until then a leftover is the resolver's. */
 const OVERDUE_MS = 600_000
-
-/** The calls of an undo or a deletion, in their order. */
-function stepsOf(ports: Ports, one: Attempt, purpose: Release['purpose']): (() => Promise<unknown>)[] {
-  const { ledger, reservations, documents, objects } = ports
-  const release = newRelease(one, purpose) as MarkedRelease
-  const mark = async () => Object.assign(release, await ledger.mark(release, signal))
-  const giveBack = () => ledger.release(release, signal)
-  if (purpose === 'undo') {
-    return [mark, () => reservations.handOver(release, signal), giveBack, () => reservations.remove(one, signal)]
-  }
-  return [
-    () => reservations.note('deletion', one, signal),
-    () => ledger.schedule(one, signal),
-    () => documents.delete(one, signal),
-    () => objects.discard(one.objectKey, signal),
-    mark,
-    () => documents.handOver(release, signal),
-    giveBack,
-    () => documents.expire(release, signal),
-    () => reservations.removeNote('deletion', one, signal),
-  ]
-}
 
 describe('audit, of what is under way', () => {
   const ORDERS: (readonly Step[])[] = [
@@ -58,29 +26,6 @@ describe('audit, of what is under way', () => {
       ports.pass(LEASE_MS + OVERDUE_MS - 1)
       expect((await runAudit(ports, true)).findings).toEqual([])
       expect(ports.state()).toEqual(before)
-    },
-  )
-
-  const CASES = (['deletion', 'undo'] as const).flatMap((purpose) =>
-    Array.from({ length: purpose === 'undo' ? 5 : 10 }, (_, done) => ({ purpose, done })),
-  )
-  it.each(CASES)(
-    'fixed: takes the $purpose of an attempt for no finding after $done calls, nor the rest between any two of its reads',
-    async ({ purpose, done }) => {
-      for (let at = 0, isOver = false; !isOver; at++) {
-        const ports = createPorts()
-        await ports.addDocument()
-        const one = await ports.run(purpose === 'undo' ? ['take', 'reserve', 'unmark'] : [...ALL_STEPS, 'settle'])
-        const steps = stepsOf(ports, one, purpose)
-        for (const step of steps.slice(0, done)) await step()
-        const { deps, calls } = interruptedAt(at, ports.deps, async () => {
-          for (const step of steps.slice(done)) await step()
-        })
-        const { findings, notAddedUp } = await runAudit({ deps }, true)
-        expect([at, findings, notAddedUp]).toEqual([at, [], []])
-        isOver = calls() <= at
-        if (!isOver) expect([at, ports.state()]).toEqual([at, ONE_DOCUMENT])
-      }
     },
   )
 

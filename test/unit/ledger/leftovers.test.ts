@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
-import { ALL_STEPS, createPorts, LEASE_MS, ONE_DOCUMENT, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
 import { newRelease } from '../../support/stores/ledger-values.ts'
 import { dueAt, resolve } from '../../support/unit/resolving.ts'
 
@@ -48,6 +47,19 @@ describe('resolveWorkspace, of several leftovers', () => {
     expect([...ports.reservations.items.values()].map(({ attemptId }) => attemptId)).toEqual([other.attemptId])
   })
 
+  it('leaves the object of a document alone, whatever a note or a claim says', async () => {
+    const ports = createPorts()
+    for (const what of ['late_copy', 'fence', 'claim'] as const) {
+      const leaseExpiresAtMs = ports.clock.nowMs - LATE_COPY_MS
+      await ports.run([what], ports.begin({ ...(await ports.addDocument()), leaseExpiresAtMs }))
+    }
+    const before = ports.state()
+    ports.pass()
+    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 0, failed: 0 })
+    expect(ports.state()).toEqual({ ...before, reservations: 0 })
+    expect(before).toMatchObject({ used: 300, documents: 3, objects: 3 })
+  })
+
   it('counts what failed as one of the most it resolves', async () => {
     const ports = createPorts()
     await ports.run(['take'])
@@ -74,6 +86,25 @@ describe('resolveWorkspace, of several leftovers', () => {
 })
 
 describe('resolveWorkspace, of nothing that is over', () => {
+  it.each<[string, Step[]]>([
+    ['a taking', ['take']],
+    ['a reservation', ['take', 'reserve', 'unmark']],
+    ['a claim', ['claim']],
+    ['a fence', ['take', 'fence', 'unmark']],
+    ['a note of a late copy', ['late_copy']],
+    ['a note of a deletion', ['deletion']],
+  ])('leaves %s alone whose lease still runs', async (_, steps) => {
+    const ports = createPorts()
+    // So that it is due.
+    await ports.addDocument()
+    ports.pass(1)
+    await ports.run(steps)
+    const before = ports.state()
+    ports.pass(LEASE_MS - 1)
+    expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, failed: 0, isComplete: true })
+    expect(ports.state()).toEqual(before)
+  })
+
   it('reads once, claims nothing, and sets no time where none was due', async () => {
     const ports = createPorts()
     await ports.run(['take'])
@@ -91,16 +122,6 @@ describe('resolveWorkspace, of nothing that is over', () => {
     expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
     expect(dueAt(ports)).toBe(ports.clock.nowMs + LEASE_MS)
   })
-
-  it('looks again soon after a failure, not only when what still runs is over', async () => {
-    const ports = createPorts()
-    await ports.run(['take'])
-    await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 10 * LEASE_MS }))
-    ports.pass()
-    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
-    expect(await resolve(ports)).toMatchObject({ failed: 1 })
-    expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
-  })
 })
 
 it('what the resolver begins has a lease until the run is over', async () => {
@@ -113,47 +134,11 @@ it('what the resolver begins has a lease until the run is over', async () => {
   expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
 })
 
-it.each(['without', 'with'])(
-  'fixed: the ledger, restored alone from a backup, costs no document its object whose promotion %s a key was under way then',
-  async (key) => {
-    const ports = createPorts()
-    const steps = [...(key === 'with' ? (['claim'] as const) : []), ...ALL_STEPS, 'settle'] as const
-    const documentId = documentIdOfKey(WORKSPACE, 'key')
-    const one = ports.begin(key === 'with' ? { documentId } : {})
-    await ports.run(steps.slice(0, steps.indexOf('take') + 1), one)
-    const { takings, ...backup } = structuredClone(ports.ledger.workspaces.get(WORKSPACE)) ?? {}
-    await ports.run(steps.slice(steps.indexOf('reserve')), one)
-    Object.assign(ports.ledger.workspaces.get(WORKSPACE) ?? {}, { ...backup, takings })
-    await ports.resolveAll()
-    expect([...ports.objects.documents.keys()]).toEqual([one.objectKey])
-    expect(await ports.documents.find(WORKSPACE, one.documentId, signal)).toBeDefined()
-    expect(ports.state()).toMatchObject({ markers: 0, ...(key === 'without' && { used: 100 }) })
-  },
-)
-
-describe('resolveWorkspace, of a taking', () => {
-  it('of a live attempt with a key, which goes on beside it: the document keeps its object and its bytes', async () => {
-    const ports = createPorts()
-    const one = await ports.run(['claim', 'take', 'copy'])
-    ports.pass()
-    let isAlive = true
-    const goOn = async () => {
-      if (isAlive) await ports.run(['reserve', 'record', 'unmark', 'settle'], one)
-      isAlive = false
-    }
-    const [{ fence }, { note }] = [ports.documents, ports.reservations]
-    ports.deps.documents.fence = (...args) => goOn().then(() => fence(...args))
-    ports.deps.reservations.note = (...args) => goOn().then(() => note(...args))
-    await resolve(ports)
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
-  })
-
-  it('of a dead attempt with a key: its claim stays until its late copy is noted', async () => {
-    const ports = createPorts()
-    await ports.run(['claim', 'take', 'copy'])
-    ports.pass()
-    ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
-    expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
-    expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
-  })
+it('the claim of a dead attempt stays until its late copy is noted', async () => {
+  const ports = createPorts()
+  await ports.run(['claim', 'take', 'copy'])
+  ports.pass()
+  ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
+  expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
+  expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
 })

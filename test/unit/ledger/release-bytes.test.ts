@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { releaseBytes } from '../../../lib/ledger/release-bytes.ts'
-import { createPorts, LEASE_MS, NOTHING, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LEASE_MS, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
 
 replaceWaits()
@@ -11,14 +11,6 @@ const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 const held = (ports: Ports) => ports.run(['take', 'reserve', 'unmark'])
 
 describe('releaseBytes', () => {
-  it('gives the bytes of a reservation back once, and takes it away', async () => {
-    const ports = createPorts()
-    const one = await held(ports)
-    expect(await releaseBytes(one, 'undo', ports.deps, signal)).toEqual({ usage: { quotaBytes: 1000, usedBytes: 0 } })
-    expect(await releaseBytes(one, 'undo', ports.deps, signal)).toBeUndefined()
-    expect(ports.state()).toEqual(NOTHING)
-  })
-
   it('marks first, with a lease of its own', async () => {
     const ports = createPorts()
     const { documentId, attemptId, sizeBytes, ...one } = await held(ports)
@@ -42,10 +34,6 @@ describe('releaseBytes', () => {
     await expect(releaseBytes(one, 'undo', ports.deps, signal)).rejects.toBe(LOST)
     expect(new Set(marking.mock.calls.map(([{ releaseId }]) => releaseId)).size).toBe(3)
     expect(ports.state()).toMatchObject({ used: 100, markers: 3, reservations: 1 })
-    marking.mockRestore()
-    // What the failed tries have marked gives the bytes back once.
-    await ports.resolveAll()
-    expect(ports.state()).toEqual(NOTHING)
   })
 
   it('does not try again what nobody foresaw', async () => {

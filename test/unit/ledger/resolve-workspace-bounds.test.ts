@@ -1,11 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { resolveWorkspace } from '../../../lib/ledger/resolve-workspace.ts'
-import { interruptedAt } from '../../support/interrupted.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WORKSPACE } from '../../support/ports.ts'
-import { boundsOf, dueAt, resolve } from '../../support/unit/resolving.ts'
-
-const { signal } = new AbortController()
+import { dueAt, resolve } from '../../support/unit/resolving.ts'
 
 describe('resolveWorkspace, within bounds', () => {
   it('resolves no more than it is told, markers first, and reports the oldest', async () => {
@@ -90,17 +86,22 @@ describe('resolveWorkspace tells when to look again', () => {
     await ports.addDocument()
     const due = dueAt(ports)
     ports.pass()
-    const { deps } = interruptedAt(2, ports.deps, () => ports.run(['take', 'reserve', 'unmark']))
-    await resolveWorkspace(WORKSPACE, boundsOf(ports), deps, signal)
+    const { reschedule } = ports.ledger
+    vi.spyOn(ports.ledger, 'reschedule').mockImplementationOnce(async (...args) => {
+      await ports.run(['take', 'reserve', 'unmark'])
+      return reschedule(...args)
+    })
+    await resolve(ports)
     expect(dueAt(ports)).toBe(due)
     ports.pass()
     await resolve(ports)
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 
-  it('in a second, when something failed, or was left over because of the bound', async () => {
+  it('in a second, when something failed, or was left over because of the bound, whatever still runs', async () => {
     const ports = createPorts()
     await ports.run(['take'])
+    await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 5 * LEASE_MS }))
     ports.pass()
     vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
     expect(await resolve(ports)).toMatchObject({ released: 0, failed: 1, isComplete: true })
