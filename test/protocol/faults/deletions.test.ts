@@ -1,13 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import type { ServiceError } from '../../../lib/errors.ts'
 import type { DocumentId } from '../../../lib/ids.ts'
-import { BYTES, call, promoted, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
+import { BYTES, call, objectKeyOf, promoted, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
 
 /** How far the indexes of the DynamoDB that this runs on are behind; see stand-ins.ts. */
 const INDEX_DELAY_MS = Number(process.env.LIMITED_DYNAMODB ?? 0)
 
 const prepared = usePreparedProcesses(1)
+
+describe('delete_document', () => {
+  const gone = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, reservations: 0 }
+
+  it('deletes a document whose promotion could not settle, and gives its bytes back once', () =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      process.breakCalls(({ name }) => (name === 'reservations.remove' ? { kind: 'refuse' } : undefined))
+      const unsettled = await promoted(process, workspace)
+      process.restart()
+      expect(await process.stateOf(workspace)).toMatchObject({ documents: 2, reservations: 1 })
+      for (const documentId of [ready.documentId, unsettled]) {
+        expect((await call({ ...ready, documentId }, 'delete_document')).status).toBe(200)
+      }
+      expect(await process.stateOf(workspace)).toEqual(gone)
+      expect(await process.audit(workspace.workspaceId, false)).toEqual([])
+    }))
+
+  it('removes what was left of uploads of its object', () =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      const Key = await objectKeyOf(ready)
+      await process.s3.send(new CreateMultipartUploadCommand({ Bucket: process.config.documentsBucket, Key }))
+      expect(await process.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
+      expect((await call(ready, 'delete_document')).status).toBe(200)
+      expect(await process.stateOf(workspace)).toEqual(gone)
+    }))
+})
 
 describe('200 parallel deletions of the same 20 documents', () => {
   // Minutes on a machine that does something else, too: 200 of them wait for one stand-in.

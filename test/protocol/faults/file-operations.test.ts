@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATION_NAMES, OPERATIONS } from '../../support/api/operations.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
-import { BYTES, call, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
+import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
 
 /** For what only the deadline ends. */
 const SHORT_MS = 8000
@@ -50,4 +50,15 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
     }),
   )
+})
+
+describe('download_document', () => {
+  it('is our 404 when the object is lost', () =>
+    prepared(async (ready) => {
+      await ready.process.deps.objects.discard(await objectKeyOf(ready), AbortSignal.timeout(60_000))
+      expect(await call(ready, 'download_document')).toMatchObject({
+        status: 404,
+        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
+      })
+    }))
 })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { formatFileId } from '../../../lib/ids.ts'
+import { type DocumentId, formatFileId } from '../../../lib/ids.ts'
 import type { OperationName } from '../api/operations.ts'
 import type { TestProcess } from './test-process.ts'
 import { useTestProcesses } from './use-test-processes.ts'
@@ -40,3 +40,9 @@ export const call = ({ process, workspace, documentId }: Prepared, name: Operati
     parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt') },
     remainingMs,
   })
+
+export async function objectKeyOf({ process, workspace, documentId }: Prepared): Promise<string> {
+  const signal = AbortSignal.timeout(60_000)
+  const document = await process.deps.documents.find(workspace.workspaceId, documentId as DocumentId, signal)
+  return document?.objectKey ?? ''
+}
