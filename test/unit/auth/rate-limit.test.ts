@@ -21,3 +21,28 @@ it('processes that count allow what the store alone would, and need not ask it a
   }
   await fc.assert(fc.asyncProperty(requests, oneRun))
 })
+
+it('a request that the store refuses counts nowhere', async () => {
+  let nowMs = 0
+  const told = [
+    { isAllowed: true, resetMs: 4000 },
+    { isAllowed: false, resetMs: 4100 },
+  ]
+  const take = async () => ({ remaining: 0, retryAfterMs: 0, ...(told.shift() ?? expect.fail()) })
+  const counting = countInProcess({ policy: { requestsPerMinute: 60, burst: 5 }, take }, () => nowMs)
+  for (let requests = 0; requests < 2; requests++) await counting.take('k', new AbortController().signal)
+  expect(counting.refusalOf('k')).toMatchObject({ retryAfterMs: 100 })
+  nowMs = 100
+  expect(counting.refusalOf('k')).toBeUndefined()
+})
+
+it('a process remembers ten thousand keys at most', async () => {
+  const store = createFakeRateLimiter({ requestsPerMinute: 1, burst: 1 }, () => 0)
+  const counting = countInProcess(store, () => 0)
+  const { signal } = new AbortController()
+  await counting.take('first', signal)
+  await counting.take('first', signal)
+  expect(counting.refusalOf('first')).toBeDefined()
+  for (let key = 0; key < 10_000; key++) await counting.take(`key_${key}`, signal)
+  expect(counting.refusalOf('first')).toBeUndefined()
+})
