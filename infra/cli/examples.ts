@@ -17,7 +17,9 @@ const EXAMPLES = [
   'restore tables --at 2026-11-21T09:00Z',
 ]
 const IDS: Record<string, string> = {
-  ...{ workspace_id: 'ws_acme', key_id: 'key_b307bbcb9085', document_id: 'file_ChGEzHh4gNnrXCdfGHJtP' },
+  workspace_id: 'ws_acme',
+  key_id: 'key_b307bbcb9085',
+  document_id: 'file_ChGEzHh4gNnrXCdfGHJtP',
 }
 
 /** Adds its example to the help of a command, and those of its commands to the help of a group. */
