@@ -6,6 +6,7 @@ import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
+import type { ObjectStore } from './ports/object-store.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
@@ -19,6 +20,7 @@ export interface PromotionRequest extends RequestScope {
 }
 
 export interface PromotionDependencies extends LedgerDependencies {
+  objects: ObjectStore
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number

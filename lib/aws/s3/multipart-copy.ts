@@ -5,8 +5,9 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
+import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { send } from '../send.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {

@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../failures.ts'
 import { send } from '../send.ts'
 import { readStart } from './container-file.ts'
