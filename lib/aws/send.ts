@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../errors.ts'
-import { turnOf } from '../one-call-until.ts'
+import { turn } from '../one-call-until.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
@@ -76,7 +76,7 @@ export async function send<
   let command = announced(first, name)
   let mayArrive = false
   for (let sent = 1, failures = 0; ; sent++) {
-    await turnOf(signal)
+    await turn()
     try {
       return await client.send(command, { abortSignal: signal, ...timeout })
     } catch (error) {

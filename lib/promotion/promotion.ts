@@ -43,13 +43,11 @@ export interface Promotion {
   usage: StorageUsage | undefined
 }
 
-/** How far an attempt got before it failed. */
-export interface Progress {
-  /** Whether the bytes were taken, as far as is known. */
-  isTaken: boolean
-  /** `unknown`: there may be one, or there may yet be. */
-  reservation: 'none' | 'claimed' | 'unknown' | 'reserved'
-  copy: 'none' | 'unanswered' | 'answered'
-  /** Whether the marker is gone, so that the reservation alone holds the bytes. Never rejects. */
-  unmarked: Promise<boolean>
+/** What may be there of an attempt, when one of its steps has failed. */
+export interface Traces {
+  /** Its claim, or its reservation. `unknown`: there may be a reservation, or there may yet be one. */
+  reservation: 'none' | 'claim' | 'unknown' | 'reserved'
+  hasTaking: boolean
+  /** `may_arrive`: S3 may still write it. */
+  object: 'none' | 'may_exist' | 'may_arrive'
 }
