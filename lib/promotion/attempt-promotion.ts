@@ -9,7 +9,7 @@ import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import { findReplay } from './idempotency.ts'
+import { findEarlierDocument } from './idempotency.ts'
 import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
 import { undoOrLeave } from './undo-promotion.ts'
@@ -64,7 +64,7 @@ export async function attemptPromotion(
     if ((await undoOrLeave(counted, written.traces, request, deps)) !== 'recorded') throw error
   }
 
-  await settleQuietly(counted, written.unmarking, request, deps)
+  await settleOrLeave(counted, written.unmarking, request, deps)
   return { document, isReplayed: false, usage }
 }
 
@@ -82,7 +82,7 @@ async function claim(
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(after(undo))
   if (refusal) throw refusal
-  const document = await findReplay(target, request.caller, deps.documents, signal).catch(after(undo))
+  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(after(undo))
   if (document) await undo()
   return document
 }
@@ -144,12 +144,12 @@ async function reserveAndCopy(
 
   const outcome = reserved.status === 'fulfilled' ? reserved.value : 'unknown'
   const copyFailure = copied.status === 'rejected' ? copied.reason : undefined
-  const mayArrive = copyFailure instanceof ServiceError && copyFailure.isUnanswered
+  const mayBeLate = copyFailure instanceof ServiceError && copyFailure.isUnanswered
   return {
     traces: {
       reservation: outcome === 'reserved' || outcome === 'unknown' ? outcome : claimed.reservation,
       hasTaking: true,
-      object: mayArrive ? 'may_arrive' : 'may_exist',
+      object: mayBeLate ? 'late_copy' : 'may_exist',
     },
     failure:
       copied.status === 'rejected'
@@ -161,7 +161,7 @@ async function reserveAndCopy(
   }
 }
 
-/** Refused: somebody took this attempt for dead. */
+/** Refused: somebody has fenced this attempt. */
 function refusalOf(outcome: 'reserved' | 'refused' | 'throttled'): ServiceError | undefined {
   if (outcome === 'reserved') return undefined
   return new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
@@ -179,7 +179,7 @@ async function record(
 }
 
 /** The document exists and is counted: a reservation that could not be settled is left to the resolver. */
-async function settleQuietly(
+async function settleOrLeave(
   attempt: Attempt,
   unmarking: Promise<boolean>,
   { deadline, log, telemetry }: PromotionRequest,

@@ -39,7 +39,7 @@ export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when a replay could not read it. */
+  /** undefined when the document is an earlier request's, and reading the usage failed. */
   usage: StorageUsage | undefined
 }
 
@@ -49,5 +49,5 @@ export interface Traces {
   reservation: 'none' | 'claim' | 'unknown' | 'reserved'
   hasTaking: boolean
   /** `may_arrive`: S3 may still write it. */
-  object: 'none' | 'may_exist' | 'may_arrive'
+  object: 'none' | 'may_exist' | 'late_copy'
 }

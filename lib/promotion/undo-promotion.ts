@@ -22,7 +22,7 @@ export async function undoOrLeave(
     return await telemetry.time('undo', async () => {
       if (traces.reservation === 'unknown') throw new Error('it is unknown whether the attempt has reserved')
       if (traces.reservation === 'reserved') {
-        return undo(attempt, { mayCopyArrive: traces.object === 'may_arrive' }, deps, signal)
+        return undo(attempt, { hasLateCopy: traces.object === 'late_copy' }, deps, signal)
       }
       await undoUnreserved(attempt, traces, deps, signal)
       return 'undone'
@@ -48,7 +48,7 @@ async function undoUnreserved(
   const { quota, objects, reservations } = deps
   const lateCopy = lateCopyOf(attempt, deps)
   if (object !== 'none') await reservations.note('late_copy', lateCopy, signal)
-  if (hasTaking) await quota.release(attempt, signal)
+  if (hasTaking) await quota.giveBack(attempt, signal)
   if (reservation === 'claim') await reservations.remove(attempt, signal)
   if (object === 'none') return
   await objects.discard(attempt.objectKey, signal)

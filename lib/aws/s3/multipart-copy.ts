@@ -22,7 +22,7 @@ import {
 
 const CREATE_TIMEOUT_MS = 5000
 /** S3 may take only a few parts at once and refuse the others (503 SlowDown): they wait for those to end. */
-const PATIENCE = { patienceMs: 20_000, longestPauseMs: 1600 } as const
+const PATIENCE = { retryForMs: 20_000, longestPauseMs: 1600 } as const
 
 interface Upload {
   Bucket: string

@@ -97,7 +97,7 @@ async function translateCopyFailure(error: unknown, readSource: () => Promise<un
     if (read instanceof Error && KMS_FAILURE.test(read.name)) return because('container_file_encrypted')
     return because('service_unavailable', { detail: 'The key that encrypts documents cannot be used.' })
   }
-  // Somebody aborted the upload meanwhile: the attempt was given up.
+  // Somebody aborted the upload meanwhile: the attempt is being undone.
   if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
   return error
 }

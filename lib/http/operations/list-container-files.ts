@@ -2,7 +2,7 @@ import type { ContainerFilesDependencies } from '../../containers/container-file
 import { listContainerFiles } from '../../containers/list-container-files.ts'
 import type { Operation } from '../api-handler.ts'
 import { containerFileListResponse } from '../container-file-response.ts'
-import { chooseDialect } from '../file-shape.ts'
+import { chooseShape } from '../file-shape.ts'
 import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from '../query.ts'
 
 /** The page is what was found within this time. */
@@ -14,7 +14,7 @@ export function listContainerFilesOperation(deps: ContainerFilesDependencies): O
   return {
     name: 'list_container_files',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
-      const { shape } = chooseDialect(event)
+      const { shape } = chooseShape(event)
       refuseParameters(event, ['before', 'before_id', 'provider'])
       const order = queryValue(event, 'order') ?? 'asc'
       if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')
