@@ -99,7 +99,7 @@ describe('the parameters', () => {
       'deploymentPreference is "Canary", allowed: AllAtOnce, Canary10Percent5Minutes',
       { deploymentPreference: 'Canary' },
     ],
-    ['logRetentionDays is "31", allowed: what CloudWatch Logs knows: 1, 3, 5', { logRetentionDays: '31' }],
+    ['logRetentionDays is "31", allowed: what CloudWatch Logs offers: 1, 3, 5', { logRetentionDays: '31' }],
     ['alarmServerErrorPercent is "101", allowed: 1 to 100', { alarmServerErrorPercent: '101' }],
   ])('are refused: %s', (fault, changes, options) => {
     expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
