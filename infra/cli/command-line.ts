@@ -20,18 +20,18 @@ import type { Terminal } from './terminal/terminal.ts'
 const DIRECTORY = join(import.meta.dirname, '../../.local')
 
 const ENDPOINTS = `
-Which deployment it is about:
+Which deployment:
   --local          the service that npm start runs on this machine
   --stage <name>   the deployed stage: its settings are read from its function
-  PROMOTION_STAGE  in the environment: the stage when neither option is given
-  none of them     the environment variables that the functions have (docs/settings.md)
+  PROMOTION_STAGE  in the environment: the stage if neither option is given
+  none of these    the functions' variables, in the environment (docs/settings.md)
 AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
 point to servers other than AWS's.`
 
 const EXIT_CODES = `
-Exit code: 0 it is done, or was so already; 1 something is not there, is there already, or is wrong; 2 the command was used
-wrongly or failed. The standard output has what was asked for only; errors are one line on the error output. Commands
-that delete or lock out ask first: --yes answers, and is required without a terminal.`
+Exit code: 0 done, or already so; 1 something is missing, already there, or wrong; 2 the command was used wrongly or
+failed. Standard output has only what was asked for; an error is one line on standard error. Commands that delete or lock
+somebody out ask first: --yes answers, and is required without a terminal.`
 
 /** @param args what follows the program's name @param signal aborts when the user wants to stop */
 export async function runCommandLine(
@@ -74,10 +74,10 @@ function createProgram({ stdout, stderr }: Terminal): Command {
     .version(manifest.version, '--version', 'print the version')
     .description('Administration of the container file promotion service.')
     .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
-    .addOption(new Option('--directory <path>', 'with --local: where its data is').default(DIRECTORY, '.local'))
+    .addOption(new Option('--directory <path>', 'with --local: its data directory').default(DIRECTORY, '.local'))
     .option('--stage <name>', 'a deployed stage', parseStage)
     .option('--region <name>', 'AWS region, instead of AWS_REGION')
-    .option('--json', 'one JSON object per line; errors, too', false)
+    .option('--json', 'print one JSON object per line, for errors, too', false)
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', ENDPOINTS)
     .addHelpText('afterAll', EXIT_CODES)
@@ -96,7 +96,7 @@ function addCommands(program: Command, run: Run): void {
   program
     .command('doctor')
     .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
-    .addHelpText('after', '\nA failed check does not stop the others. Ends with 1 when there is a problem.')
+    .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
   for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
   addExamples(program)

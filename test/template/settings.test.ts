@@ -74,14 +74,14 @@ describe('the parameters', () => {
     ['deletedDocumentDays is "0", allowed: 1 to 3650', { deletedDocumentDays: '0' }],
     ['throttleBurst is "", allowed: 1 to', { throttleBurst: '' }],
     [
-      'customDomainName is "https://x.org", allowed: host name',
+      'customDomainName is "https://x.org", allowed: lower-case host name',
       { ...EXISTING_DOMAIN, customDomainName: 'https://x.org' },
     ],
     ['certificateArn is missing: customDomainName needs', { customDomainName: 'files.example.com' }],
     ['customDomainName is missing: certificateArn is for', { certificateArn: EXISTING.certificateArn }],
     ['customDomainName is missing: hostedZoneId is for', { hostedZoneId: 'Z1' }],
     ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
-    ['sandboxAccountId is "12", allowed: number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
+    ['sandboxAccountId is "12", allowed: AWS account number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
     ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
     ['hostedZoneId is "example.com", allowed: id of', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
     ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
@@ -99,7 +99,7 @@ describe('the parameters', () => {
       'deploymentPreference is "Canary", allowed: AllAtOnce, Canary10Percent5Minutes',
       { deploymentPreference: 'Canary' },
     ],
-    ['logRetentionDays is "31", allowed: what CloudWatch Logs knows: 1, 3, 5', { logRetentionDays: '31' }],
+    ['logRetentionDays is "31", allowed: what CloudWatch Logs offers: 1, 3, 5', { logRetentionDays: '31' }],
     ['alarmServerErrorPercent is "101", allowed: 1 to 100', { alarmServerErrorPercent: '101' }],
   ])('are refused: %s', (fault, changes, options) => {
     expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)

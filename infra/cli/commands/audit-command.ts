@@ -17,14 +17,14 @@ interface AuditCommandOptions {
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
-    .description('compare ledger, documents and objects of every workspace, and look at keys, while the service runs')
-    .option('--repair', 'repair what is found', false)
+    .description('compare counts, documents and objects of every workspace, and check keys, while the service runs')
+    .option('--repair', 'repair what is safe to repair', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
     .addOption(
-      new Option('--continue', 'go on where the last audit was interrupted').default(false).conflicts('workspace'),
+      new Option('--continue', 'resume the last audit where it was interrupted').default(false).conflicts('workspace'),
     )
-    .addHelpText('after', '\nEnds with 0 when nothing is wrong or all was repaired, with 1 when something is left.')
+    .addHelpText('after', '\nExits with 0 if nothing is wrong or all was repaired, with 1 if something is left.')
     .action(run(auditAndTell))
 }
 

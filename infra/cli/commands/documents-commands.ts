@@ -23,25 +23,25 @@ const COLUMNS: Columns<WorkspaceDocument> = {
 }
 
 export function addDocumentsCommands(program: Command, run: Run): void {
-  const group = program.command('documents').description('list, show, get, delete the documents of a workspace')
+  const group = program.command('documents').description('list, show, get and delete documents of a workspace')
   addListOptions(
-    ofWorkspace('list', 'the documents of a workspace, oldest first unless made with an Idempotency-Key'),
+    ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key'),
     COLUMNS,
   ).action(run(listDocuments))
-  ofWorkspace('show', 'one document').argument('<document_id>', 'which', parseDocumentId).action(run(showDocument))
+  ofWorkspace('show', 'show a document').argument('<document_id>', 'its id', parseDocumentId).action(run(showDocument))
   ofWorkspace('get', 'fetch the content of a document')
-    .argument('<document_id>', 'which', parseDocumentId)
-    .option('--output <file>', 'where to, "-" for the standard output; default: here, under its own name')
-    .addHelpText('after', '\nA file that is there already is not overwritten.')
+    .argument('<document_id>', 'its id', parseDocumentId)
+    .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
+    .addHelpText('after', '\nAn existing file is not overwritten.')
     .action(run(getDocument))
   ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
-    .argument('<document_id...>', 'which', parseDocumentIds)
+    .argument('<document_id...>', 'their ids', parseDocumentIds)
     .option('--yes', 'do not ask', false)
-    .addHelpText('after', '\nMay be repeated: what is gone already is fine. Ctrl-C stops after the current document.')
+    .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
     .action(run(confirmAndDelete))
 
   function ofWorkspace(name: string, description: string): Command {
-    return group.command(name).description(description).argument('<workspace_id>', 'whose', parseWorkspaceId)
+    return group.command(name).description(description).argument('<workspace_id>', 'the workspace', parseWorkspaceId)
   }
 }
 

@@ -21,26 +21,26 @@ import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
-const REPEATABLE = `one or more, with commas: ${PERMISSIONS.join(', ')}`
+const REPEATABLE = `one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 
 export function addKeysCommands(program: Command, run: Run): void {
-  const group = program.command('keys').description('make API keys, list them, change them, end them')
+  const group = program.command('keys').description('make, list, change and end API keys')
   group
     .command('create')
-    .description('make an API key and print its token, this once: only its hash is stored')
-    .requiredOption('--workspace <id>', 'whose files and quota it is for', parseWorkspaceId)
-    .option('--management', 'a management key: every permission', false)
+    .description('make an API key and print its token, once: only its hash is stored')
+    .requiredOption('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
+    .option('--management', 'a management key, with every permission', false)
     .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
-    .option('--yes', 'do not ask, should there be no such workspace', false)
+    .option('--yes', 'do not ask if there is no such workspace', false)
     .action(run(createKey))
   addListOptions(group.command('list'), KEY_COLUMNS)
-    .description('the keys, without their tokens: those are stored nowhere')
-    .option('--workspace <id>', 'only of this workspace', parseWorkspaceId)
+    .description('list keys, without their tokens, which are not stored')
+    .option('--workspace <id>', 'only those of this workspace', parseWorkspaceId)
     .action(run(listKeys))
-  ofKey('show', 'one key').action(run(showKey))
-  changing('change', 'set what a standard key may do, instead of all it might')
+  ofKey('show', 'show a key').action(run(showKey))
+  changing('change', 'replace the permissions of a standard key')
     .requiredOption('--permission <name>', REPEATABLE, parsePermissions)
     .action(run(changePermissions))
   changing('disable', 'refuse a key from now on')
@@ -54,17 +54,17 @@ export function addKeysCommands(program: Command, run: Run): void {
   changing('expire', 'set when a key expires')
     .option('--at <time>', 'for example 2027-01-31T00:00Z', parseMoment)
     .option('--in <duration>', 'from now: 30s, 15m, 24h, 90d; 0: at once', parseDuration)
-    .option('--never', 'it does not expire any more')
+    .option('--never', 'it no longer expires')
     .action(run(expire))
   changing('rotate', 'make a key like this one, print its token, and let the old key expire')
     .addOption(
-      new Option('--grace <duration>', 'how long the old key works on: 30s, 15m, 24h, 90d; 0: not at all')
+      new Option('--grace <duration>', 'how long the old key keeps working: 30s, 15m, 24h, 90d; 0: not at all')
         .argParser(parseDuration)
         .default(DAY_MS, '24h'),
     )
-    .option('--expires <when>', `when the new key expires: ${EXPIRY}; needed if the old one expires`, parseExpiry)
+    .option('--expires <when>', `when the new key expires: ${EXPIRY}; required if the old one expires`, parseExpiry)
     .action(run(rotateKey))
-  changing('delete', 'delete a key for good; "disable" can be taken back')
+  changing('delete', 'delete a key for good; "disable" can be undone')
     .option('--yes', 'do not ask', false)
     .action(run(deleteKey))
 
@@ -73,7 +73,7 @@ export function addKeysCommands(program: Command, run: Run): void {
   }
 
   function changing(name: string, description: string): Command {
-    const atOnce = '\nThe service looks each key up with every request: it works from the next one on.'
+    const atOnce = '\nThe service looks the key up with every request: this applies from the next one on.'
     return ofKey(name, description).addHelpText('after', atOnce)
   }
 }

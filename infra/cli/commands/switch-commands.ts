@@ -7,13 +7,13 @@ import { confirm } from '../terminal/confirm.ts'
 export function addSwitchCommands(program: Command, run: Run): void {
   program
     .command('stop')
-    .description('let a deployed stage answer no request and start no scheduled run, until it is resumed')
+    .description('stop all requests and scheduled runs of a deployed stage, until it is resumed')
     .option('--yes', 'do not ask', false)
-    .addHelpText('after', '\nCallers get a 5xx. What is under way is finished. A deployment does not resume the stage.')
+    .addHelpText('after', '\nCallers get a 5xx. What is under way finishes. A deployment does not resume the stage.')
     .action(run((session, { yes }: { yes: boolean }) => switchStage('stop', yes, session)))
   program
     .command('resume')
-    .description('undo stop: requests and schedules as the stage was deployed')
+    .description('undo stop: requests and schedules are as deployed again')
     .action(run((session) => switchStage('resume', true, session)))
 }
 

@@ -28,9 +28,9 @@ export function addListOptions<Row>(command: Command, columns: Columns<Row>): Co
     if (heading === undefined) refuse(`"${text}" is not a column: the columns are ${names.join(', ')}`)
     return { heading, isDescending: text.startsWith('-') }
   }
-  const byWhat = `by ${names.join(', ')}; with a "-" before it, the largest first`
+  const byWhat = `by ${names.join(', ')}; with a "-" before it, largest first`
   return command
-    .addOption(new Option('--limit <number>', 'at most so many').argParser(parseLimit))
+    .addOption(new Option('--limit <number>', 'at most this many').argParser(parseLimit))
     .addOption(new Option('--sort <column>', byWhat).argParser(parseSort))
 }
 
