@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { RunningFiles } from './test/support/running-files.ts'
+// Installs what the tests need beyond npm ci.
+import './test/tools.mjs'
 
 // For the tests' workers and for the hundreds of processes that they start: most of their work is to compile what they load.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cache')

@@ -38,7 +38,7 @@ let proxy: FaultProxy
 beforeAll(async () => {
   proxy = await startFaultProxy(new URL(service().demo.base_url).origin)
   directory = await mkdtemp(join(service().directory, 'clients-'))
-  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  await symlink(join(ROOT, 'test/node_modules'), join(directory, 'node_modules'))
 })
 afterAll(() => proxy?.stop())
 

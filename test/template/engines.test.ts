@@ -27,8 +27,9 @@ describe('the promised versions of Node.js', () => {
   })
 
   it('are fine with every package, so that npm ci warns of none', () => {
-    const packages: Record<string, LockedPackage> = read('package-lock.json').packages
-    const unfit = Object.entries(packages).flatMap(([path, { engines, optional }]) => {
+    const locks = ['package-lock.json', 'test/package-lock.json']
+    const packages = locks.flatMap((lock) => Object.entries<LockedPackage>(read(lock).packages))
+    const unfit = packages.flatMap(([path, { engines, optional }]) => {
       const asked = Array.isArray(engines) ? undefined : engines?.node
       return asked === undefined || optional || semver.subset(promised, asked) ? [] : [`${path}: ${asked}`]
     })
