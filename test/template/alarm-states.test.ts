@@ -24,11 +24,13 @@ const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
 const unresolved = (at: number[]): Traffic => ({ [own('ReservationsUnresolved')]: each(at, 1) })
-const failedBeside = (failedAt: number, all: Datapoint[]): Traffic => ({
-  [RUNS]: all,
-  [FAILED_RUNS]: each([failedAt], 1),
+const reporting = (at: number[]): Traffic => ({
+  ...leftovers(at, () => undefined),
+  [own('ReservationsUnresolved')]: each(at, 0),
 })
-const lateMinute = each(ALL, 4).map((point) => ({ ...point, seenAfter: point.minute === 60 ? 4 : 1 }))
+const failedRuns = (at: number[], perMinute: number): Traffic => ({
+  [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)],
+})
 
 /** What happens beside a stage in which all is well, and every alarm that goes off, with its minutes. */
 const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
@@ -78,24 +80,36 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     { RateLimiterUnavailable: [38] },
   ],
   ['a request is not counted', { [own('RateLimiterUnavailable')]: each([30], 1) }, {}],
-  ...[57, 62, 66].flatMap((failedAt): typeof INCIDENTS => [
-    [`a run fails at ${failedAt}, a minute is late`, failedBeside(failedAt, lateMinute), {}],
-    [`a run fails at ${failedAt}, a minute is lost`, failedBeside(failedAt, each(ALL, 4).toSpliced(60, 1)), {}],
-  ]),
+  [
+    'nothing runs: the schedules are off, or Lambda throttles',
+    { ...runs(minutes(0, 60)), ...reporting(minutes(0, 60)) },
+    { LeftoversLate: [92] },
+  ],
+  [
+    'each run fails, at once or out of time',
+    { ...failedRuns(minutes(60, UNTIL), 4), ...reporting(minutes(0, 60)) },
+    { LeftoversLate: [92] },
+  ],
+  [
+    'each run has failed since the first deployment',
+    { ...runs(ALL), ...failedRuns(ALL, 4), ...reporting([]) },
+    { LeftoversLate: [30] },
+  ],
+  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 4), {}],
   [
     'a group of shards is left out',
     { [RUNS]: [...each(minutes(0, 60), 4), ...each(minutes(60, UNTIL), 3)] },
-    { ResolverFailing: [73] },
+    { LeftoversLate: [101] },
   ],
-  ['a run of each minute fails', { [FAILED_RUNS]: each(minutes(60, UNTIL), 1) }, { ResolverFailing: [73] }],
+  ['a shard cannot be listed', failedRuns(minutes(60, UNTIL), 1), { LeftoversLate: [101] }],
   [
-    'nothing runs',
-    { ...runs(minutes(0, 60)), ...leftovers(minutes(0, 60), () => undefined) },
-    { ResolverFailing: [70] },
+    'half of the runs fail, and the others come late',
+    { ...failedRuns(minutes(60, UNTIL), 2), ...oldest(minutes(60, UNTIL), sinceAnHour) },
+    { LeftoversLate: [95] },
   ],
   ['the resolver cannot keep up', oldest(minutes(60, UNTIL), sinceAnHour), { LeftoversLate: [96] }],
-  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 10), sinceAnHour), { LeftoversLate: [100] }],
-  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 10)), { LeftoversLate: [90] }],
+  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { LeftoversLate: [101] }],
+  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { LeftoversLate: [90] }],
   ['a reservation fails for a while', unresolved(minutes(60, 65)), {}],
   ['the resolver catches up', oldest(minutes(60, 70), () => 2 * 3_600_000), {}],
   ['leftovers wait as long as they may', oldest(minutes(60, UNTIL), () => LATE_MS), {}],
@@ -121,7 +135,7 @@ describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metri
 
   it.each([1, 2, 4])('page nobody on a first deployment, with data that are %d minutes late', (seenAfter) => {
     const paging = alarms().filter((name) => JSON.stringify(alarmOf(name).AlarmActions) === PAGE)
-    expect(paging).toEqual(['ServerErrorRate', 'ResolverFailing', 'LeftoversLate', 'DriftOrLoss'])
+    expect(paging).toEqual(['ServerErrorRate', 'LeftoversLate', 'DriftOrLoss'])
     for (const first of [0, 1, 4, 7]) {
       // That there was no round yet waits for the morning.
       const rung = rings(alarms(), runs(minutes(first, HOUR), seenAfter), HOUR)
@@ -143,10 +157,10 @@ describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metri
   })
 
   it('of the resolver stay on for as long as nothing runs, and are over soon after the repair', () => {
-    expect(changes('ResolverFailing', runs(minutes(0, 60)), DAY, 5).at(-1)?.state).toBe('ALARM')
+    expect(changes('LeftoversLate', runs(minutes(0, 60)), DAY, 5).at(-1)?.state).toBe('ALARM')
     const repaired = runs([...minutes(0, 60), ...minutes(DAY, DAY + HOUR)])
-    expect(changes('ResolverFailing', repaired, DAY + 12).at(-1)?.state).toBe('OK')
-    expect(goesOff('ResolverFailing', repaired, DAY + HOUR)).toHaveLength(1)
+    expect(changes('LeftoversLate', repaired, DAY + 15).at(-1)?.state).toBe('OK')
+    expect(goesOff('LeftoversLate', repaired, DAY + HOUR)).toHaveLength(1)
   })
 
   it.each([
