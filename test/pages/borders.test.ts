@@ -43,6 +43,12 @@ describe('the borders of docs/architecture.md', () => {
     expect(rooms.filter((room) => !FILES.some((path) => roomOf(path) === room))).toEqual([])
   })
 
+  it('let no two rooms import each other: each imports only those of earlier rows', () => {
+    for (const [index, room] of rooms.entries()) {
+      expect(rooms.slice(index + 1).filter((later) => allowed.get(room)?.has(later))).toEqual([])
+    }
+  })
+
   it('are kept by every file', () => {
     const found = FILES.flatMap((path) => trespasses(path, read(path)).map((name) => `${path} imports ${name}`))
     expect(found).toEqual([])

@@ -1,6 +1,6 @@
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
 import type { Attempt, Note, Reservation, ReservationPurpose, Reservations } from '../../ledger/ports/reservations.ts'
-import { CLOSING, SENT_ONCE } from '../send.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 import { openTable, type TableSettings, unlessThrottled } from './table.ts'
 

@@ -7,7 +7,7 @@ import {
 import pMap from 'p-map'
 import { ServiceError } from '../../errors.ts'
 import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
   copyTimeoutMs,
