@@ -9,11 +9,10 @@ const prod = await packagedService('prod')
 const API_FUNCTION_NAMES = API_FUNCTIONS.map(({ name }) => name)
 
 const { crashes, each, FAILED_RUNS, gateway, healthy, lambda, leftovers, minutes, own, requests, RUNS, runs } = traffic
-const { THROTTLED_WRITES, USED } = traffic
+const { resolver, THROTTLED_WRITES, USED } = traffic
 const HOUR = 60
 const DAY = 24 * HOUR
 const ROUND = Number(THRESHOLDS.auditRoundHours) * HOUR
-const LATE_MS = Number(THRESHOLDS.alarmOldestReservationMs)
 const PAGE = JSON.stringify([{ Ref: 'AlarmTopic' }])
 /** Of most stories. */
 const UNTIL = 3 * HOUR
@@ -24,13 +23,12 @@ const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
 const unresolved = (at: number[]): Traffic => ({ [own('ReservationsUnresolved')]: each(at, 1) })
-const reporting = (at: number[]): Traffic => ({
-  ...leftovers(at, () => undefined),
-  [own('ReservationsUnresolved')]: each(at, 0),
-})
-const failedRuns = (at: number[], perMinute: number): Traffic => ({
-  [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)],
-})
+const BEFORE = minutes(0, 60)
+const AFTER = minutes(60, UNTIL)
+const LATE = 'LeftoversLate'
+const failedRuns = (at: number[], perMinute: number): Traffic => {
+  return { [RUNS]: each(ALL, 4), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
+}
 
 /** What happens beside a stage in which all is well, and every alarm that goes off, with its minutes. */
 const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
@@ -80,39 +78,19 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     { RateLimiterUnavailable: [38] },
   ],
   ['a request is not counted', { [own('RateLimiterUnavailable')]: each([30], 1) }, {}],
-  [
-    'nothing runs: the schedules are off, or Lambda throttles',
-    { ...runs(minutes(0, 60)), ...reporting(minutes(0, 60)) },
-    { LeftoversLate: [92] },
-  ],
-  [
-    'each run fails, at once or out of time',
-    { ...failedRuns(minutes(60, UNTIL), 4), ...reporting(minutes(0, 60)) },
-    { LeftoversLate: [92] },
-  ],
-  [
-    'each run has failed since the first deployment',
-    { ...runs(ALL), ...failedRuns(ALL, 4), ...reporting([]) },
-    { LeftoversLate: [30] },
-  ],
+  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [92] }],
+  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 4) }, { [LATE]: [92] }],
+  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 4) }, { [LATE]: [30] }],
   ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 4), {}],
-  [
-    'a group of shards is left out',
-    { [RUNS]: [...each(minutes(0, 60), 4), ...each(minutes(60, UNTIL), 3)] },
-    { LeftoversLate: [101] },
-  ],
-  ['a shard cannot be listed', failedRuns(minutes(60, UNTIL), 1), { LeftoversLate: [101] }],
-  [
-    'half of the runs fail, and the others come late',
-    { ...failedRuns(minutes(60, UNTIL), 2), ...oldest(minutes(60, UNTIL), sinceAnHour) },
-    { LeftoversLate: [95] },
-  ],
-  ['the resolver cannot keep up', oldest(minutes(60, UNTIL), sinceAnHour), { LeftoversLate: [96] }],
-  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { LeftoversLate: [101] }],
-  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { LeftoversLate: [90] }],
+  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 4), ...each(AFTER, 3)] }, { [LATE]: [101] }],
+  ['a shard cannot be listed', failedRuns(AFTER, 1), { [LATE]: [101] }],
+  ['half of the runs fail or are late', { ...failedRuns(AFTER, 2), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [95] }],
+  ['the resolver cannot keep up', oldest(AFTER, sinceAnHour), { [LATE]: [96] }],
+  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { [LATE]: [101] }],
+  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { [LATE]: [90] }],
   ['a reservation fails for a while', unresolved(minutes(60, 65)), {}],
   ['the resolver catches up', oldest(minutes(60, 70), () => 2 * 3_600_000), {}],
-  ['leftovers wait as long as they may', oldest(minutes(60, UNTIL), () => LATE_MS), {}],
+  ['leftovers wait as long as they may', oldest(AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
 ]
 
 describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metric without data %s', (emptyFill) => {
@@ -157,10 +135,10 @@ describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metri
   })
 
   it('of the resolver stay on for as long as nothing runs, and are over soon after the repair', () => {
-    expect(changes('LeftoversLate', runs(minutes(0, 60)), DAY, 5).at(-1)?.state).toBe('ALARM')
-    const repaired = runs([...minutes(0, 60), ...minutes(DAY, DAY + HOUR)])
-    expect(changes('LeftoversLate', repaired, DAY + 15).at(-1)?.state).toBe('OK')
-    expect(goesOff('LeftoversLate', repaired, DAY + HOUR)).toHaveLength(1)
+    expect(changes(LATE, runs(BEFORE), DAY, 5).at(-1)?.state).toBe('ALARM')
+    const repaired = runs([...BEFORE, ...minutes(DAY, DAY + HOUR)])
+    expect(changes(LATE, repaired, DAY + 15).at(-1)?.state).toBe('OK')
+    expect(goesOff(LATE, repaired, DAY + HOUR)).toHaveLength(1)
   })
 
   it.each([
