@@ -18,9 +18,9 @@ export async function handler(event: { shards?: number[] } | undefined, context:
   const run = { ...BOUNDS, endsAtMs, ...(event?.shards && { shards: event.shards }) }
   const report = await resolveExpiredReservations(run, dependencies, signal)
   metrics.publish({
-    ReservationsResolved: report.settled + report.released,
+    ReservationsResolved: report.ended + report.gaveBack,
     ReservationsUnresolved: report.failed,
-    OldestLeftover: Math.max(report.oldestMs, report.oldestOverdueMs),
+    OldestLeftover: Math.max(report.oldestMs, report.longestWaitMs),
   })
   dependencies.log.info('reservations looked through', { shards: event?.shards, ...report })
   if (report.unlisted > 0) throw new Error(`due workspaces of ${report.unlisted} shards could not be listed`)

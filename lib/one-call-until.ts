@@ -1,17 +1,15 @@
-const TURNS = new WeakMap<AbortSignal, { permit: Promise<unknown>; isFirstTaken: boolean }>()
+import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The first call with this signal may begin at once. A refused permit aborts it; all others wait for the permit. */
-export function oneCallUntil(permit: Promise<unknown>, signal: AbortSignal): AbortSignal {
-  const refused = new AbortController()
-  permit.catch((refusal) => refused.abort(refusal))
-  const held = AbortSignal.any([signal, refused.signal])
-  TURNS.set(held, { permit, isFirstTaken: false })
-  return held
+const TURNS = new AsyncLocalStorage<{ permit: Promise<unknown>; isFirstTaken: boolean }>()
+
+/** Runs a request, whose first call to a store may begin at once. All others wait for the permit. */
+export function withOneCallUntil<Result>(permit: Promise<unknown>, run: () => Result): Result {
+  return TURNS.run({ permit, isFirstTaken: false }, run)
 }
 
 /** Await it before each call to a store, and before each repetition. @throws the refusal */
-export async function turnOf(signal: AbortSignal): Promise<void> {
-  const turns = TURNS.get(signal)
+export async function turn(): Promise<void> {
+  const turns = TURNS.getStore()
   if (turns?.isFirstTaken) await turns.permit
   else if (turns) turns.isFirstTaken = true
 }

@@ -43,8 +43,8 @@ export function createServiceLog(options: {
 /** A line about the resolver, if this log line is about it and it did anything. */
 export function describeResolverRun(line: string): string | undefined {
   if (!line.includes('"reservations looked through"')) return undefined
-  const { settled = 0, released = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>
-  if (settled + released + failed === 0) return undefined
+  const { ended = 0, gaveBack = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>
+  if (ended + gaveBack + failed === 0) return undefined
   const left = failed === 0 ? '' : `, ${failed} left to the next run`
-  return `resolver: of promotions that were interrupted, ${settled} finished and ${released} undone${left}`
+  return `resolver: of promotions that were interrupted, ${ended} finished and ${gaveBack} undone${left}`
 }

@@ -12,61 +12,65 @@ export interface Candidate {
   workspaceId: WorkspaceId
   /** The unfinished uploads of one key; undefined: the candidate is the workspace itself. */
   uploads?: UnfinishedUpload[]
-  /** Whether an earlier phase covers it. */
-  isCoveredElsewhere: boolean
+  /** Whether an earlier phase has audited it. */
+  isAudited: boolean
 }
 
-type Place = Pick<AuditShard, 'phase' | 'after' | 'shard' | 'totalShards'>
+type ShardPosition = Pick<AuditShard, 'phase' | 'after' | 'shard' | 'totalShards'>
 type Sources = Pick<AuditContext, 'deps' | 'signal'>
 
 /** The candidates of a shard in its phase, from where it stopped. */
-export async function* candidatesOf(place: Place, sources: Sources): AsyncGenerator<Candidate> {
-  if (place.phase === 'uploads') return yield* uploadsByKey(place, sources)
-  for await (const workspaceId of workspacesOf(place, sources)) {
-    const isCoveredElsewhere = await isInEarlierPhase(workspaceId, place, sources)
-    yield { id: workspaceId, workspaceId, isCoveredElsewhere }
+export async function* candidatesOf(position: ShardPosition, sources: Sources): AsyncGenerator<Candidate> {
+  if (position.phase === 'uploads') return yield* uploadsByKey(position, sources)
+  for await (const workspaceId of workspacesOf(position, sources)) {
+    const isAudited = await isOfEarlierPhase(workspaceId, position, sources)
+    yield { id: workspaceId, workspaceId, isAudited }
   }
 }
 
-function workspacesOf(place: Place, { deps, signal }: Sources): AsyncIterable<WorkspaceId> {
-  const { phase, shard: segment, totalShards: totalSegments } = place
-  const after = place.after as WorkspaceId | undefined
-  if (phase === 'objects') return workspacesInBucket(place, { deps, signal })
-  if (phase === 'ledgers') return deps.workspaces.list(signal, { segment, totalSegments, after })
+function workspacesOf(position: ShardPosition, { deps, signal }: Sources): AsyncIterable<WorkspaceId> {
+  const { phase, shard, totalShards } = position
+  const after = position.after as WorkspaceId | undefined
+  if (phase === 'objects') return workspacesInBucket(position, { deps, signal })
+  if (phase === 'ledgers') return deps.workspaces.list(signal, { shard, totalShards, after })
   const table = phase === 'documents' ? deps.documents : deps.reservations
-  return table.listWorkspaces({ segment, totalSegments, after }, signal)
+  return table.listWorkspaces({ shard, totalShards, after }, signal)
 }
 
 /** S3 lists in one sequence only: each shard reads all of it, a thousand workspaces per call, and picks its own. */
-async function* workspacesInBucket(place: Place, { deps, signal }: Sources): AsyncGenerator<WorkspaceId> {
+async function* workspacesInBucket(position: ShardPosition, { deps, signal }: Sources): AsyncGenerator<WorkspaceId> {
   const { objects, objectKeys } = deps
-  const afterPrefix = place.after && objectKeys.workspacePrefix(place.after as WorkspaceId)
+  const afterPrefix = position.after && objectKeys.workspacePrefix(position.after as WorkspaceId)
   for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal, afterPrefix)) {
     const workspaceId = objectKeys.workspaceIdOf(prefix)
-    if (workspaceId !== undefined && isOwn(workspaceId, place)) yield workspaceId
+    if (workspaceId !== undefined && isOwn(workspaceId, position)) yield workspaceId
   }
 }
 
-async function* uploadsByKey(place: Place, { deps, signal }: Sources): AsyncGenerator<Candidate> {
+async function* uploadsByKey(position: ShardPosition, { deps, signal }: Sources): AsyncGenerator<Candidate> {
   const { objects, objectKeys } = deps
   let found: (Candidate & { uploads: UnfinishedUpload[] }) | undefined
-  for await (const upload of objects.listUploads(objectKeys.workspacesPrefix, signal, place.after)) {
+  for await (const upload of objects.listUploads(objectKeys.workspacesPrefix, signal, position.after)) {
     const id = upload.objectKey
     const workspaceId = objectKeys.workspaceIdIn(id)
-    if (workspaceId === undefined || !isOwn(workspaceId, place)) continue
+    if (workspaceId === undefined || !isOwn(workspaceId, position)) continue
     if (found && found.id !== id) yield found
     const uploads: UnfinishedUpload[] = found?.id === id ? found.uploads : []
-    found = { id, workspaceId, uploads: [...uploads, upload], isCoveredElsewhere: false }
+    found = { id, workspaceId, uploads: [...uploads, upload], isAudited: false }
   }
   if (found) yield found
 }
 
 /** Whether the workspace is this shard's own. Spreads workspaces evenly, however similar their ids. */
-function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: Place): boolean {
+function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: ShardPosition): boolean {
   return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
 }
 
-async function isInEarlierPhase(id: WorkspaceId, { phase }: Place, { deps, signal }: Sources): Promise<boolean> {
+async function isOfEarlierPhase(
+  id: WorkspaceId,
+  { phase }: ShardPosition,
+  { deps, signal }: Sources,
+): Promise<boolean> {
   if (phase === 'ledgers') return false
   try {
     if ((await deps.workspaces.read(id, signal)) !== undefined) return true

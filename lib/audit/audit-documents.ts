@@ -1,7 +1,7 @@
 import type { DocumentId } from '../ids.ts'
 import { deleteDocument } from '../ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { Reservation } from '../ledger/ports/reservations.ts'
+import type { ReservationItem } from '../ledger/ports/reservations.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue, readReservations } from './audit-leftovers.ts'
@@ -13,8 +13,8 @@ export async function auditPair(
   audit: WorkspaceAudit,
 ): Promise<void> {
   if (document && object) await auditSizes(document, object, audit)
-  else if (document) await auditLostDocument(document, audit)
-  else if (object) await auditLooseObject(object, audit)
+  else if (document) await auditDocumentWithoutObject(document, audit)
+  else if (object) await auditObjectWithoutDocument(object, audit)
 }
 
 async function auditSizes(
@@ -26,7 +26,7 @@ async function auditSizes(
   await reportFinding({ workspaceId, kind: 'wrong_size', documentId, objectKey, sizeBytes, objectBytes }, audit)
 }
 
-async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+async function auditDocumentWithoutObject(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { deps, signal, options } = audit
   const { workspaceId, documentId, objectKey, sizeBytes } = document
   // The object is read first: it is deleted only after its document, so a document that is still there has lost it.
@@ -37,13 +37,16 @@ async function auditLostDocument(document: WorkspaceDocument, audit: WorkspaceAu
   await reportFinding(finding, audit, options.deleteLostDocuments ? repair : undefined)
 }
 
-async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit): Promise<void> {
+async function auditObjectWithoutDocument(
+  { objectKey, sizeBytes }: StoredDocumentObject,
+  audit: WorkspaceAudit,
+): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
   // These are read in the order in which an attempt moves through them, so that none under way is missed.
   const ledger = await deps.workspaces.read(workspaceId, signal)
   if (ids && ledger?.takings.some(({ attemptId }) => attemptId === ids.attemptId)) return
-  const isExpected = (each: Reservation) => each.objectKey === objectKey && !isOverdue(each, audit)
+  const isExpected = (each: ReservationItem) => each.objectKey === objectKey && !isOverdue(each, audit)
   if ((await readReservations(audit)).some(isExpected)) return
   const isDocuments = ids && (await isObjectOf(ids.documentId, objectKey, audit))
   if (isDocuments || !(await deps.objects.hasObject(objectKey, signal))) return
@@ -56,14 +59,14 @@ async function auditLooseObject({ objectKey, sizeBytes }: StoredDocumentObject, 
 export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   // The note is read first: it goes only after the bytes are given back.
-  const isNote = (each: Reservation) => each.purpose === 'deletion' && each.documentId === documentId
+  const isNote = (each: ReservationItem) => each.purpose === 'deletion' && each.documentId === documentId
   const note = (await readReservations(audit)).find(isNote)
   if (note && !isOverdue(note, audit)) return
   const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
   if (!document || !('isDeleted' in document) || document.isReleased) return
   const overdueMs = note ? deps.now() - note.leaseExpiresAtMs : 0
   const { attemptId, sizeBytes } = document
-  const finding = { workspaceId, attemptId, purpose: 'deletion', sizeBytes, overdueMs } as const
+  const finding = { workspaceId, attemptId, leftover: 'deletion', sizeBytes, overdueMs } as const
   const repair = () => deleteDocument({ workspaceId, documentId }, deps, signal)
   await reportFinding({ kind: 'expired_reservation', ...finding }, audit, repair)
 }

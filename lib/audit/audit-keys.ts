@@ -12,7 +12,7 @@ export interface KeyFinding {
 export interface KeyReport {
   keys: number
   /** Enabled standard keys without any permission, whether on purpose or by mistake. */
-  powerless: number
+  withoutPermission: number
   findings: number
 }
 
@@ -26,11 +26,12 @@ export async function auditKeys(
   { apiKeys }: { apiKeys: Pick<ApiKeyAdministration, 'list'> },
   signal: AbortSignal,
 ): Promise<KeyReport> {
-  const report: KeyReport = { keys: 0, powerless: 0, findings: 0 }
+  const report: KeyReport = { keys: 0, withoutPermission: 0, findings: 0 }
   for await (const key of apiKeys.list(workspaceId === undefined ? {} : { workspaceId }, signal)) {
     const permissions = key.permissions.filter((word) => !PERMISSIONS.some((known) => known === word))
     report.keys++
-    if (key.kind === 'standard' && key.isEnabled && key.permissions.length === permissions.length) report.powerless++
+    if (key.kind === 'standard' && key.isEnabled && key.permissions.length === permissions.length)
+      report.withoutPermission++
     if (permissions.length === 0) continue
     report.findings++
     onFinding({ kind: 'unknown_permission', keyId: key.keyId, workspaceId: key.workspaceId, permissions })

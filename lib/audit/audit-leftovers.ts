@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '../ids.ts'
-import type { Reservation } from '../ledger/ports/reservations.ts'
+import type { ReservationItem } from '../ledger/ports/reservations.ts'
 import { resolveWorkspace } from '../ledger/resolve-workspace.ts'
 import { type AuditContext, reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { UnfinishedUpload } from './ports/object-maintenance.ts'
@@ -15,19 +15,19 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
   const ledger = await deps.workspaces.read(workspaceId, signal)
   const reservations = await readReservations(audit)
   const all = [
-    ...(ledger?.takings.map((taking) => ({ ...taking, purpose: 'taking' as const })) ?? []),
-    ...(ledger?.releases ?? []),
+    ...(ledger?.takings.map((taking) => ({ ...taking, leftover: 'taking' as const })) ?? []),
+    ...(ledger?.releases.map((release) => ({ ...release, leftover: release.cause })) ?? []),
     // Items with other purposes hold no bytes.
-    ...reservations.filter(({ purpose }) => purpose === 'promotion'),
+    ...reservations.flatMap((each) => (each.purpose === 'promotion' ? { ...each, leftover: each.purpose } : [])),
   ]
   // All are resolved together, once: they depend on each other.
   let isResolved: Promise<boolean> | undefined
   const resolve = () => (isResolved ??= resolveLeftovers(audit))
   for (const each of all) {
     if (!isOverdue(each, audit)) continue
-    const { attemptId, purpose, sizeBytes, leaseExpiresAtMs } = each
+    const { attemptId, leftover, sizeBytes, leaseExpiresAtMs } = each
     const overdueMs = deps.now() - leaseExpiresAtMs
-    const finding = { workspaceId, kind: 'expired_reservation', attemptId, purpose, sizeBytes, overdueMs } as const
+    const finding = { workspaceId, kind: 'expired_reservation', attemptId, leftover, sizeBytes, overdueMs } as const
     await reportFinding(finding, audit, resolve)
   }
 }
@@ -38,17 +38,21 @@ async function resolveLeftovers({ workspaceId, deps, signal }: WorkspaceAudit): 
   if ((await deps.workspaces.read(workspaceId, signal)) === undefined) return false
   const nowMs = deps.now()
   await deps.quota.schedule({ workspaceId, leaseExpiresAtMs: nowMs }, signal)
-  const bounds = { maxResolutions: Number.POSITIVE_INFINITY, leaseUntilMs: nowMs + deps.leaseMs, graceMs: OVERDUE_MS }
-  const { failed, isElsewhere } = await resolveWorkspace(workspaceId, bounds, deps, signal)
-  return failed === 0 && !isElsewhere
+  const bounds = {
+    maxResolutions: Number.POSITIVE_INFINITY,
+    leaseUntilMs: nowMs + deps.leaseMs,
+    clockErrorMs: OVERDUE_MS,
+  }
+  const { failed, isLeftToOthers } = await resolveWorkspace(workspaceId, bounds, deps, signal)
+  return failed === 0 && !isLeftToOthers
 }
 
 export function isOverdue({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }, { deps }: AuditContext): boolean {
   return leaseExpiresAtMs <= deps.now() - OVERDUE_MS
 }
 
-export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<Reservation[]> {
-  const all: Reservation[] = []
+export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<ReservationItem[]> {
+  const all: ReservationItem[] = []
   for await (const reservation of deps.reservations.list(workspaceId, signal)) all.push(reservation)
   return all
 }

@@ -4,7 +4,7 @@ import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
 import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
 import { type AuditCounters, FINDING_KINDS, type Finding, type FindingKind } from './findings.ts'
 
-/** What the engine asks for (infra/resources/audit-definition.yml). */
+/** What the state machine asks for (infra/resources/audit-definition.yml). */
 export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
 
 interface BeginTask {
@@ -30,7 +30,7 @@ export interface AuditRound {
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end, what each shard came to. For a failed execution, the engine's own account, which has neither field. */
+  /** At the end, what each shard came to. For a failed execution, the state machine's own account, which has neither field. */
   shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
@@ -58,7 +58,7 @@ export interface TaskOptions extends Omit<SliceOptions, 'onFinding'> {
 /** The most workspaces, as a share, that a complete round may fail to add up: some are busy at an unlucky moment. */
 const MOST_NOT_ADDED_UP = 0.01
 
-/** Performs one task of a round. The answer is JSON, for the engine. */
+/** Performs one task of a round. The answer is JSON, for the state machine. */
 export async function performAuditTask(
   event: AuditTask,
   options: TaskOptions,

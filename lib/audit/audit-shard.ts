@@ -9,7 +9,7 @@ const AUDIT_PHASES = ['ledgers', 'documents', 'reservations', 'objects', 'upload
 export type AuditPhase = (typeof AUDIT_PHASES)[number]
 
 /**
- * How far one shard of a round has come. It goes from slice to slice as JSON through the engine, which takes 256 KB.
+ * How far one shard of a round has come. It goes from slice to slice as JSON through the state machine, which takes 256 KB.
  * Everything in it is small, except what adding up a busy workspace carries (ledger-cut.ts, below 100 KB).
  */
 export interface AuditShard {

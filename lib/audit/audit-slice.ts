@@ -65,13 +65,13 @@ export async function* auditShard(
 }
 
 async function* goThrough(
-  { id, workspaceId, uploads = [], isCoveredElsewhere }: Candidate,
+  { id, workspaceId, uploads = [], isAudited }: Candidate,
   { workspace: from, ...shard }: AuditShard,
   context: AuditContext,
 ): AsyncGenerator<AuditShard> {
   const { counters } = context
   for (const upload of uploads) await auditUpload(workspaceId, upload, context)
-  if (uploads.length === 0 && !isCoveredElsewhere) {
+  if (uploads.length === 0 && !isAudited) {
     const positions = auditWorkspace(workspaceId, from, context)
     for await (const workspace of positions) yield { ...shard, workspace, counters: { ...counters } }
   }
@@ -97,5 +97,5 @@ export async function skipWorkspace(
 }
 
 function halfDone({ workspaceId }: Pick<Candidate, 'workspaceId'>): Candidate {
-  return { id: workspaceId, workspaceId, isCoveredElsewhere: false }
+  return { id: workspaceId, workspaceId, isAudited: false }
 }

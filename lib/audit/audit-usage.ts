@@ -1,35 +1,35 @@
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { NotAddedUpReason } from './findings.ts'
 import { cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { CountedBytes, DocumentRow } from './ports/document-maintenance.ts'
+import type { AuditedItem, CountedBytes } from './ports/document-maintenance.ts'
 
 /**
- * The bytes of a workspace's rows, as far as they were read: plain JSON, which goes from slice to slice. Rows may be
+ * The bytes of a workspace's items, as far as they were read: plain JSON, which goes from slice to slice. Items may be
  * read for hours while the workspace changes: each tells whether the ledger counted its bytes at the cut.
  */
 export interface UsageSum {
-  /** What the rows are compared with, or why that is not possible. */
+  /** What the items are compared with, or why that is not possible. */
   cut: LedgerCut | NotAddedUpReason
   cutAtMs: number
-  /** Of rows that the ledger counted at the cut, excluding attempts under way at the cut. */
+  /** Of items that the ledger counted at the cut, excluding attempts under way at the cut. */
   bytesAtCut: number
   /** Of documents that came after the cut. */
   bytesSince: number
-  /** The latest version of the ledger that a row mentions. */
+  /** The latest version of the ledger that a item mentions. */
   newestVersion: number
 }
 
 /** Tombstones live a day, by DynamoDB's clock. */
 const MAX_AGE_MS = 20 * 60 * 60 * 1000
 
-/** Begins to add up a workspace: {@link rowAdder} then takes each row once, and {@link auditSum} compares. */
+/** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export async function beginSum(audit: WorkspaceAudit): Promise<UsageSum> {
   const cutAtMs = audit.deps.now()
   return { cut: await cutLedger(audit), cutAtMs, bytesAtCut: 0, bytesSince: 0, newestVersion: 0 }
 }
 
-/** @returns adds a row to a sum with this cut */
-export function rowAdder({ cut }: UsageSum): (sum: UsageSum, row: DocumentRow) => UsageSum {
+/** @returns adds a item to a sum with this cut */
+export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem) => UsageSum {
   if (typeof cut === 'string') return (sum) => sum
   const partOf = partsBy(cut)
   return (sum, { counted }) => {
@@ -41,23 +41,23 @@ export function rowAdder({ cut }: UsageSum): (sum: UsageSum, row: DocumentRow) =
   }
 }
 
-/** @returns tells which part of the sum a row belongs to; undefined: none */
+/** @returns tells which part of the sum a item belongs to; undefined: none */
 function partsBy({ version = Number.POSITIVE_INFINITY, underWay, releaseIds }: LedgerCut) {
-  const agesUnderWay = new Set(underWay.ages)
+  const firstCounted = new Set(underWay.versionsAgo)
   const attemptsUnderWay = new Set(underWay.attemptIds)
   const releasing = new Set(releaseIds)
   return ({ attemptId, countedFrom, releasedBy, markedIn }: CountedBytes): 'bytesAtCut' | 'bytesSince' | undefined => {
     // The cut has these bytes already.
-    if (attemptsUnderWay.has(attemptId) || agesUnderWay.has(version - countedFrom)) return undefined
-    const isClosed = releasedBy !== undefined && markedIn !== undefined
+    if (attemptsUnderWay.has(attemptId) || firstCounted.has(version - countedFrom)) return undefined
+    const isHandedOver = releasedBy !== undefined && markedIn !== undefined
     // A release that was in the ledger at the cut had not given the bytes back by then.
-    if (isClosed && markedIn <= version && !releasing.has(releasedBy)) return undefined
+    if (isHandedOver && markedIn <= version && !releasing.has(releasedBy)) return undefined
     if (countedFrom <= version) return 'bytesAtCut'
-    return isClosed ? undefined : 'bytesSince'
+    return isHandedOver ? undefined : 'bytesSince'
   }
 }
 
-/** Compares the sum of all rows with what the ledger counted at the cut. */
+/** Compares the sum of all items with what the ledger counted at the cut. */
 export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const { cut } = sum
@@ -68,7 +68,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
-  // If the ledger has not changed, nothing came after the cut: rows that say so predate its restore from a backup.
+  // If the ledger has not changed, nothing came after the cut: items that say so predate its restore from a backup.
   const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
   if (usedBytes === expectedBytes) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }

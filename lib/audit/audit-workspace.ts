@@ -3,29 +3,29 @@ import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
 import { auditDeletion, auditPair } from './audit-documents.ts'
 import { auditLeftovers } from './audit-leftovers.ts'
-import { auditSum, beginSum, rowAdder, type UsageSum } from './audit-usage.ts'
+import { auditSum, beginSum, itemAdder, type UsageSum } from './audit-usage.ts'
 import { joinSorted } from './join-sorted.ts'
 
 /** How far a workspace was audited: plain JSON, which goes from slice to slice. */
 export interface WorkspacePosition {
   workspaceId: WorkspaceId
   format: typeof FORMAT
-  /** Rows and objects up to these were compared. */
+  /** Items and objects up to these were compared. */
   afterDocumentId?: DocumentId
   afterObjectKey?: string
-  /** The sum of the rows up to there. */
+  /** The sum of the items up to there. */
   sum: UsageSum
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 3
+const FORMAT = 4
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
  * again before it becomes a finding: a promotion or deletion under way is not a finding. Listings are streamed. A
  * ledger or reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
  * @param from where to continue; undefined: at the start
- * @yields how far it has come, after each row and each object
+ * @yields how far it has come, after each item and each object
  */
 export async function* auditWorkspace(
   workspaceId: WorkspaceId,
@@ -34,7 +34,7 @@ export async function* auditWorkspace(
 ): AsyncGenerator<WorkspacePosition> {
   const audit: WorkspaceAudit = { ...context, workspaceId }
   try {
-    const sum = yield* compareRows(from?.format === FORMAT ? from : await begin(audit), audit)
+    const sum = yield* compareItems(from?.format === FORMAT ? from : await begin(audit), audit)
     await auditSum(sum, audit)
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
@@ -48,34 +48,34 @@ async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
   return { workspaceId: audit.workspaceId, format: FORMAT, sum: await beginSum(audit) }
 }
 
-/** @returns the sum of all rows */
-async function* compareRows(
+/** @returns the sum of all items */
+async function* compareItems(
   from: WorkspacePosition,
   audit: WorkspaceAudit,
 ): AsyncGenerator<WorkspacePosition, UsageSum> {
   const { workspaceId, counters, deps, signal } = audit
   const { objectKeys, documents, objects } = deps
-  const add = rowAdder(from.sum)
+  const add = itemAdder(from.sum)
   let position = from
   const onUnreadable = (error: Error) => {
     position = { ...position, sum: { ...position.sum, cut: 'unreadable' } }
     reportUnreadable(error, audit)
   }
   const pairs = joinSorted(
-    documents.listRows(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
+    documents.listItems(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
     objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, from.afterObjectKey),
     {
-      // A row without a document sorts where the document's objects would be.
+      // A item without a document sorts where the document's objects would be.
       left: ({ documentId, document }) =>
         document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
       right: ({ objectKey }) => objectKey,
     },
   )
-  for await (const { left: row, right: object } of pairs) {
-    const document = row?.document
+  for await (const { left: item, right: object } of pairs) {
+    const document = item?.document
     if (document || object) await auditPair({ document, object }, audit)
-    if (row?.isUnfinished) await auditDeletion(row.documentId, audit)
-    if (row) position = { ...position, afterDocumentId: row.documentId, sum: add(position.sum, row) }
+    if (item?.isUnfinished) await auditDeletion(item.documentId, audit)
+    if (item) position = { ...position, afterDocumentId: item.documentId, sum: add(position.sum, item) }
     if (object) position = { ...position, afterObjectKey: object.objectKey }
     if (document) {
       counters.documents++

@@ -1,5 +1,5 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
-import type { Release, ReservationPurpose } from '../ledger/ports/reservations.ts'
+import type { Release } from '../ledger/ports/reservations.ts'
 
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number }
@@ -7,7 +7,7 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | {
       kind: 'expired_reservation'
       attemptId: AttemptId
-      purpose: ReservationPurpose | Release['purpose'] | 'taking'
+      leftover: 'taking' | 'promotion' | Release['cause']
       sizeBytes: number
       overdueMs: number
     }
@@ -38,10 +38,10 @@ export const FINDING_KINDS = Object.keys({
 
 /** Why a workspace could not be added up. That is not a finding, but proves nothing either. */
 export type NotAddedUpReason =
-  /** Open reservations were undone without a pause. */
-  | 'restless'
+  /** Reservations were undone all the time. */
+  | 'keeps_changing'
   | 'too_many_under_way'
-  /** Reading the rows took nearly as long as tombstones live. */
+  /** Reading the items took nearly as long as tombstones live. */
   | 'too_slow'
   /** The ledger was made, removed or restored from a backup meanwhile. */
   | 'ledger_replaced'
@@ -61,6 +61,6 @@ export type AuditCounters = typeof NOTHING_AUDITED
 
 /** A finding has the same id in every slice and round: a slice that is repeated reports its findings again. */
 export function findingId({ kind, workspaceId, ...facts }: Finding): string {
-  const { attemptId, purpose, documentId, objectKey, message } = facts as Record<string, unknown>
-  return [kind, workspaceId, attemptId, purpose, objectKey ?? documentId, message].filter(Boolean).join(' ')
+  const { attemptId, leftover, documentId, objectKey, message } = facts as Record<string, unknown>
+  return [kind, workspaceId, attemptId, leftover, objectKey ?? documentId, message].filter(Boolean).join(' ')
 }

@@ -1,5 +1,5 @@
 import type { AttemptId, ReleaseId } from '../ids.ts'
-import type { Reservation } from '../ledger/ports/reservations.ts'
+import type { ReservationItem } from '../ledger/ports/reservations.ts'
 import type { WorkspaceLedger } from '../ledger/ports/workspace-ledgers.ts'
 import type { WorkspaceAudit } from './audit-context.ts'
 import type { NotAddedUpReason } from './findings.ts'
@@ -10,10 +10,10 @@ export interface LedgerCut {
   version?: number
   usedBytes: number
   underWayBytes: number
-  /** The attempts that held these bytes. When their rows are read, documents may hold them. */
+  /** The attempts that held these bytes. When their items are read, documents may hold them. */
   underWay: {
-    /** How many versions before the cut they were first counted: shorter than their ids. */
-    ages: number[]
+    /** How many versions before the cut their bytes were first counted: shorter than their ids. */
+    versionsAgo: number[]
     /** Those whose first version is unknown, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]
   }
@@ -39,27 +39,27 @@ export async function cutLedger({
 }: WorkspaceAudit): Promise<LedgerCut | NotAddedUpReason> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await workspaces.read(workspaceId, signal)
-    const open: Reservation[] = []
+    const reserved: ReservationItem[] = []
     for await (const reservation of reservations.list(workspaceId, signal)) {
-      if (open.push(reservation) > MAX_UNDER_WAY) return 'too_many_under_way'
+      if (reserved.push(reservation) > MAX_UNDER_WAY) return 'too_many_under_way'
     }
     const after = await workspaces.read(workspaceId, signal)
-    if (before?.undone === after?.undone) return toCut(before, open, after)
+    if (before?.undos === after?.undos) return toCut(before, reserved, after)
   }
-  return 'restless'
+  return 'keeps_changing'
 }
 
 /** Both undefined: there was no ledger. */
 function toCut(
   before: WorkspaceLedger | undefined,
-  open: Reservation[],
+  reserved: ReservationItem[],
   after: WorkspaceLedger | undefined,
 ): LedgerCut {
   const { version, usedBytes = 0, takings = [], releases = [] } = before ?? {}
   const releasing = new Set([...releases, ...(after?.releases ?? [])].map(({ releaseId }) => releaseId))
   const underWay = new Map<AttemptId, { sizeBytes: number; countedFrom?: number }>()
   for (const taking of takings) underWay.set(taking.attemptId, taking)
-  for (const reservation of open) {
+  for (const reservation of reserved) {
     const { attemptId, releasedBy, countedFrom = 0, purpose } = reservation
     const wasGivenBack = releasedBy !== undefined && !releasing.has(releasedBy)
     if (purpose !== 'promotion' || wasGivenBack) continue
@@ -67,15 +67,15 @@ function toCut(
     // A version beyond the ledger's own is older than its restore from a backup.
     if (!isLater || underWay.has(attemptId)) underWay.set(attemptId, reservation)
   }
-  const ages: number[] = []
+  const versionsAgo: number[] = []
   const attemptIds: AttemptId[] = []
   let underWayBytes = 0
   for (const [attemptId, { sizeBytes, countedFrom }] of underWay) {
     underWayBytes += sizeBytes
     if (countedFrom === undefined || version === undefined) attemptIds.push(attemptId)
-    else ages.push(version - countedFrom)
+    else versionsAgo.push(version - countedFrom)
   }
   const releaseIds = releases.map(({ releaseId }) => releaseId)
-  const cut = { usedBytes, underWayBytes, underWay: { ages, attemptIds }, releaseIds }
+  const cut = { usedBytes, underWayBytes, underWay: { versionsAgo, attemptIds }, releaseIds }
   return version === undefined ? cut : { version, ...cut }
 }

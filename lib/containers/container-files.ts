@@ -1,6 +1,25 @@
 import type { ContainerId, FilePath } from '../ids.ts'
-import type { ContainerLookups } from '../ledger/ports/object-store.ts'
 import type { ObjectKeys } from '../object-keys.ts'
+
+export interface ContainerFile {
+  objectKey: string
+  sizeBytes: number
+  /** Pins the copy to exactly these bytes. */
+  etag: string
+  contentType: string | undefined
+  /** Empty when what is stored names no encoding of the content. */
+  contentEncoding: string | undefined
+  contentLanguage: string | undefined
+  /** Its storage class requires a restore before it can be read. */
+  isArchived: boolean
+  modifiedAt: Date
+}
+
+export interface ContainerLookups {
+  /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
+  findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
+  hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
+}
 
 export interface ListedContainerFile {
   objectKey: string

@@ -1,6 +1,5 @@
 import { parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
-import type { ContainerFile } from '../ledger/ports/object-store.ts'
-import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
+import type { ContainerFile, ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 import { findContainerFile } from './require-container-file.ts'
 
 export interface ContainerFileRequest {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, filePathOf, formatFileId, type WorkspaceId } from '../ids.ts'
-import type { ContainerFile, ContainerLookups } from '../ledger/ports/object-store.ts'
 import { isDirectoryOrLink } from '../media-type.ts'
 import type { ObjectKeys } from '../object-keys.ts'
+import type { ContainerFile, ContainerLookups } from './container-files.ts'
 
 interface FileLocation {
   workspaceId: WorkspaceId

@@ -4,6 +4,7 @@ import type { ApiKeyStore, Caller, Permission } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
+import { withOneCallUntil } from '../one-call-until.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
 import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
@@ -50,8 +51,10 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const answer = await operation.handle({ event, caller, state, rateLimitPassed: rateLimit.rateLimitPassed })
-    await rateLimit.rateLimitPassed
+    const { rateLimitPassed } = rateLimit
+    const request = { event, caller, state, rateLimitPassed }
+    const answer = await withOneCallUntil(rateLimitPassed, () => operation.handle(request))
+    await rateLimitPassed
     return answer
   }
 

@@ -3,7 +3,7 @@ import { formatCursor } from '../documents/list-cursor.ts'
 import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
 import { knownType, UNKNOWN_TYPE } from '../media-type.ts'
-import type { Dialect } from './file-shape.ts'
+import type { AnswerShape } from './file-shape.ts'
 import { itemsThatFit } from './items-that-fit.ts'
 
 export const PURPOSES = [
@@ -20,7 +20,7 @@ export const PURPOSES = [
 /** The vendor's word for downloadable output of a tool. */
 export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
 
-export function fileResponse(document: ListedDocument, { shape, label }: Dialect): Record<string, unknown> {
+export function fileResponse(document: ListedDocument, { shape, label }: AnswerShape): Record<string, unknown> {
   if (shape === 'compat_b') {
     return {
       _shape: label,
@@ -47,10 +47,10 @@ export function fileResponse(document: ListedDocument, { shape, label }: Dialect
 }
 
 /** In the envelope that the dialect's libraries use for paging. */
-export function fileListResponse(list: DocumentList, dialect: Dialect): Record<string, unknown> {
-  const { shape, label } = dialect
+export function fileListResponse(list: DocumentList, answerShape: AnswerShape): Record<string, unknown> {
+  const { shape, label } = answerShape
   const { workspaceId, documents } = list
-  const data = itemsThatFit(documents.map((document) => fileResponse(document, dialect)))
+  const data = itemsThatFit(documents.map((document) => fileResponse(document, answerShape)))
   const last = documents[data.length - 1]
   const hasMore = list.hasMore || data.length < documents.length
   const next = hasMore && last ? formatCursor(workspaceId, last) : null
@@ -65,7 +65,7 @@ export function fileListResponse(list: DocumentList, dialect: Dialect): Record<s
   return shape === 'compat_a' ? { ...page, next_page: next } : { ...page, cursor: next }
 }
 
-export function fileDeletedResponse(id: DocumentId, { shape, label }: Dialect): Record<string, unknown> {
+export function fileDeletedResponse(id: DocumentId, { shape, label }: AnswerShape): Record<string, unknown> {
   return shape === 'compat_b'
     ? { _shape: label, id, object: 'file', deleted: true }
     : { _shape: label, id, type: 'file_deleted' }

@@ -5,7 +5,7 @@ import { headerValue } from './request-headers.ts'
 export const FILE_SHAPES = ['native', 'compat_a', 'compat_b'] as const
 export type FileShape = (typeof FILE_SHAPES)[number]
 
-export interface Dialect {
+export interface AnswerShape {
   shape: FileShape
   /** The value of `_shape`. */
   label: string
@@ -40,7 +40,7 @@ export const VARY = [
  * (docs/openapi.yaml, FileShape). One library does not know the names that are given there, and gets its own.
  * @throws ServiceError invalid_file_shape
  */
-export function chooseDialect(event: RequestHeaders): Dialect {
+export function chooseShape(event: RequestHeaders): AnswerShape {
   const wanted = headerValue(event, 'file-shape')
   if (wanted !== undefined) {
     const shape = FILE_SHAPES.find((each) => each === wanted.trim())

@@ -4,7 +4,7 @@ import { settle } from './end-attempt.ts'
 import type { DeletedDocument, WorkspaceDocument } from './ports/document-records.ts'
 import type { StorageUsage } from './ports/quota-ledger.ts'
 import type { Attempt } from './ports/reservations.ts'
-import { giveBack, releaseBytes } from './release-bytes.ts'
+import { endRelease, releaseBytes } from './release-bytes.ts'
 
 /**
  * Deletes record, object and counted bytes, in this order, or whatever an earlier deletion left unfinished. A note is
@@ -49,14 +49,14 @@ export async function completeDeletion(
 ): Promise<StorageUsage | undefined> {
   const { documents, objects, reservations } = deps
   const deleted = await documents.delete(deletion, signal)
-  let released: { usage: StorageUsage | undefined } | undefined
+  let release: { usage: StorageUsage | undefined } | undefined
   if (deleted) {
     await objects.discard(deletion.objectKey, signal)
     const { releasedBy } = deleted
-    released = await (releasedBy === undefined
+    release = await (releasedBy === undefined
       ? releaseBytes(deletion, 'deletion', deps, signal)
-      : giveBack({ ...deletion, purpose: 'deletion', releaseId: releasedBy }, deps, signal))
+      : endRelease({ ...deletion, cause: 'deletion', releaseId: releasedBy }, deps, signal))
   }
   await reservations.removeNote('deletion', deletion, signal)
-  return released?.usage
+  return release?.usage
 }

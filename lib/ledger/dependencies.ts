@@ -1,14 +1,14 @@
 import type { Log } from '../logging.ts'
 import type { ObjectKeys } from '../object-keys.ts'
+import type { AttemptObjects } from './ports/attempt-objects.ts'
 import type { DocumentRecords } from './ports/document-records.ts'
-import type { ObjectStore } from './ports/object-store.ts'
 import type { QuotaLedger } from './ports/quota-ledger.ts'
 import type { Reservations } from './ports/reservations.ts'
 import type { WorkspaceLedgers } from './ports/workspace-ledgers.ts'
 
 /** For promotions and deletions. */
 export interface LedgerDependencies {
-  objects: ObjectStore
+  objects: AttemptObjects
   quota: QuotaLedger
   reservations: Reservations
   documents: DocumentRecords

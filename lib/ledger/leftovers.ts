@@ -3,15 +3,15 @@ import { completeDeletion } from './delete-document.ts'
 import type { ResolverDependencies } from './dependencies.ts'
 import { lateCopyOf, settle, undo } from './end-attempt.ts'
 import type { Taking } from './ports/quota-ledger.ts'
-import type { Attempt, MarkedRelease, Reservation } from './ports/reservations.ts'
+import type { Attempt, MarkedRelease, ReservationItem } from './ports/reservations.ts'
 import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
 import { completeRelease } from './release-bytes.ts'
 
-export type Resolution = 'settled' | 'released'
+export type Resolution = 'ended' | 'gaveBack'
 
 /**
  * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it is
- * harmless even if that process is still alive: each step either succeeds for only one of the two, or may be repeated.
+ * harmless even if that process is still running: each step either succeeds for only one of the two, or may be repeated.
  */
 export interface Leftover {
   what: 'taking' | 'release' | 'reservation'
@@ -26,12 +26,12 @@ export interface Leftover {
  */
 export function findLeftovers(
   { takings, releases }: Pick<WorkspaceLedger, 'takings' | 'releases'>,
-  reservations: Reservation[],
+  reservations: ReservationItem[],
   isOver: (each: { leaseExpiresAtMs: number }) => boolean,
   deps: ResolverDependencies,
 ): Leftover[][] {
   // A reservation whose bytes a release in the ledger gives back is left to that release, and a claim to its taking.
-  const isPartOfMarker = ({ attemptId, purpose }: Reservation) =>
+  const isPartOfMarker = ({ attemptId, purpose }: ReservationItem) =>
     (purpose === 'promotion' && releases.some((release) => release.attemptId === attemptId)) ||
     (purpose === 'claim' && takings.some((taking) => taking.attemptId === attemptId))
   return [
@@ -61,22 +61,22 @@ async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal:
   const existing = await reservationOf(taking, deps, signal)
   if (existing?.purpose === 'promotion') {
     await quota.unmark(taking, signal)
-    return 'settled'
+    return 'ended'
   }
   const attempt = existing ?? withoutReservation(taking, deps)
   const isClaimed = existing !== undefined
   const lateCopy = lateCopyOf(attempt, deps)
-  // The document may exist all the same: the process may be alive, or the ledger restored from a backup.
+  // The document may exist all the same: the process may be running, or the ledger restored from a backup.
   const isRecorded = (await documents.fence(attempt, signal)) === 'recorded'
   // The claim names the object's key, so the note is written before the claim is removed.
   if (isClaimed && !isRecorded) await reservations.note('late_copy', lateCopy, signal)
   if (isRecorded || (await reservations.fence(lateCopy, isClaimed, signal)) === 'reserved') {
     await quota.unmark(taking, signal)
-    return 'settled'
+    return 'ended'
   }
-  await quota.release(taking, signal)
+  await quota.giveBack(taking, signal)
   await objects.discard(attempt.objectKey, signal)
-  return 'released'
+  return 'gaveBack'
 }
 
 /**
@@ -87,7 +87,7 @@ async function reservationOf(
   { workspaceId, attemptId }: Taking,
   { reservations }: ResolverDependencies,
   signal: AbortSignal,
-): Promise<Reservation | undefined> {
+): Promise<ReservationItem | undefined> {
   for await (const each of reservations.list(workspaceId, signal)) {
     const isItsOwn = each.attemptId === attemptId && (each.purpose === 'promotion' || each.purpose === 'claim')
     if (isItsOwn) return each
@@ -108,49 +108,49 @@ async function resolveRelease(
   deps: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<Resolution> {
-  return (await completeRelease(release, deps, signal)) === undefined ? 'settled' : 'released'
+  return (await completeRelease(release, deps, signal)) === undefined ? 'ended' : 'gaveBack'
 }
 
-type Resolve = (reservation: Reservation, deps: ResolverDependencies, signal: AbortSignal) => Promise<Resolution>
+type Resolve = (reservation: ReservationItem, deps: ResolverDependencies, signal: AbortSignal) => Promise<Resolution>
 
 /** How to resolve an item of Reservations that nobody has removed. */
-const RESOLVE: Record<Reservation['purpose'], Resolve> = {
+const RESOLVE: Record<ReservationItem['purpose'], Resolve> = {
   async promotion(reservation, deps, signal) {
     if (reservation.releasedBy !== undefined) {
       // A release's marker is there before the bytes are handed over, and goes when they are given back. It is gone,
       // so they have been given back.
       await deps.reservations.remove(reservation, signal)
-      return 'settled'
+      return 'ended'
     }
-    if ((await undo(reservation, { mayCopyArrive: true }, deps, signal)) === 'undone') return 'released'
+    if ((await undo(reservation, { hasLateCopy: true }, deps, signal)) === 'undone') return 'gaveBack'
     await settle(reservation, deps, signal)
-    return 'settled'
+    return 'ended'
   },
 
   async claim(claim, { reservations }, signal) {
     await reservations.fence(claim, true, signal)
-    return 'settled'
+    return 'ended'
   },
 
   async fence(fence, deps, signal) {
     await discardUnlessRecorded(fence, deps, signal)
     await deps.reservations.remove(fence, signal)
-    return 'settled'
+    return 'ended'
   },
 
   async late_copy(note, deps, signal) {
     await discardUnlessRecorded(note, deps, signal)
     await deps.reservations.removeNote('late_copy', note, signal)
-    return 'settled'
+    return 'ended'
   },
 
   /** A deletion that failed while its document was there is not carried out later: its caller was told so. */
   async deletion(note, deps, signal) {
     if ((await deps.documents.find(note.workspaceId, note.documentId, signal)) !== undefined) {
       await deps.reservations.removeNote('deletion', note, signal)
-      return 'settled'
+      return 'ended'
     }
-    return (await completeDeletion(note, deps, signal)) === undefined ? 'settled' : 'released'
+    return (await completeDeletion(note, deps, signal)) === undefined ? 'ended' : 'gaveBack'
   },
 }
 

@@ -8,7 +8,7 @@ import type { Attempt, MarkedRelease, Release } from './ports/reservations.ts'
 export type BytesOfAttempt = Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>
 
 /** How long to retry a crowded ledger: for an undo, as long as its request lives; for a deletion, a caller waits. */
-const PATIENCE_MS = { undo: 60_000, deletion: 1000 }
+const RETRY_FOR_MS = { undo: 60_000, deletion: 1000 }
 const MAX_FAILURES = 3
 const PAUSE_MS = 50
 
@@ -21,11 +21,11 @@ const PAUSE_MS = 50
  */
 export async function releaseBytes(
   { workspaceId, documentId, attemptId, sizeBytes }: BytesOfAttempt,
-  purpose: Release['purpose'],
+  cause: Release['cause'],
   deps: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<{ usage: StorageUsage | undefined } | undefined> {
-  const bytes = { workspaceId, documentId, attemptId, sizeBytes, purpose }
+  const bytes = { workspaceId, documentId, attemptId, sizeBytes, cause }
   return completeRelease(await mark(bytes, deps, signal), deps, signal)
 }
 
@@ -38,9 +38,9 @@ async function mark(
   for (let failures = 1; ; failures++) {
     const release = { ...bytes, releaseId: newReleaseId(), leaseExpiresAtMs: deps.now() + deps.leaseMs }
     try {
-      const marked = await deps.quota.mark(release, signal, PATIENCE_MS[bytes.purpose])
+      const marked = await deps.quota.mark(release, signal, RETRY_FOR_MS[bytes.cause])
       if (marked !== 'crowded') return marked
-      throw new ServiceError(bytes.purpose === 'deletion' ? 'too_many_deletions' : 'promotion_timed_out')
+      throw new ServiceError(bytes.cause === 'deletion' ? 'too_many_deletions' : 'promotion_timed_out')
     } catch (error) {
       const isWorthAnother = error instanceof ServiceError && error.reason === 'service_unavailable'
       if (!isWorthAnother || failures === MAX_FAILURES) throw error
@@ -59,20 +59,20 @@ export async function completeRelease(
   signal: AbortSignal,
 ): Promise<{ usage: StorageUsage | undefined } | undefined> {
   const { quota, reservations, documents } = deps
-  const releasedBy = await (release.purpose === 'undo' ? reservations : documents).handOver(release, signal)
+  const releasedBy = await (release.cause === 'undo' ? reservations : documents).handOver(release, signal)
   if (releasedBy !== release.releaseId) await quota.unmark(release, signal)
   if (releasedBy === undefined) return undefined
-  return giveBack({ ...release, releaseId: releasedBy }, deps, signal)
+  return endRelease({ ...release, releaseId: releasedBy }, deps, signal)
 }
 
 /** Ends a release that has the bytes. Its marker was in the ledger before they were handed over. */
-export async function giveBack(
-  release: BytesOfAttempt & { purpose: Release['purpose']; releaseId: ReleaseId },
+export async function endRelease(
+  release: BytesOfAttempt & { cause: Release['cause']; releaseId: ReleaseId },
   { quota, reservations, documents }: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<{ usage: StorageUsage | undefined }> {
-  const usage = await quota.release(release, signal)
-  if (release.purpose === 'undo') await reservations.remove(release, signal)
-  else await documents.expire(release, signal)
+  const usage = await quota.giveBack(release, signal)
+  if (release.cause === 'undo') await reservations.remove(release, signal)
+  else await documents.expireTombstone(release, signal)
   return { usage }
 }

@@ -8,19 +8,19 @@ import { type ResolverBounds, resolveWorkspace, type WorkspaceReport } from './r
 export interface ResolverRun extends Omit<ResolverBounds, 'leaseUntilMs'> {
   /** Shards of the index of due workspaces; omitted: all. Other runs have the other shards. */
   shards?: readonly number[]
-  /** When this run is certainly over, ms since 1970: until then nobody else takes up its workspaces. */
+  /** When this run is certainly over, ms since 1970: until then nobody else leases its workspaces. */
   endsAtMs?: number
 }
 
-export interface ResolverReport extends Omit<WorkspaceReport, 'isElsewhere'> {
-  /** Workspaces that were due and were taken up, whether or not that succeeded. */
+export interface ResolverReport extends Omit<WorkspaceReport, 'isLeftToOthers'> {
+  /** Due workspaces that this run looked through, whether or not it succeeded. */
   workspaces: number
-  /** Those that another run or a request took up first. */
-  elsewhere: number
-  /** Those that had been due for longer than {@link PUNCTUAL_MS}. */
-  overdue: number
+  /** Those left to another run or a request, which was faster. */
+  leftToOthers: number
+  /** Those that had been due for longer than {@link LATE_MS}. */
+  late: number
   /** For how long the first of them had been due. */
-  oldestOverdueMs: number
+  longestWaitMs: number
   /** Shards that could not be listed. */
   unlisted: number
 }
@@ -28,14 +28,14 @@ export interface ResolverReport extends Omit<WorkspaceReport, 'isElsewhere'> {
 /** The most workspaces that a run works on at once, over all its shards. */
 const WORKSPACES_AT_ONCE = 64
 /** A run begins every minute: a workspace waits longer than a minute and a half only if a run did not get to it. */
-const PUNCTUAL_MS = 90_000
+const LATE_MS = 90_000
 /** No run takes longer than this. */
 const LONGEST_RUN_MS = 60_000
-const PUT_OFF_MS = 10 * 60 * 1000
+const POSTPONED_FOR_MS = 10 * 60 * 1000
 
 /**
  * Resolves what dead processes have left in all workspaces that are due, the longest due first. One that fails is
- * logged and put off. When the signal aborts, the run ends with what it has done so far; the rest stays due and comes
+ * logged and postponed. When the signal aborts, the run ends with what it has done so far; the rest stays due and comes
  * first next time.
  */
 export async function resolveExpiredReservations(
@@ -48,12 +48,12 @@ export async function resolveExpiredReservations(
   const ownShards = shards ?? deps.workspaces.shards
   const report: ResolverReport = {
     workspaces: 0,
-    elsewhere: 0,
-    overdue: 0,
-    oldestOverdueMs: 0,
+    leftToOthers: 0,
+    late: 0,
+    longestWaitMs: 0,
     unlisted: 0,
-    settled: 0,
-    released: 0,
+    ended: 0,
+    gaveBack: 0,
     failed: 0,
     unreadable: 0,
     oldestMs: 0,
@@ -63,14 +63,14 @@ export async function resolveExpiredReservations(
   await Promise.all(ownShards.map((shard) => pMap(eachDue(shard), resolveOne, { concurrency })))
   return report
 
-  /** A failure to list ends the shard, once the work under way on its workspaces has ended. */
+  /** A failure to list ends the shard, once the work on its workspaces has ended. */
   async function* eachDue(shard: number): AsyncGenerator<DueWorkspace> {
     try {
       for await (const page of deps.workspaces.listDue({ shard, nowMs: startedAtMs }, signal)) {
         for (const { checkDueAtMs } of page) {
-          const overdueMs = startedAtMs - checkDueAtMs
-          if (overdueMs > PUNCTUAL_MS) report.overdue++
-          report.oldestOverdueMs = Math.max(report.oldestOverdueMs, overdueMs)
+          const waitMs = startedAtMs - checkDueAtMs
+          if (waitMs > LATE_MS) report.late++
+          report.longestWaitMs = Math.max(report.longestWaitMs, waitMs)
         }
         for (const due of page) {
           signal.throwIfAborted()
@@ -96,17 +96,17 @@ export async function resolveExpiredReservations(
       report.workspaces++
       report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
       deps.log.error('workspace not resolved, left to a later run', { workspace_id: due.workspaceId, error })
-      // A store in trouble recovers before the put-off check, and would not accept this write meanwhile.
-      if (!isStoreInTrouble(error)) await putOff(due)
+      // A store in trouble recovers before the postponed check, and would not accept this write meanwhile.
+      if (!isStoreInTrouble(error)) await postpone(due)
     }
   }
 
-  /** Puts off a workspace that somebody has to repair, so that it does not hold up the others. */
-  async function putOff({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
+  /** Postpones a workspace that somebody has to repair, so that it does not hold up the others. */
+  async function postpone({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
     try {
-      await deps.workspaces.reschedule(workspaceId, { seenMs, nextMs: deps.now() + PUT_OFF_MS }, signal)
+      await deps.workspaces.reschedule(workspaceId, { seenMs, nextMs: deps.now() + POSTPONED_FOR_MS }, signal)
     } catch (error) {
-      deps.log.error('workspace not put off', { workspace_id: workspaceId, error })
+      deps.log.error('workspace not postponed', { workspace_id: workspaceId, error })
     }
   }
 }
@@ -115,8 +115,8 @@ function isStoreInTrouble(error: unknown): boolean {
   return error instanceof ServiceError && error.reason === 'service_unavailable'
 }
 
-function addTo(report: ResolverReport, { oldestMs, isComplete, isElsewhere, ...counts }: WorkspaceReport): void {
-  report[isElsewhere ? 'elsewhere' : 'workspaces']++
+function addTo(report: ResolverReport, { oldestMs, isComplete, isLeftToOthers, ...counts }: WorkspaceReport): void {
+  report[isLeftToOthers ? 'leftToOthers' : 'workspaces']++
   for (const [name, count] of Object.entries(counts)) report[name as keyof typeof counts] += count
   report.oldestMs = Math.max(report.oldestMs, oldestMs)
   report.isComplete &&= isComplete

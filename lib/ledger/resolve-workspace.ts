@@ -3,22 +3,22 @@ import type { WorkspaceId } from '../ids.ts'
 import type { Log } from '../logging.ts'
 import type { ResolverDependencies } from './dependencies.ts'
 import { findLeftovers, type Leftover } from './leftovers.ts'
-import type { Reservation } from './ports/reservations.ts'
+import type { ReservationItem } from './ports/reservations.ts'
 import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
 
 export interface ResolverBounds {
   maxResolutions: number
   /** Limits each resolution, so that one that hangs does not use up the time of the others. */
   timeoutEachMs?: number
-  /** ms since 1970. Keeps the workspace until then, when this run is certainly over. */
+  /** ms since 1970, when this run is certainly over: it leases the workspace until then. */
   leaseUntilMs: number
   /** Leaves leases alone that ended more recently than this: this process's clock may be wrong. */
-  graceMs?: number
+  clockErrorMs?: number
 }
 
 export interface WorkspaceReport {
-  settled: number
-  released: number
+  ended: number
+  gaveBack: number
   failed: number
   /** Items in a form that this service does not write. */
   unreadable: number
@@ -26,8 +26,8 @@ export interface WorkspaceReport {
   oldestMs: number
   /** Whether all leftovers were dealt with. */
   isComplete: boolean
-  /** Another run or a request keeps the workspace or has set its next check. */
-  isElsewhere?: true
+  /** Another run has leased the workspace, or a request has set its next check. */
+  isLeftToOthers?: true
 }
 
 /** What a run has found and done in one workspace. */
@@ -35,7 +35,7 @@ interface Run {
   report: WorkspaceReport
   /** How long ago the oldest lease ended among those that failed. */
   oldestFailedMs: number
-  reservations: Reservation[]
+  reservations: ReservationItem[]
   /**
    * All leases are judged as of this time: a write whose lease ends later may still have been in flight when we looked
    * for its effect.
@@ -47,26 +47,33 @@ interface Run {
 
 /** The most resolutions at once in one workspace. */
 const RESOLUTIONS_AT_ONCE = 16
-const SHORTEST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 10 * 60 * 1000
+const SHORTEST_DELAY_MS = 1000
+const LONGEST_DELAY_MS = 10 * 60 * 1000
 
 /**
  * Resolves all leftovers in one workspace whose lease is over, if the workspace is due. A failure is logged and left to
- * a later run. Safe to run twice at once, and beside an owner that wakes up late (docs/reliability.md).
+ * a later run. Safe to run twice at once, and beside a process that goes on after its lease (docs/reliability.md).
  */
 export async function resolveWorkspace(
   workspaceId: WorkspaceId,
-  { maxResolutions, timeoutEachMs = Number.POSITIVE_INFINITY, leaseUntilMs, graceMs = 0 }: ResolverBounds,
+  { maxResolutions, timeoutEachMs = Number.POSITIVE_INFINITY, leaseUntilMs, clockErrorMs = 0 }: ResolverBounds,
   deps: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<WorkspaceReport> {
-  const report: WorkspaceReport = { settled: 0, released: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
+  const report: WorkspaceReport = { ended: 0, gaveBack: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
-  const run: Run = { report, oldestFailedMs: 0, reservations: [], asOfMs: deps.now() - graceMs, timeoutEachMs, log }
+  const run: Run = {
+    report,
+    oldestFailedMs: 0,
+    reservations: [],
+    asOfMs: deps.now() - clockErrorMs,
+    timeoutEachMs,
+    log,
+  }
   const before = await deps.workspaces.read(workspaceId, signal)
   if (before === undefined) return report
   const dueAtMs = before.checkDueAtMs
-  if (dueAtMs === undefined || dueAtMs > deps.now()) return { ...report, isElsewhere: true }
+  if (dueAtMs === undefined || dueAtMs > deps.now()) return { ...report, isLeftToOthers: true }
   await readReservations(workspaceId, run, deps, signal)
 
   const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= run.asOfMs
@@ -78,11 +85,11 @@ export async function resolveWorkspace(
   // Markers are read after the reservations: one that is still there may have no counterpart yet; for one that is gone,
   // the counterpart was written. The version is the earlier one, so that no later change is missed.
   const ledger = await deps.workspaces.lease(workspaceId, { seenMs: dueAtMs, untilMs: leaseUntilMs }, signal)
-  if (ledger === undefined) return { ...report, isElsewhere: true }
+  if (ledger === undefined) return { ...report, isLeftToOthers: true }
   // Leases begun here end with the run, so that the next one may finish the work.
   const ownDeps = { ...deps, leaseMs: Math.max(0, leaseUntilMs - deps.now()) }
   for (const leftovers of findLeftovers(ledger, run.reservations, isOver, ownDeps)) {
-    const room = Math.max(0, maxResolutions - (report.settled + report.released + report.failed))
+    const room = Math.max(0, maxResolutions - (report.ended + report.gaveBack + report.failed))
     if (leftovers.length > room) report.isComplete = false
     const now = leftovers.slice(0, room)
     await pMap(now, (each) => resolveOne(each, run, deps, signal), { concurrency: RESOLUTIONS_AT_ONCE })
@@ -112,8 +119,8 @@ async function resolveOne(
 ): Promise<void> {
   const { report, timeoutEachMs, log } = run
   const fields = { what, attempt_id: subject.attemptId }
-  const overdueMs = now() - subject.leaseExpiresAtMs
-  report.oldestMs = Math.max(report.oldestMs, overdueMs)
+  const endedAgoMs = now() - subject.leaseExpiresAtMs
+  report.oldestMs = Math.max(report.oldestMs, endedAgoMs)
   try {
     const bounded = Number.isFinite(timeoutEachMs) ? [signal, AbortSignal.timeout(timeoutEachMs)] : [signal]
     const resolution = await resolve(AbortSignal.any(bounded))
@@ -121,7 +128,7 @@ async function resolveOne(
     log.info('leftover resolved', { ...fields, resolution })
   } catch (error) {
     report.failed++
-    run.oldestFailedMs = Math.max(run.oldestFailedMs, overdueMs)
+    run.oldestFailedMs = Math.max(run.oldestFailedMs, endedAgoMs)
     log.error('leftover not resolved, left to a later run', { ...fields, error })
   }
 }
@@ -135,22 +142,22 @@ async function reschedule(
   signal: AbortSignal,
 ): Promise<void> {
   const all = [...takings, ...releases, ...run.reservations]
-  const isQuiet = all.length === 0 && run.report.unreadable === 0
+  const isAllDone = all.length === 0 && run.report.unreadable === 0
   // Leases that were judged as running: if one has ended since then, the workspace is due at once.
   const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > run.asOfMs)
-  const next = isQuiet ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, run, now(), leaseMs) }
+  const next = isAllDone ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, run, now(), leaseMs) }
   await workspaces.reschedule(workspaceId, { seenMs, ...next }, signal)
 }
 
 /**
- * The end of the next lease. Failures are put off for longer each time, by a quarter of the time since their lease
+ * The end of the next lease. Failures are postponed for longer each time, by a quarter of the time since their lease
  * ended, so that they hold up nobody; no state need be kept for that.
  */
 function nextCheckMs(running: number[], { report, oldestFailedMs }: Run, nowMs: number, leaseMs: number): number {
   if (report.failed > 0) {
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, oldestFailedMs / 4))
-    return Math.min(...running, Math.round(nowMs + pauseMs))
+    const delayMs = Math.min(LONGEST_DELAY_MS, Math.max(SHORTEST_DELAY_MS, oldestFailedMs / 4))
+    return Math.min(...running, Math.round(nowMs + delayMs))
   }
-  if (!report.isComplete) return nowMs + SHORTEST_PAUSE_MS
+  if (!report.isComplete) return nowMs + SHORTEST_DELAY_MS
   return Math.min(...running, nowMs + leaseMs)
 }

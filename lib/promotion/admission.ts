@@ -6,10 +6,10 @@ import type { WorkspaceId } from '../ids.ts'
  * lets through up to twice as many as it has seen accepted, however many processes there are.
  */
 export interface Admission {
-  /** Whether to refuse a promotion at once, try it once, or be patient with it. */
-  judge(workspaceId: WorkspaceId): 'refuse' | 'one_try' | 'patient'
+  /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */
+  decide(workspaceId: WorkspaceId): 'refuse' | 'try_once' | 'retry'
   /** Call it for each promotion that got through to the ledger or was refused because of load. */
-  note(workspaceId: WorkspaceId, isAccepted: boolean): void
+  count(workspaceId: WorkspaceId, isAccepted: boolean): void
   /** Grows with the load, and differs between callers. */
   retryAfterSeconds(workspaceId: WorkspaceId): number
 }
@@ -25,14 +25,14 @@ const HALF_LIFE_MS = 2500
 /** Requests let through for each accepted one: the surplus shows when there is room again. */
 const SURPLUS = 2
 /** Above this probability of a refusal, waiting for the item would only make it busier. */
-const HOT = 0.02
+const TRY_ONCE_ABOVE = 0.02
 const RETRY_AFTER_AT_FULL_LOAD_SECONDS = 10
 const MOST_WORKSPACES = 1000
 
 export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
   const seen = new Map<WorkspaceId, Seen>()
 
-  /** The counts, decayed to now; after a quiet minute nothing is left of them. */
+  /** The counts, decayed to now; after an idle minute nothing is left of them. */
   const recall = (workspaceId: WorkspaceId): Seen => {
     const { requests, accepted, atMs } = seen.get(workspaceId) ?? { requests: 0, accepted: 0, atMs: now() }
     const decay = 0.5 ** (Math.max(0, now() - atMs) / HALF_LIFE_MS)
@@ -44,12 +44,12 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
   }
 
   return {
-    judge(workspaceId) {
+    decide(workspaceId) {
       const probability = refusalProbability(workspaceId)
       if (random() < probability) return 'refuse'
-      return probability > HOT ? 'one_try' : 'patient'
+      return probability > TRY_ONCE_ABOVE ? 'try_once' : 'retry'
     },
-    note(workspaceId, isAccepted) {
+    count(workspaceId, isAccepted) {
       const { requests, accepted, atMs } = recall(workspaceId)
       // Moved to the end: the first entry is the one unused for longest.
       seen.delete(workspaceId)

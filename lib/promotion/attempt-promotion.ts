@@ -1,3 +1,4 @@
+import type { ContainerFile } from '../containers/container-files.ts'
 import { resolveMimeType } from '../containers/mime-type.ts'
 import { namingArchived } from '../containers/require-container-file.ts'
 import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
@@ -5,14 +6,16 @@ import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
 import { settle } from '../ledger/end-attempt.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { ContainerFile } from '../ledger/ports/object-store.ts'
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import { findReplay } from './idempotency.ts'
-import type { Progress, Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
+import { findEarlierDocument } from './idempotency.ts'
+import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
 import { undoOrLeave } from './undo-promotion.ts'
+
+const NOTHING: Traces = { reservation: 'none', hasTaking: false, object: 'none' }
+const CLAIMED: Traces = { ...NOTHING, reservation: 'claim' }
 
 /**
  * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
@@ -33,11 +36,11 @@ export async function attemptPromotion(
   request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: sizeBytes })
 
   const typing = typeOf(file, path, request, deps)
-  const progress: Progress = { isTaken: false, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
-  const taken = await claimAndTake(target, attempt, progress, request, deps)
-  if ('documentId' in taken) return { document: taken, isReplayed: true, usage: undefined }
-
-  const { usage, countedFrom } = taken
+  const isKeyed = request.idempotencyKey !== undefined
+  const earlier = isKeyed ? await claim(target, attempt, request, deps) : undefined
+  if (earlier) return { document: earlier, isReplayed: true, usage: undefined }
+  const claimed = isKeyed ? CLAIMED : NOTHING
+  const { usage, countedFrom } = await take(attempt, claimed, request, deps)
   const counted = { ...attempt, countedFrom }
   const document: WorkspaceDocument = {
     ...ids,
@@ -51,52 +54,54 @@ export async function attemptPromotion(
     createdBy: request.caller.keyId,
   }
 
+  const written = await reserveAndCopy({ file, document, attempt: counted, claimed }, request, deps)
   try {
-    await reserveAndCopy({ file, document, attempt: counted, progress }, request, deps)
+    if (written.failure !== undefined) throw written.failure
     await record(document, request, deps)
   } catch (error) {
-    if ((await undoOrLeave(counted, progress, request, deps)) !== 'recorded') throw error
+    // The steps of the undo would race it.
+    await written.unmarking
+    if ((await undoOrLeave(counted, written.traces, request, deps)) !== 'recorded') throw error
   }
 
-  await settleQuietly(counted, progress, request, deps)
+  await settleOrLeave(counted, written.unmarking, request, deps)
   return { document, isReplayed: false, usage }
 }
 
 /**
- * Claims first: twins meet before they take bytes, so that none takes up room that other promotions need.
+ * Twins meet here, before they take bytes, so that none takes up room that other promotions need.
  * @returns the document, if an earlier request has made it
  */
-async function claimAndTake(
+async function claim(
   target: PromotionTarget,
   attempt: Attempt,
-  progress: Progress,
   request: PromotionRequest,
   deps: PromotionDependencies,
-): Promise<TakenBytes | WorkspaceDocument> {
+): Promise<WorkspaceDocument | undefined> {
   const { signal } = request.deadline
-  try {
-    if (request.idempotencyKey !== undefined) {
-      progress.reservation = 'claimed'
-      const refusal = await claimDocument(attempt, deps, signal)
-      if (refusal) {
-        progress.reservation = 'none'
-        throw refusal
-      }
-      const replay = await findReplay(target, request.caller, deps.documents, signal)
-      if (replay) {
-        await undoOrLeave(attempt, progress, request, deps)
-        return replay
-      }
-    }
-    progress.isTaken = true
-    const taken = await takeBytes(attempt, request, deps)
-    if (!(taken instanceof ServiceError)) return taken
-    progress.isTaken = false
-    throw taken
-  } catch (error) {
-    await undoOrLeave(attempt, progress, request, deps)
-    throw error
-  }
+  const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
+  const refusal = await claimDocument(attempt, deps, signal).catch(after(undo))
+  if (refusal) throw refusal
+  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(after(undo))
+  if (document) await undo()
+  return document
+}
+
+async function take(
+  attempt: Attempt,
+  claimed: Traces,
+  request: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<TakenBytes> {
+  const undo = (traces: Traces) => () => undoOrLeave(attempt, traces, request, deps)
+  const taken = await takeBytes(attempt, request, deps).catch(after(undo({ ...claimed, hasTaking: true })))
+  return taken instanceof ServiceError ? after(undo(claimed))(taken) : taken
+}
+
+/** Throws the error, once the work is done. */
+const after = (work: () => Promise<unknown>) => async (error: unknown) => {
+  await work()
+  throw error
 }
 
 /** Never fails: a file of unknown type is promoted like any other. */
@@ -119,48 +124,47 @@ async function typeOf(
 /**
  * The bytes are taken, so the copy need not wait for the reservation. If one of the two fails, the other runs to its
  * end: a call that was answered is easier to undo.
+ * @returns why one of the two failed; and `unmarking`, which never rejects: whether the reservation alone holds the bytes
  */
 async function reserveAndCopy(
-  step: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; progress: Progress },
-  { deadline, telemetry }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<void> {
-  const { file, document, attempt, progress } = step
-  const reserving = reserve(attempt, progress, deps, deadline.signal)
-  progress.unmarked = reserving
-    .then(() => deps.quota.unmark(attempt, deadline.signal))
-    .then(
-      () => true,
-      () => false,
-    )
-
+  step: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
+  { deadline: { signal }, telemetry }: PromotionRequest,
+  { objects, quota, reservations }: PromotionDependencies,
+): Promise<{ traces: Traces; failure: unknown; unmarking: Promise<boolean> }> {
+  const { file, document, attempt, claimed } = step
+  const reserving = reservations.reserve(attempt, claimed.reservation === 'claim', signal)
+  const unmarking = reserving
+    .then((outcome) => outcome === 'reserved' && quota.unmark(attempt, signal).then(() => true))
+    .catch(() => false)
   const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
-  progress.copy = 'answered'
   const [reserved, copied] = await Promise.allSettled([
     reserving,
-    telemetry.time('copy', () => deps.objects.copy(copy, deadline.signal)),
+    telemetry.time('copy', () => objects.copy(copy, signal)),
   ])
 
-  if (copied.status === 'rejected') {
-    if (copied.reason instanceof ServiceError && copied.reason.isUnanswered) progress.copy = 'unanswered'
-    throw namingArchived(copied.reason, { containerId: document.containerId, path: document.filename })
+  const outcome = reserved.status === 'fulfilled' ? reserved.value : 'unknown'
+  const copyFailure = copied.status === 'rejected' ? copied.reason : undefined
+  const mayBeLate = copyFailure instanceof ServiceError && copyFailure.isUnanswered
+  return {
+    traces: {
+      reservation: outcome === 'reserved' || outcome === 'unknown' ? outcome : claimed.reservation,
+      hasTaking: true,
+      object: mayBeLate ? 'late_copy' : 'may_exist',
+    },
+    failure:
+      copied.status === 'rejected'
+        ? namingArchived(copyFailure, { containerId: document.containerId, path: document.filename })
+        : reserved.status === 'rejected'
+          ? reserved.reason
+          : refusalOf(reserved.value),
+    unmarking,
   }
-  if (reserved.status === 'rejected') throw reserved.reason
 }
 
-/** @throws ServiceError promotion_timed_out when somebody took this attempt for dead */
-async function reserve(
-  attempt: Attempt,
-  progress: Progress,
-  { reservations }: PromotionDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const before = progress.reservation
-  progress.reservation = 'unknown'
-  const outcome = await reservations.reserve(attempt, before === 'claimed', signal)
-  progress.reservation = outcome === 'reserved' ? 'reserved' : before
-  if (outcome === 'reserved') return
-  throw new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
+/** Refused: somebody has fenced this attempt. */
+function refusalOf(outcome: 'reserved' | 'refused' | 'throttled'): ServiceError | undefined {
+  if (outcome === 'reserved') return undefined
+  return new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
 }
 
 async function record(
@@ -175,16 +179,16 @@ async function record(
 }
 
 /** The document exists and is counted: a reservation that could not be settled is left to the resolver. */
-async function settleQuietly(
+async function settleOrLeave(
   attempt: Attempt,
-  { unmarked }: Progress,
+  unmarking: Promise<boolean>,
   { deadline, log, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
   try {
     await telemetry.time('settle', async () => {
-      if (await unmarked) await deps.reservations.remove(attempt, signal)
+      if (await unmarking) await deps.reservations.remove(attempt, signal)
       else await settle(attempt, deps, signal)
     })
   } catch (error) {

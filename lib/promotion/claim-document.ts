@@ -1,16 +1,16 @@
 import { ServiceError } from '../errors.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { lateCopyOf, settle, undo } from '../ledger/end-attempt.ts'
-import type { Attempt, Reservation } from '../ledger/ports/reservations.ts'
+import type { Attempt, ReservationItem } from '../ledger/ports/reservations.ts'
 
 /** A function lives for 28 s (infra/deploy/functions.ts), and clocks differ: an attempt this old has no process. */
 const LONGEST_LIFE_MS = 40_000
 
 /**
- * Keeps twins (attempts at the same document) out before any bytes are taken. Takes back another attempt first, if it
- * is provably dead.
- * @returns promotion_in_progress while another attempt at the same document may be alive; after an error, the claim may
- *   be there
+ * Keeps twins (attempts at the same document) out before any bytes are taken. Ends another attempt first, if it
+ * certainly has no process any more.
+ * @returns promotion_in_progress while another attempt at the same document may be running; after an error, the claim
+ *   may be there
  */
 export async function claimDocument(
   attempt: Attempt,
@@ -20,11 +20,11 @@ export async function claimDocument(
   const { reservations } = deps
   const other = await reservations.claim(attempt, signal)
   if (other === undefined) return undefined
-  if (!isDead(other, deps)) return inProgress(other, deps)
+  if (!hasNoProcess(other, deps)) return inProgress(other, deps)
 
   if (other.purpose === 'promotion') {
     // Its copy may still be running, although its process is dead.
-    const outcome = await undo(other, { mayCopyArrive: true }, deps, signal)
+    const outcome = await undo(other, { hasLateCopy: true }, deps, signal)
     if (outcome === 'recorded') await settle(other, deps, signal)
   } else {
     // It may have begun to copy. If it had taken its bytes, the resolver finds their marker.
@@ -35,17 +35,17 @@ export async function claimDocument(
   return another && inProgress(another, deps)
 }
 
-function isDead(other: Reservation, { leaseMs, now }: LedgerDependencies): boolean {
+function hasNoProcess(other: ReservationItem, { leaseMs, now }: LedgerDependencies): boolean {
   return !other.releasedBy && ageMs(other, leaseMs, now()) >= LONGEST_LIFE_MS
 }
 
-/** Retry-After is its age, or the time until it must be dead if that is shorter; then the next repetition takes over. */
-function inProgress(other: Reservation, { leaseMs, now }: LedgerDependencies): ServiceError {
+/** Retry-After is its age, or the time until it cannot have a process any more, if that is shorter; then a repetition takes its place. */
+function inProgress(other: ReservationItem, { leaseMs, now }: LedgerDependencies): ServiceError {
   const age = ageMs(other, leaseMs, now())
   const endsInMs = Math.min(age, LONGEST_LIFE_MS - age)
   return new ServiceError('promotion_in_progress', { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) })
 }
 
-function ageMs({ leaseExpiresAtMs }: Reservation, leaseMs: number, nowMs: number): number {
+function ageMs({ leaseExpiresAtMs }: ReservationItem, leaseMs: number, nowMs: number): number {
   return nowMs - (leaseExpiresAtMs - leaseMs)
 }

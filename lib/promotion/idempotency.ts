@@ -15,7 +15,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
  * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers;
  *   idempotency_key_spent when the document was deleted
  */
-export async function findReplay(
+export async function findEarlierDocument(
   { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
   caller: Caller,
   documents: DocumentRecords,

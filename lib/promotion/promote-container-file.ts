@@ -1,13 +1,13 @@
+import type { ContainerFile } from '../containers/container-files.ts'
 import { requireContainerFile } from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { ContainerFile } from '../ledger/ports/object-store.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfKey, findReplay } from './idempotency.ts'
+import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
 import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
 
-const RECHECK_FOR_REPLAY = new Set<string>([
+const RECHECK_FOR_TWIN = new Set<string>([
   'container_not_found',
   'container_file_not_found',
   'container_file_not_regular',
@@ -34,15 +34,15 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     requirePromotableSize(file, deps.maxFileBytes)
     await rateLimitPassed
     const promotion = await attemptPromotion(target, file, request, deps)
-    return promotion.isReplayed ? await answerReplay(promotion.document, request, deps) : promotion
+    return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
   } catch (error) {
-    if (idempotencyKey === undefined || !mayHaveReplay(error)) throw error
-    return replayIfTwinWon(error, target, request, deps)
+    if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
+    return answerAsTwinIfItWon(error, target, request, deps)
   }
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
-async function replayIfTwinWon(
+async function answerAsTwinIfItWon(
   refusal: ServiceError,
   target: PromotionTarget,
   request: PromotionRequest,
@@ -52,8 +52,8 @@ async function replayIfTwinWon(
   // The reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isUnderWay = other !== undefined && other.attemptId !== target.attemptId
-  const replay = await findReplay(target, request.caller, deps.documents, signal)
-  if (replay) return answerReplay(replay, request, deps)
+  const earlier = await findEarlierDocument(target, request.caller, deps.documents, signal)
+  if (earlier) return answerWithEarlier(earlier, request, deps)
 
   throw isUnderWay && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })
@@ -61,8 +61,8 @@ async function replayIfTwinWon(
 }
 
 /** Whether a faster twin may have caused the error, or may have a better answer. */
-function mayHaveReplay(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && RECHECK_FOR_REPLAY.has(error.reason)
+function mayTwinHaveWon(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && RECHECK_FOR_TWIN.has(error.reason)
 }
 
 function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): PromotionTarget {
@@ -86,14 +86,14 @@ function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void 
   }
 }
 
-async function answerReplay(
+async function answerWithEarlier(
   document: WorkspaceDocument,
   { deadline, log, telemetry }: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
   const usage = await deps.quota.usage(document.workspaceId, deadline.signal).catch((error) => {
-    log.warn('storage usage not read, replay answered without it', { error })
+    log.warn('storage usage not read, repetition answered without it', { error })
     return undefined
   })
   return { document, isReplayed: true, usage }

@@ -6,6 +6,7 @@ import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
+import type { ObjectStore } from './ports/object-store.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
@@ -19,6 +20,7 @@ export interface PromotionRequest extends RequestScope {
 }
 
 export interface PromotionDependencies extends LedgerDependencies {
+  objects: ObjectStore
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number
@@ -37,17 +39,15 @@ export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when a replay could not read it. */
+  /** undefined when the document is an earlier request's, and reading the usage failed. */
   usage: StorageUsage | undefined
 }
 
-/** How far an attempt got before it failed. */
-export interface Progress {
-  /** Whether the bytes were taken, as far as is known. */
-  isTaken: boolean
-  /** `unknown`: there may be one, or there may yet be. */
-  reservation: 'none' | 'claimed' | 'unknown' | 'reserved'
-  copy: 'none' | 'unanswered' | 'answered'
-  /** Whether the marker is gone, so that the reservation alone holds the bytes. Never rejects. */
-  unmarked: Promise<boolean>
+/** What may be there of an attempt, when one of its steps has failed. */
+export interface Traces {
+  /** Its claim, or its reservation. `unknown`: there may be a reservation, or there may yet be one. */
+  reservation: 'none' | 'claim' | 'unknown' | 'reserved'
+  hasTaking: boolean
+  /** `may_arrive`: S3 may still write it. */
+  object: 'none' | 'may_exist' | 'late_copy'
 }

@@ -10,7 +10,7 @@ interface TakeDependencies {
 }
 
 /** A promotion that does not get through to the ledger within this time is refused. */
-const PATIENCE_MS = 6000
+const RETRY_FOR_MS = 6000
 
 /** @returns why the bytes are not taken; after an error it may be unknown whether they are */
 export async function takeBytes(
@@ -18,13 +18,13 @@ export async function takeBytes(
   { deadline, telemetry }: RequestScope,
   { quota, admission }: TakeDependencies,
 ): Promise<TakenBytes | ServiceError> {
-  const judgement = admission.judge(attempt.workspaceId)
-  const patienceMs = judgement === 'patient' ? PATIENCE_MS : 0
+  const decision = admission.decide(attempt.workspaceId)
+  const retryForMs = decision === 'retry' ? RETRY_FOR_MS : 0
   const taken: TakeOutcome =
-    judgement === 'refuse'
+    decision === 'refuse'
       ? { outcome: 'crowded' }
-      : await telemetry.time('take', () => quota.take(attempt, deadline.signal, patienceMs))
-  admission.note(attempt.workspaceId, taken.outcome !== 'crowded')
+      : await telemetry.time('take', () => quota.take(attempt, deadline.signal, retryForMs))
+  admission.count(attempt.workspaceId, taken.outcome !== 'crowded')
   return taken.outcome === 'taken' ? taken : refusal(taken, attempt, admission)
 }
 

@@ -2,7 +2,7 @@ import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { lateCopyOf, undo } from '../ledger/end-attempt.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import type { RequestScope } from '../telemetry.ts'
-import type { Progress } from './promotion.ts'
+import type { Traces } from './promotion.ts'
 
 /**
  * Undoes our own attempt after it failed. What cannot be undone is logged and not tried again: it stays marked or
@@ -12,28 +12,26 @@ import type { Progress } from './promotion.ts'
  */
 export async function undoOrLeave(
   attempt: Attempt,
-  progress: Progress,
+  traces: Traces,
   { deadline, log, telemetry }: RequestScope,
   deps: LedgerDependencies,
 ): Promise<'recorded' | 'undone' | 'left_to_resolver'> {
-  if (!progress.isTaken && progress.reservation === 'none') return 'undone'
+  if (!traces.hasTaking && traces.reservation === 'none') return 'undone'
   const signal = deadline.undoSignal()
   try {
     return await telemetry.time('undo', async () => {
-      // The unmark must have ended: the steps below would race it.
-      await progress.unmarked
-      if (progress.reservation === 'unknown') throw new Error('it is unknown whether the attempt has reserved')
-      if (progress.reservation === 'reserved') {
-        return undo(attempt, { mayCopyArrive: progress.copy === 'unanswered' }, deps, signal)
+      if (traces.reservation === 'unknown') throw new Error('it is unknown whether the attempt has reserved')
+      if (traces.reservation === 'reserved') {
+        return undo(attempt, { hasLateCopy: traces.object === 'late_copy' }, deps, signal)
       }
-      await undoUnreserved(attempt, progress, deps, signal)
+      await undoUnreserved(attempt, traces, deps, signal)
       return 'undone'
     })
   } catch (error) {
     log.error('undo failed, the rest is left to the resolver', {
       document_id: attempt.documentId,
       attempt_id: attempt.attemptId,
-      progress: `reservation ${progress.reservation}, copy ${progress.copy}`,
+      traces,
       error,
     })
     return 'left_to_resolver'
@@ -43,16 +41,16 @@ export async function undoOrLeave(
 /** Without a reservation only the marker holds the bytes. It goes before S3 is called: the note names the object. */
 async function undoUnreserved(
   attempt: Attempt,
-  { isTaken, reservation, copy }: Progress,
+  { hasTaking, reservation, object }: Traces,
   deps: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const { quota, objects, reservations } = deps
   const lateCopy = lateCopyOf(attempt, deps)
-  if (copy !== 'none') await reservations.note('late_copy', lateCopy, signal)
-  if (isTaken) await quota.release(attempt, signal)
-  if (reservation === 'claimed') await reservations.remove(attempt, signal)
-  if (copy === 'none') return
+  if (object !== 'none') await reservations.note('late_copy', lateCopy, signal)
+  if (hasTaking) await quota.giveBack(attempt, signal)
+  if (reservation === 'claim') await reservations.remove(attempt, signal)
+  if (object === 'none') return
   await objects.discard(attempt.objectKey, signal)
-  if (copy === 'answered') await reservations.removeNote('late_copy', lateCopy, signal)
+  if (object === 'may_exist') await reservations.removeNote('late_copy', lateCopy, signal)
 }

@@ -53,7 +53,7 @@ describe('an attempt at a promotion', () => {
 
   it.each([
     ['fenced', 'promotion_timed_out'],
-    ['taken', 'promotion_in_progress'],
+    ['exists', 'promotion_in_progress'],
   ] as const)('finds its record %s: undoes its own work, and only that', async (outcome, reason) => {
     const api = createTestApi()
     await api.promote({})

@@ -63,7 +63,7 @@ describe('POST …/promote: 429', () => {
     // The workspace is hot, so the ledger is tried only once.
     const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
     vi.spyOn(api.ledger, 'take').mockResolvedValue({ outcome: 'crowded' })
-    for (let i = 0; i < 9; i++) api.dependencies.admission.note('ws_1' as WorkspaceId, false)
+    for (let i = 0; i < 9; i++) api.dependencies.admission.count('ws_1' as WorkspaceId, false)
     const response = await api.promote({})
     const { detail } = REASONS.too_many_promotions
     expectRefusal(

@@ -8,7 +8,7 @@ const { signal } = new AbortController()
 export function describeDeletions(store: ReturnType<typeof useDocuments>): void {
   const { clock, document, find, findEvenDeleted, recorded, fence, rowOf, deletionOf, deleteDocument, remove } = store
   const handOver = (release: ReturnType<typeof deletionOf>) => store.records.handOver(release, signal)
-  const expire = (release: ReturnType<typeof deletionOf>) => store.records.expire(release, signal)
+  const expire = (release: ReturnType<typeof deletionOf>) => store.records.expireTombstone(release, signal)
   const asDeleted = ({ workspaceId, documentId, attemptId, objectKey, sizeBytes }: WorkspaceDocument) => {
     return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isReleased: false, isDeleted: true }
   }
@@ -103,7 +103,7 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
     })
   })
 
-  describe('expire', () => {
+  describe('expireTombstone', () => {
     it('lets the tombstone expire in a day; until then it tells what was deleted', async () => {
       const one = await recorded()
       await remove(one)

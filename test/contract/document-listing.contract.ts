@@ -35,7 +35,7 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
       const deletion = { ...newRelease(document, 'deletion'), markedIn: 1 }
       expect(await harness.records.delete(document, signal)).toBeDefined()
       expect(await harness.records.handOver(deletion, signal)).toBe(deletion.releaseId)
-      await harness.records.expire(deletion, signal)
+      await harness.records.expireTombstone(deletion, signal)
     }
     const page = (order: ListOrder, limit: number, after?: ListPosition) =>
       harness.listing.page({ workspaceId, order, after, limit }, signal)

@@ -48,7 +48,7 @@ export function describeDocumentMaintenance(name: string, make: MakeDocuments): 
       const [first, second] = documents
       await remove(second as WorkspaceDocument)
       const rows = async (after?: DocumentId) => {
-        const all = await Array.fromAsync(store.records.listRows(store.workspaceId, signal, { after }))
+        const all = await Array.fromAsync(store.records.listItems(store.workspaceId, signal, { after }))
         return all.map(({ documentId, document }) => [documentId, document?.documentId])
       }
       const all = documents.map((each) => [each.documentId, each === second ? undefined : each.documentId])

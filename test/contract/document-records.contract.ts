@@ -26,7 +26,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
 
       it('lets the first of two attempts at a document win', async () => {
         const one = await recorded()
-        expect(await record(document(one.documentId))).toBe('taken')
+        expect(await record(document(one.documentId))).toBe('exists')
         expect(await find(one)).toEqual(one)
       })
 
@@ -34,7 +34,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         const first = document()
         const twins = [first, ...Array.from({ length: 9 }, () => document(first.documentId))]
         const outcomes = await Promise.all(twins.map(record))
-        expect(outcomes.toSorted()).toEqual(['recorded', ...Array(9).fill('taken')])
+        expect(outcomes.toSorted()).toEqual([...Array(9).fill('exists'), 'recorded'])
         expect(await find(first)).toEqual(twins[outcomes.indexOf('recorded')])
       })
 
@@ -44,7 +44,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         await remove(one)
         for (const passMs of [0, DAY_MS - 1000]) {
           clock.nowMs += passMs
-          for (const each of [one, later]) expect(await record(each)).toBe('taken')
+          for (const each of [one, later]) expect(await record(each)).toBe('exists')
           expect(await find(one)).toBeUndefined()
         }
         clock.nowMs += 1000
@@ -58,10 +58,10 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         const one = await recorded()
         await deleteDocument(one)
         clock.nowMs += 30 * DAY_MS
-        for (const each of [one, document(one.documentId)]) expect(await record(each)).toBe('taken')
+        for (const each of [one, document(one.documentId)]) expect(await record(each)).toBe('exists')
         const deletion = store.deletionOf(one)
         await store.records.handOver(deletion, new AbortController().signal)
-        expect(await record(document(one.documentId))).toBe('taken')
+        expect(await record(document(one.documentId))).toBe('exists')
       })
     })
 
@@ -124,7 +124,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         for (const each of [late, document(late.documentId)]) expect(await fence(each)).toBe('fenced')
         expect(await find(other)).toEqual(other)
         await remove(other)
-        expect(await record(late)).toBe('taken')
+        expect(await record(late)).toBe('exists')
       })
 
       it('keeps an attempt out that it met while the document was being deleted, and leaves the deletion alone', async () => {
@@ -133,7 +133,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         await deleteDocument(one)
         expect(await fence(late)).toBe('fenced')
         await remove(one)
-        expect(await record(late)).toBe('taken')
+        expect(await record(late)).toBe('exists')
       })
 
       it('begins anew where the tombstone of a deleted document has expired', async () => {

@@ -29,7 +29,7 @@ export function describeCorrections(on: DueWorkspaceOfTest): void {
       const one = await take()
       const { version } = await read()
       await take({ sizeBytes: 300 })
-      await on.ledger.release(one, signal)
+      await on.ledger.giveBack(one, signal)
       expect(await correct(170, version)).toBe(true)
       expect((await read()).usedBytes).toBe(370)
     })

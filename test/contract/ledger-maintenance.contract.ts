@@ -30,7 +30,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         takings: [{ workspaceId: on.workspaceId, attemptId, sizeBytes: 100, leaseExpiresAtMs: DUE_MS }],
         releases: [],
         version: expect.any(Number),
-        undone: 0,
+        undos: 0,
         checkDueAtMs: DUE_MS,
       } satisfies WorkspaceLedger)
     })
@@ -42,7 +42,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         () => on.ledger.unmark(one, signal),
         () => on.ledger.mark(release, signal),
         () => on.ledger.schedule(one, signal),
-        () => on.ledger.release(release, signal),
+        () => on.ledger.giveBack(release, signal),
       ]
       for (const change of changes) {
         const { version } = await read()
@@ -51,7 +51,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       }
       const before = await read()
       await on.ledger.unmark(one, signal)
-      await on.ledger.release(release, signal)
+      await on.ledger.giveBack(release, signal)
       await on.ledger.take(reservation({ sizeBytes: 1001 }), signal)
       expect(await read()).toEqual(before)
     })
@@ -138,7 +138,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         await take({ leaseExpiresAtMs: DUE_MS - 10 })
         await take({ leaseExpiresAtMs: DUE_MS + 10 })
         await on.ledger.schedule({ ...one, leaseExpiresAtMs: DUE_MS - 20 }, signal)
-        await on.ledger.release(one, signal)
+        await on.ledger.giveBack(one, signal)
         expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
       })
 

@@ -99,43 +99,43 @@ export function describeReleases(on: LedgerOfTest): void {
       await count(300)
       const one = reservation(500)
       await take(one)
-      expect(await on.ledger.release(one, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
-      expect(await on.ledger.release(one, signal)).toBeUndefined()
-      expect(await read()).toMatchObject({ usedBytes: 300, takings: [], undone: 0 })
+      expect(await on.ledger.giveBack(one, signal)).toEqual({ quotaBytes: 1000, usedBytes: 300 })
+      expect(await on.ledger.giveBack(one, signal)).toBeUndefined()
+      expect(await read()).toMatchObject({ usedBytes: 300, takings: [], undos: 0 })
     })
 
     it('gives back what the marker says, whatever the caller says it was', async () => {
       const one = reservation(500)
       await take(one)
-      await on.ledger.release({ ...one, sizeBytes: 900 } as Attempt, signal)
+      await on.ledger.giveBack({ ...one, sizeBytes: 900 } as Attempt, signal)
       expect((await usage())?.usedBytes).toBe(0)
     })
 
     it('gives nothing back for a taking whose marker has gone', async () => {
       const one = await count(500)
-      expect(await on.ledger.release(one, signal)).toBeUndefined()
+      expect(await on.ledger.giveBack(one, signal)).toBeUndefined()
       expect((await usage())?.usedBytes).toBe(500)
     })
 
     it('gives back what was marked, once, for the one release that it is', async () => {
       const one = await count(300)
       const [release, other] = [await mark(one), await mark(one)]
-      expect(await on.ledger.release(release, signal)).toEqual({ quotaBytes: 1000, usedBytes: 0 })
-      expect(await on.ledger.release(release, signal)).toBeUndefined()
-      expect(await read()).toMatchObject({ usedBytes: 0, releases: [{ releaseId: other.releaseId }], undone: 1 })
+      expect(await on.ledger.giveBack(release, signal)).toEqual({ quotaBytes: 1000, usedBytes: 0 })
+      expect(await on.ledger.giveBack(release, signal)).toBeUndefined()
+      expect(await read()).toMatchObject({ usedBytes: 0, releases: [{ releaseId: other.releaseId }], undos: 1 })
     })
 
     it('counts as undone what was an attempt, not what was a document', async () => {
       const one = await count(300)
-      await on.ledger.release(await mark(one, 'deletion'), signal)
-      expect(await read()).toMatchObject({ usedBytes: 0, releases: [], undone: 0 })
+      await on.ledger.giveBack(await mark(one, 'deletion'), signal)
+      expect(await read()).toMatchObject({ usedBytes: 0, releases: [], undos: 0 })
     })
 
     it('gives the bytes back once when ten release them at once', async () => {
       await count(300)
       const one = reservation(500)
       await take(one)
-      const released = await Promise.all(Array.from({ length: 10 }, () => on.ledger.release(one, signal)))
+      const released = await Promise.all(Array.from({ length: 10 }, () => on.ledger.giveBack(one, signal)))
       expect(released.filter((after) => after !== undefined)).toEqual([{ quotaBytes: 1000, usedBytes: 300 }])
       expect((await usage())?.usedBytes).toBe(300)
     })
@@ -145,7 +145,7 @@ export function describeReleases(on: LedgerOfTest): void {
     for (const releaseId of [undefined, newReleaseId()]) {
       const marker = { workspaceId: on.workspaceId, attemptId: newAttemptId(), ...(releaseId && { releaseId }) }
       await on.ledger.unmark(marker, signal)
-      expect(await on.ledger.release(marker, signal)).toBeUndefined()
+      expect(await on.ledger.giveBack(marker, signal)).toBeUndefined()
     }
     expect(await read()).toBeUndefined()
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ContainerFile } from '../../lib/ledger/ports/object-store.ts'
+import type { ContainerFile } from '../../lib/containers/container-files.ts'
 import { patternBytes } from '../support/stores/pattern-bytes.ts'
 import { COPY_SETTINGS, type ObjectStoreHarness, useObjectStore } from '../support/stores/use-object-store.ts'
 import { describeObjectMaintenance } from './object-maintenance.contract.ts'

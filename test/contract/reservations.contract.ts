@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { Attempt, Reservation, Reservations } from '../../lib/ledger/ports/reservations.ts'
+import type { Attempt, ReservationItem, Reservations } from '../../lib/ledger/ports/reservations.ts'
 import { LEASE_END_MS, newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
@@ -34,7 +34,7 @@ const CASES = Object.entries(OUTCOMES).flatMap(([call, outcomes]) =>
   PLACES.map((place, index) => [call as keyof typeof OUTCOMES, place, outcomes.split(' ')[index] ?? ''] as const),
 )
 
-const as = (purpose: Reservation['purpose'], one: Attempt): Reservation => {
+const as = (purpose: ReservationItem['purpose'], one: Attempt): ReservationItem => {
   const holdsBytes = purpose === 'promotion' || purpose === 'deletion'
   return { ...one, sizeBytes: holdsBytes ? one.sizeBytes : 0, purpose, releasedBy: undefined }
 }
@@ -56,7 +56,7 @@ export function describeReservations(name: string, make: () => Reservations): vo
     }
     const find = (one: Attempt) => reservations.find(one, signal)
     const list = (of = workspaceId) => Array.fromAsync(reservations.list(of, signal))
-    const expectAll = async (...expected: Reservation[]) => {
+    const expectAll = async (...expected: ReservationItem[]) => {
       const all = await list()
       expect(all).toHaveLength(expected.length)
       expect(all).toEqual(expect.arrayContaining(expected))
@@ -85,7 +85,7 @@ export function describeReservations(name: string, make: () => Reservations): vo
         'hand over': () => reservations.handOver(release, signal),
         remove: () => reservations.remove(own, signal),
       }
-      const effects: Record<string, [answer: unknown, after: Reservation | undefined]> = {
+      const effects: Record<string, [answer: unknown, after: ReservationItem | undefined]> = {
         CLAIMED: [undefined, as('claim', own)],
         told: [before, before],
         RESERVED: ['reserved', as('promotion', own)],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { TableSegment } from '../../lib/ledger/ports/ledger-maintenance.ts'
+import type { TableShard } from '../../lib/ledger/ports/ledger-maintenance.ts'
 import type { Attempt } from '../../lib/ledger/ports/reservations.ts'
 import { newAttempt, newWorkspaceId } from '../support/stores/ledger-values.ts'
 
@@ -10,7 +10,7 @@ const SHARES = 4
 const MINE = 40
 
 interface Harness {
-  list(share: TableSegment, signal: AbortSignal): AsyncIterable<WorkspaceId>
+  list(share: TableShard, signal: AbortSignal): AsyncIterable<WorkspaceId>
   /** Of a table with several rows of a workspace. */
   has?(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
   /** Gives the workspace of an attempt a row, unless there is one row alone for each. */
@@ -23,8 +23,8 @@ interface Harness {
  */
 export function describeShares(name: string, make: () => Harness): void {
   describe(`shares of the workspaces of ${name}`, () => {
-    const read = (harness: Harness, segment: number, after?: WorkspaceId) =>
-      Array.fromAsync(harness.list({ segment, totalSegments: SHARES, after }, signal))
+    const read = (harness: Harness, shard: number, after?: WorkspaceId) =>
+      Array.fromAsync(harness.list({ shard, totalShards: SHARES, after }, signal))
 
     it('are disjoint and together complete; each can be continued after any workspace', async () => {
       const harness = make()
@@ -32,14 +32,14 @@ export function describeShares(name: string, make: () => Harness): void {
       for (const workspaceId of ids) {
         for (let row = 0; row < 3; row++) await harness.add(newAttempt({ workspaceId }), signal)
       }
-      const shares = await Promise.all(Array.from({ length: SHARES }, (_, segment) => read(harness, segment)))
+      const shares = await Promise.all(Array.from({ length: SHARES }, (_, shard) => read(harness, shard)))
       const all = shares.flat()
       expect(new Set(all).size).toBe(all.length)
       expect(all).toEqual(expect.arrayContaining(ids))
-      for (const [segment, share] of shares.entries()) {
+      for (const [shard, share] of shares.entries()) {
         expect(share.length).toBeGreaterThan(1)
         for (const [index, id] of share.entries()) {
-          if (index % 3 === 0) expect(await read(harness, segment, id)).toEqual(share.slice(index + 1))
+          if (index % 3 === 0) expect(await read(harness, shard, id)).toEqual(share.slice(index + 1))
         }
       }
       if (harness.has) {

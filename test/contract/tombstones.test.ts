@@ -22,7 +22,7 @@ describe('a tombstone', () => {
     await records.fence(reservation({ documentId: one.documentId }), signal)
     await records.handOver(deletion, signal)
     expect(await readRecordItem(one)).not.toHaveProperty('expires_at')
-    await records.expire(deletion, signal)
+    await records.expireTombstone(deletion, signal)
     expect(await readRecordItem(one)).toMatchObject({ expires_at: IN_A_DAY })
   })
 
@@ -47,7 +47,7 @@ describe('a tombstone', () => {
       await records.delete(one, signal)
       const deletion = deletionOf(one)
       await records.handOver(deletion, signal)
-      await records.expire(deletion, signal)
+      await records.expireTombstone(deletion, signal)
     }
     const [first = [], fence, last] = keysAfter
     expect(fence).toEqual(['document_id', 'expires_at', 'fenced_through', 'record_kind', 'workspace_id'])

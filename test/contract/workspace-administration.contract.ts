@@ -60,7 +60,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
         outcome: 'quota_exceeded',
         usage: { quotaBytes: 500, usedBytes: 900 },
       })
-      await on.ledger.release(large, signal)
+      await on.ledger.giveBack(large, signal)
       expect(await take(reservation(201))).toMatchObject({ outcome: 'quota_exceeded' })
       expect(await take(reservation(200))).toMatchObject({
         outcome: 'taken',
@@ -87,7 +87,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
         while (outcome === 'crowded') ({ outcome } = await take(one))
         if (outcome !== 'taken') return
         if (number % 3 === 0) {
-          await on.ledger.release(one, signal)
+          await on.ledger.giveBack(one, signal)
           return
         }
         await on.ledger.unmark(one, signal)

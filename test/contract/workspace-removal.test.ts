@@ -51,7 +51,7 @@ describe('the removal of a workspace', () => {
       async (ledger) => {
         const one = reservation()
         await ledger.take(one, signal)
-        await ledger.release(one, signal)
+        await ledger.giveBack(one, signal)
       },
       'before',
     ],

@@ -74,7 +74,7 @@ describe('any request', () => {
           each.body,
         ]
         const bytes = lines.join(lineEnd)
-        const answers = await sendRaw(port(), isRepeated ? bytes + bytes : bytes, { quietMs: 60, patienceMs: 5000 })
+        const answers = await sendRaw(port(), isRepeated ? bytes + bytes : bytes, { quietMs: 60, retryForMs: 5000 })
         for (const answer of answers) {
           expectSound(answer, method === 'HEAD' && answer.body === '')
           seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)

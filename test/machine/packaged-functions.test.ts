@@ -107,7 +107,7 @@ describe('the packaged scheduled functions', () => {
       await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - endedMs })
       await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() - dueMs })
       const runtime = await start('resolveReservations')
-      expect(await runtime.invoke({})).toMatchObject({ released: expect.any(Number), failed: 0, isComplete: true })
+      expect(await runtime.invoke({})).toMatchObject({ gaveBack: expect.any(Number), failed: 0, isComplete: true })
       expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
       const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
       expect(metrics).toMatchObject({ ReservationsUnresolved: 0, OldestLeftover: expect.any(Number) })

@@ -26,7 +26,7 @@ const PAGES = ['README.md', 'docs/clients.md']
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
-const PATIENCE_MS = 600_000
+const RETRY_FOR_MS = 600_000
 
 interface Walk {
   checkout: string
@@ -112,7 +112,7 @@ async function run(where: string, block: FencedBlock, walk: Walk): Promise<strin
 
 async function runFile(where: string, file: string, args: string[], { checkout, env }: Walk): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(file, args, { cwd: checkout, env, timeout: PATIENCE_MS })
+    const { stdout } = await promisify(execFile)(file, args, { cwd: checkout, env, timeout: RETRY_FOR_MS })
     return stdout
   } catch (error) {
     const { message, stdout = '' } = error as Error & { stdout?: string }

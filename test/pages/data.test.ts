@@ -52,8 +52,8 @@ beforeAll(async () => {
     if (taken.outcome !== 'taken') throw new Error(taken.outcome)
     return { ...attempt, countedFrom: taken.countedFrom }
   }
-  const release = async (attempt: Attempt, purpose: 'undo' | 'deletion') => {
-    const marked = await ledger.mark(newRelease(attempt, purpose), signal)
+  const release = async (attempt: Attempt, cause: 'undo' | 'deletion') => {
+    const marked = await ledger.mark(newRelease(attempt, cause), signal)
     if (marked === 'crowded') throw new Error(marked)
     return marked
   }
@@ -80,7 +80,7 @@ beforeAll(async () => {
   const undo = await release(undone, 'undo')
   await reservations.handOver(undo, signal)
   await keep()
-  await ledger.release(undo, signal)
+  await ledger.giveBack(undo, signal)
 
   // A document that is made, fenced off from others and deleted.
   const made = await counted(newAttempt())
@@ -97,7 +97,7 @@ beforeAll(async () => {
   await keep()
   await documents.delete(made, signal)
   await documents.handOver(deletion, signal)
-  await documents.expire(deletion, signal)
+  await documents.expireTombstone(deletion, signal)
   await keep()
 })
 

@@ -1,5 +1,5 @@
 import type { WorkspaceAudit } from '../../lib/audit/audit-context.ts'
-import { auditSum, beginSum, rowAdder, type UsageSum } from '../../lib/audit/audit-usage.ts'
+import { auditSum, beginSum, itemAdder, type UsageSum } from '../../lib/audit/audit-usage.ts'
 import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
 import { type Ports, WORKSPACE } from './ports.ts'
 
@@ -28,8 +28,8 @@ export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
 /** Reads the rows as if there were a slice for each. */
 export async function readRows({ documents }: Ports, begun: UsageSum): Promise<UsageSum> {
   let sum = begun
-  for await (const row of documents.listRows(WORKSPACE, signal)) {
-    sum = JSON.parse(JSON.stringify(rowAdder(sum)(sum, row))) as UsageSum
+  for await (const row of documents.listItems(WORKSPACE, signal)) {
+    sum = JSON.parse(JSON.stringify(itemAdder(sum)(sum, row))) as UsageSum
   }
   return sum
 }
@@ -45,7 +45,7 @@ export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = as
 
 export const passBy = async (ports: Ports) => {
   const one = await ports.run(['take'])
-  await ports.ledger.release(one, signal)
+  await ports.ledger.giveBack(one, signal)
 }
 
 /** Counts more bytes: a drift, if nothing holds them. */

@@ -4,7 +4,7 @@ import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cl
 import type { SmokeCheck, Trial } from './trial.ts'
 
 /** Logs arrive after seconds, metrics after a minute or two. */
-const PATIENCE_MS = 180_000
+const RETRY_FOR_MS = 180_000
 const PAUSE_MS = 5000
 
 export const TELEMETRY_CHECKS: SmokeCheck[] = [
@@ -45,11 +45,11 @@ async function findMetrics({ stores, startedAtMs, requestIds }: Trial, abortSign
 
 /** @returns the count, as soon as it is not 0 */
 async function eventually(problem: string, count: () => Promise<number>, signal: AbortSignal): Promise<number> {
-  const until = Date.now() + PATIENCE_MS
+  const until = Date.now() + RETRY_FOR_MS
   while (true) {
     const found = await count()
     if (found > 0) return found
-    if (Date.now() > until) throw new Error(`${problem} after ${PATIENCE_MS / 1000} s`)
+    if (Date.now() > until) throw new Error(`${problem} after ${RETRY_FOR_MS / 1000} s`)
     await sleep(PAUSE_MS, undefined, { signal })
   }
 }

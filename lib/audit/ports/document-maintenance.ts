@@ -2,7 +2,7 @@ import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts
 import type { WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
 
-export interface DocumentRow {
+export interface AuditedItem {
   documentId: DocumentId
   /** Missing: it is a tombstone. */
   document?: WorkspaceDocument
@@ -26,10 +26,10 @@ export interface CountedBytes {
 export interface DocumentMaintenance {
   /** By ascending id, read page by page. */
   list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
-  /** The same, including tombstones. @param options.after starts after this row */
-  listRows(
+  /** The same, including tombstones. @param options.after starts after this item */
+  listItems(
     workspaceId: WorkspaceId,
     signal: AbortSignal,
     options?: { onUnreadable?: OnUnreadable | undefined; after?: DocumentId | undefined },
-  ): AsyncIterable<DocumentRow>
+  ): AsyncIterable<AuditedItem>
 }

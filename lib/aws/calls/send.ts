@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../../errors.ts'
-import { turnOf } from '../../one-call-until.ts'
+import { turn } from '../../one-call-until.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
@@ -11,7 +11,7 @@ import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNe
  */
 export const SENT_ONCE = { tries: 1 } as const
 /** For writes that close something: they are repeated as long as the request lives. */
-export const CLOSING = { patienceMs: 60_000 } as const
+export const CLOSING = { retryForMs: 60_000 } as const
 
 export interface SendOptions {
   /** By port and method, such as `ledger.take`, or S3's operation. Logged when the call fails. */
@@ -26,7 +26,7 @@ export interface SendOptions {
   /** For failures other than throttling. */
   tries?: number
   /** How long to repeat a throttled call, which certainly was not applied. */
-  patienceMs?: number
+  retryForMs?: number
   /** Between two tries. */
   longestPauseMs?: number
   /** For one try. Left out: the client's own. */
@@ -48,7 +48,7 @@ export interface AwsCallMessage {
 const CALLS = channel('container-file-promotion:aws-call')
 
 const TRIES = 3
-const SHORT_PATIENCE_MS = 1000
+const RETRY_THROTTLED_FOR_MS = 1000
 const FIRST_PAUSE_MS = 15
 const LONGEST_PAUSE_MS = 400
 
@@ -69,14 +69,14 @@ export async function send<
   first: Command<ClientInput, Input, ClientOutput, Output, Config>,
   options: SendOptions & RetryOptions<Command<ClientInput, Input, ClientOutput, Output, Config>>,
 ): Promise<Output> {
-  const { name, signal, startsCopy = false, patienceMs = SHORT_PATIENCE_MS, requestTimeoutMs } = options
+  const { name, signal, startsCopy = false, retryForMs = RETRY_THROTTLED_FOR_MS, requestTimeoutMs } = options
   if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
-  const impatientAtMs = performance.now() + patienceMs
+  const retryUntilMs = performance.now() + retryForMs
   const timeout = requestTimeoutMs !== undefined && { requestTimeout: requestTimeoutMs }
   let command = announced(first, name)
-  let mayArrive = false
+  let mayBeLate = false
   for (let sent = 1, failures = 0; ; sent++) {
-    await turnOf(signal)
+    await turn()
     try {
       return await client.send(command, { abortSignal: signal, ...timeout })
     } catch (error) {
@@ -85,13 +85,13 @@ export async function send<
       if (retry?.isAtOnce) continue
 
       const pauseMs = pauseAfter(sent, options.longestPauseMs)
-      mayArrive ||= startsCopy && (isUnanswered(error) || (statusOf(error) ?? 0) >= 500)
+      mayBeLate ||= startsCopy && (isUnanswered(error) || (statusOf(error) ?? 0) >= 500)
       const isWorthAnother =
         retry || isThrottled(error)
-          ? performance.now() + pauseMs < impatientAtMs
+          ? performance.now() + pauseMs < retryUntilMs
           : isPassing(error, options) && ++failures < (wasNeverConnected(error) ? TRIES : (options.tries ?? TRIES))
       if (!isWorthAnother || signal.aborted || !(await pause(pauseMs, signal))) {
-        throw translateFailure(named(error, name), { signal, mayArrive })
+        throw translateFailure(named(error, name), { signal, mayBeLate })
       }
     }
   }
@@ -118,17 +118,17 @@ async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> 
   return sleep(durationMs, true, { signal }).catch(() => false)
 }
 
-/** @param mayArrive a copy, which S3 may still be at work on after any of the failures, the last or an earlier one */
-function translateFailure(error: unknown, { signal, mayArrive }: { signal: AbortSignal; mayArrive: boolean }): unknown {
+/** @param mayBeLate a copy, which S3 may still be at work on after any of the failures, the last or an earlier one */
+function translateFailure(error: unknown, { signal, mayBeLate }: { signal: AbortSignal; mayBeLate: boolean }): unknown {
   const isAbort = error instanceof Error && error.name === 'AbortError'
   // An abort while the body is read looks like a broken connection.
   if (signal.aborted && (isAbort || (isOutage(error) && isUnanswered(error)))) {
     return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
   }
   const isUnavailable = isOutage(error) || isThrottled(error)
-  if (!isUnavailable && !mayArrive) return error
+  if (!isUnavailable && !mayBeLate) return error
   return new ServiceError(isUnavailable ? 'service_unavailable' : 'internal_error', {
     cause: error,
-    isUnanswered: mayArrive || isUnanswered(error),
+    isUnanswered: mayBeLate || isUnanswered(error),
   })
 }

@@ -3,7 +3,7 @@ import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/docu
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 
-/** What is stored under a document id: the document, or a tombstone that keeps given-up attempts from recording it. */
+/** What is stored under a document id: the document, or a tombstone that keeps fenced attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
 
 interface Remembered {

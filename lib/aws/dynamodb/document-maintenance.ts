@@ -1,6 +1,6 @@
 import type { DocumentMaintenance } from '../../audit/ports/document-maintenance.ts'
+import { readAuditedItem } from './audited-item.ts'
 import { documentKey, readDocument } from './document-item.ts'
-import { readDocumentRow } from './document-row.ts'
 import { readItems } from './stored-item.ts'
 import { openTable, type TableSettings } from './table.ts'
 
@@ -14,10 +14,10 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
       }
     },
 
-    async *listRows(workspaceId, signal, { onUnreadable, after } = {}) {
+    async *listItems(workspaceId, signal, { onUnreadable, after } = {}) {
       const start = { after: after && documentKey(workspaceId, after) }
-      for await (const items of table.pagesOf(workspaceId, { name: 'documents.listRows', signal }, start)) {
-        yield* readItems(items, readDocumentRow, onUnreadable)
+      for await (const items of table.pagesOf(workspaceId, { name: 'documents.listItems', signal }, start)) {
+        yield* readItems(items, readAuditedItem, onUnreadable)
       }
     },
   }

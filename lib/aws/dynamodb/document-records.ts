@@ -46,7 +46,7 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
       }
       const { existing } = await update(document, change, { name: 'documents.record', signal, ...SENT_ONCE })
       if (existing === undefined) return 'recorded'
-      return existing.attempt_id === undefined ? 'fenced' : 'taken'
+      return existing.attempt_id === undefined ? 'fenced' : 'exists'
     },
 
     async fence(attempt, signal) {
@@ -109,13 +109,13 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
       return existing.released_by as ReleaseId | undefined
     },
 
-    async expire(release, signal) {
+    async expireTombstone(release, signal) {
       const change = {
         UpdateExpression: 'SET expires_at = :expires_at',
         ConditionExpression: 'released_by = :release_id',
         values: { ':release_id': release.releaseId, ':expires_at': tombstoneExpiresAt(now()) },
       }
-      const options = { name: 'documents.expire', signal, ...CLOSING }
+      const options = { name: 'documents.expireTombstone', signal, ...CLOSING }
       await table.update(documentKey(release.workspaceId, release.documentId), change, options)
     },
   }

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
-import type { LedgerMaintenance, TableSegment } from '../../ledger/ports/ledger-maintenance.ts'
+import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
 import { listPages } from './list-pages.ts'
 import type { QuotaLedgerSettings } from './quota-ledger.ts'
@@ -18,7 +18,7 @@ const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < 
 
 /** A slice of the audit may end between two pages, so a page is small. */
 const PAGE = 100
-const ALL: TableSegment = { segment: 0, totalSegments: 1 }
+const ALL: TableShard = { shard: 0, totalShards: 1 }
 
 export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMaintenance {
   const { client, tableName: TableName, defaultQuotaBytes } = settings
@@ -26,7 +26,7 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
 
   return {
-    async *list(signal, { segment: Segment, totalSegments: TotalSegments, after } = ALL) {
+    async *list(signal, { shard: Segment, totalShards: TotalSegments, after } = ALL) {
       const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
       const scan = { Segment, TotalSegments, Limit: PAGE, ProjectionExpression: 'workspace_id', ...start }
       for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) {

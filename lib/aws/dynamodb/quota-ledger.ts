@@ -34,7 +34,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
   const keyOf = ({ workspaceId }: { workspaceId: WorkspaceId }) => ({ workspace_id: workspaceId })
 
   return {
-    async take(attempt, signal, patienceMs = 0) {
+    async take(attempt, signal, retryForMs = 0) {
       let isMade = false
       const build = (most: number) => table.updateOf(keyOf(attempt), takingOf(attempt, most))
       const most = mostTakings(attempt.workspaceId)
@@ -45,7 +45,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
         await createWorkspace(attempt.workspaceId, signal)
         return 'try_at_once'
       })
-      const options = { name: 'ledger.take', signal, ...SENT_ONCE, patienceMs, ...crowding }
+      const options = { name: 'ledger.take', signal, ...SENT_ONCE, retryForMs, ...crowding }
       const write = await unlessThrottled(written(send(settings.client, build(most), options)))
       if (write === 'throttled' || !write.item) return { outcome: 'crowded' }
       const item = readWorkspaceItem(write.item)
@@ -54,12 +54,12 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       return hasRoom ? { outcome: 'crowded' } : { outcome: 'quota_exceeded', usage: usageOf(item) }
     },
 
-    async mark(release, signal, patienceMs = 0) {
+    async mark(release, signal, retryForMs = 0) {
       const build = (most: number) => table.updateOf(keyOf(release), releasingOf(release, most))
       const crowding = whileCrowded('releases', { ...release, most: MAX_RELEASES }, build, async (item) =>
         item ? 'crowded' : 'give_up',
       )
-      const options = { name: 'ledger.mark', signal, ...SENT_ONCE, patienceMs, ...crowding }
+      const options = { name: 'ledger.mark', signal, ...SENT_ONCE, retryForMs, ...crowding }
       const write = await unlessThrottled(written(send(settings.client, build(MAX_RELEASES), options)))
       if (write === 'throttled') return 'crowded'
       if (!write.item) throw withoutLedger(release)
@@ -82,14 +82,14 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       await table.update(keyOf(marker), changeOf(marker, change), { name: 'ledger.unmark', signal, ...SOON })
     },
 
-    async release(marker, signal) {
+    async giveBack(marker, signal) {
       const change = {
         UpdateExpression: `SET ${GIVE_BACK} ${REMOVE_MARKER}`,
         ConditionExpression: IS_MARKED,
         ReturnValues: 'ALL_NEW',
       } as const
-      const count = marker.purpose === 'undo' ? `${COUNT_CHANGE}, undos :one` : COUNT_CHANGE
-      const options = { name: 'ledger.release', signal, ...SOON }
+      const count = marker.cause === 'undo' ? `${COUNT_CHANGE}, undos :one` : COUNT_CHANGE
+      const options = { name: 'ledger.giveBack', signal, ...SOON }
       const { applied, item = {} } = await table.update(keyOf(marker), changeOf(marker, change, count), options)
       return applied ? usageOf(readWorkspaceItem(item)) : undefined
     },

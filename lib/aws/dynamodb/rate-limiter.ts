@@ -12,7 +12,7 @@ import { openTable, type TableSettings } from './table.ts'
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
 /** A hot item may be the neighbour's. */
-const PATIENCE_MS = 250
+const RETRY_FOR_MS = 250
 
 /**
  * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
@@ -49,7 +49,7 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
       },
       ReturnValues: 'UPDATED_NEW',
     } as const
-    const options = { name: 'rateLimit.take', signal, patienceMs: PATIENCE_MS }
+    const options = { name: 'rateLimit.take', signal, retryForMs: RETRY_FOR_MS }
     try {
       const { applied, item } = await table.update({ key_id: keyId }, change, options)
       return { done: applied, tatMs: Number(item?.tat_ms?.N ?? 0) }

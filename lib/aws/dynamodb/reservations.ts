@@ -1,11 +1,17 @@
 import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
-import type { Attempt, Note, Reservation, ReservationPurpose, Reservations } from '../../ledger/ports/reservations.ts'
+import type {
+  Attempt,
+  Note,
+  ReservationItem,
+  ReservationPurpose,
+  Reservations,
+} from '../../ledger/ports/reservations.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 import { openTable, type TableSettings, unlessThrottled } from './table.ts'
 
 /** An item of the Reservations table: what an attempt at a document holds, until it is settled or released. */
-interface ReservationItem {
+interface StoredReservation {
   workspace_id: string
   /** The document id. A note has an id of its own, so that it does not get in a later attempt's way. */
   reservation_id: string
@@ -22,7 +28,7 @@ interface ReservationItem {
 
 const IS_FREE = 'attribute_not_exists(reservation_id)'
 const IS_OWN = 'attempt_id = :attempt_id'
-const IS_DEAD = 'attempt_id = :dead'
+const IS_ABANDONED = 'attempt_id = :abandoned'
 const IS_CLAIM = 'purpose = :claim'
 const IS_PROMOTION = 'purpose = :promotion'
 
@@ -30,10 +36,10 @@ export function createReservations(settings: TableSettings): Reservations {
   const table = openTable(settings)
 
   return {
-    async claim(attempt, signal, dead) {
+    async claim(attempt, signal, abandoned) {
       const condition = {
-        ConditionExpression: dead ? `${IS_FREE} OR (${IS_DEAD} AND ${IS_CLAIM})` : IS_FREE,
-        values: dead && { ':dead': dead.attemptId, ':claim': 'claim' },
+        ConditionExpression: abandoned ? `${IS_FREE} OR (${IS_ABANDONED} AND ${IS_CLAIM})` : IS_FREE,
+        values: abandoned && { ':abandoned': abandoned.attemptId, ':claim': 'claim' },
       }
       const options = { name: 'reservations.claim', signal, ...SENT_ONCE }
       const { applied, item = {} } = await table.put(toItem(attempt, 'claim'), options, condition)
@@ -115,7 +121,7 @@ const ownClaim = ({ attemptId }: Attempt) => ({
 const hasReserved = ({ attemptId }: Attempt, item: Attributes | undefined) =>
   item?.purpose?.S === 'promotion' && item.attempt_id?.S === attemptId
 
-function toItem(reservation: Attempt, purpose: ReservationPurpose): ReservationItem {
+function toItem(reservation: Attempt, purpose: ReservationPurpose): StoredReservation {
   return {
     workspace_id: reservation.workspaceId,
     reservation_id:
@@ -131,8 +137,8 @@ function toItem(reservation: Attempt, purpose: ReservationPurpose): ReservationI
   }
 }
 
-function toReservation(attributes: Attributes): Reservation {
-  const item = readItem<ReservationItem>(
+function toReservation(attributes: Attributes): ReservationItem {
+  const item = readItem<StoredReservation>(
     attributes,
     {
       document_id: 'string',

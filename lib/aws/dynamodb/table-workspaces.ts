@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { send } from '../calls/send.ts'
 import { openTable, type TableSettings } from './table.ts'
 
-/** Greater than any id, and so after all rows of a workspace. */
+/** Greater than any id, and so after all items of a workspace. */
 const LAST = '\u{10FFFF}'
 
 export function createTableWorkspaces({
@@ -25,22 +25,22 @@ export function createTableWorkspaces({
 
   return {
     /**
-     * A scan returns the rows of one workspace after another. After each workspace's first row, it skips to the end of
+     * A scan returns the items of one workspace after another. After each workspace's first item, it skips to the end of
      * that workspace (AWS Database Blog, "Generate a distinct set of partition keys"). The next round finds the
      * workspaces made meanwhile.
      */
-    async *listWorkspaces({ segment: Segment, totalSegments: TotalSegments, after }, signal) {
+    async *listWorkspaces({ shard: Segment, totalShards: TotalSegments, after }, signal) {
       const scan = { TableName, Segment, TotalSegments, Limit: 1, ProjectionExpression: `workspace_id, ${sortKey}` }
       let start: ScanCommandOutput['LastEvaluatedKey'] = after && behind(after)
       let lastId = after
       do {
         const command = new ScanCommand({ ...scan, ...(start && { ExclusiveStartKey: start }) })
-        const { Items: [row] = [], LastEvaluatedKey }: ScanCommandOutput = await send(
+        const { Items: [item] = [], LastEvaluatedKey }: ScanCommandOutput = await send(
           client,
           command,
           options('listWorkspaces', signal),
         )
-        const workspaceId = row?.workspace_id?.S as WorkspaceId | undefined
+        const workspaceId = item?.workspace_id?.S as WorkspaceId | undefined
         const isNew = workspaceId !== undefined && workspaceId !== lastId
         if (isNew) yield workspaceId
         lastId = workspaceId ?? lastId
@@ -49,8 +49,8 @@ export function createTableWorkspaces({
     },
 
     async hasWorkspace(workspaceId, signal) {
-      for await (const rows of table.pagesOf(workspaceId, options('hasWorkspace', signal), { Limit: 1 })) {
-        return rows.length > 0
+      for await (const items of table.pagesOf(workspaceId, options('hasWorkspace', signal), { Limit: 1 })) {
+        return items.length > 0
       }
       return false
     },

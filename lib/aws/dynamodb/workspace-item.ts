@@ -76,11 +76,11 @@ export function takingItem({ sizeBytes, leaseExpiresAtMs }: Attempt): TakingItem
   return { n: sizeBytes, l: leaseExpiresAtMs }
 }
 
-export function releaseItem({ purpose, documentId, attemptId, sizeBytes, leaseExpiresAtMs }: Release): ReleaseItem {
+export function releaseItem({ cause, documentId, attemptId, sizeBytes, leaseExpiresAtMs }: Release): ReleaseItem {
   return {
     n: sizeBytes,
     l: leaseExpiresAtMs,
-    p: purpose === 'undo' ? 'u' : 'd',
+    p: cause === 'undo' ? 'u' : 'd',
     a: attemptId,
     ...(documentId !== documentIdOfAttempt(attemptId) && { d: documentId }),
   }
@@ -116,14 +116,14 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
       documentId: (release.d ?? documentIdOfAttempt(release.a as AttemptId)) as DocumentId,
       attemptId: release.a as AttemptId,
       releaseId: id as ReleaseId,
-      purpose: release.p === 'u' ? 'undo' : 'deletion',
+      cause: release.p === 'u' ? 'undo' : 'deletion',
       sizeBytes: release.n,
       leaseExpiresAtMs: release.l,
       // Perhaps not the first version with the marker, but the bytes are counted at all versions up to this one.
       markedIn: item.version,
     })),
     version: item.version,
-    undone: item.undos ?? 0,
+    undos: item.undos ?? 0,
     checkDueAtMs: item.check_due_at,
   }
 }

@@ -1,6 +1,6 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
+import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { ContainerFile, ContainerLookups } from '../../ledger/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { headObject, headOrList } from './head-object.ts'

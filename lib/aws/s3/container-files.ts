@@ -5,7 +5,7 @@ import { createContainerLookups } from './container-file.ts'
 
 const LIST_TIMEOUT_MS = 3000
 const MAX_KEYS = 1000
-const ONCE = { tries: 1, patienceMs: 0 }
+const ONCE = { tries: 1, retryForMs: 0 }
 
 export function createContainerFiles(settings: { client: S3Client; sandboxBucket: string }): ContainerFiles {
   const { client, sandboxBucket: Bucket } = settings

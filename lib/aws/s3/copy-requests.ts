@@ -1,6 +1,7 @@
 import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import type { CopySettings } from './copy-plan.ts'
 import { headObject } from './head-object.ts'
 

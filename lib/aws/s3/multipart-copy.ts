@@ -5,8 +5,9 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
+import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { ContainerFile, CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
@@ -21,7 +22,7 @@ import {
 
 const CREATE_TIMEOUT_MS = 5000
 /** S3 may take only a few parts at once and refuse the others (503 SlowDown): they wait for those to end. */
-const PATIENCE = { patienceMs: 20_000, longestPauseMs: 1600 } as const
+const PATIENCE = { retryForMs: 20_000, longestPauseMs: 1600 } as const
 
 interface Upload {
   Bucket: string

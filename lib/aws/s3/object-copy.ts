@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../ledger/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { readStart } from './container-file.ts'
@@ -97,7 +97,7 @@ async function translateCopyFailure(error: unknown, readSource: () => Promise<un
     if (read instanceof Error && KMS_FAILURE.test(read.name)) return because('container_file_encrypted')
     return because('service_unavailable', { detail: 'The key that encrypts documents cannot be used.' })
   }
-  // Somebody aborted the upload meanwhile: the attempt was given up.
+  // Somebody aborted the upload meanwhile: the attempt is being undone.
   if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
   return error
 }

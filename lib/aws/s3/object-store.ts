@@ -7,7 +7,7 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
-import type { ObjectStore } from '../../ledger/ports/object-store.ts'
+import type { ObjectStore } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'

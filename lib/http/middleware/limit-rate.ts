@@ -2,7 +2,6 @@ import { countInProcess, emissionIntervalMs, type RateLimitDecision, type RateLi
 import type { RateLimitPolicy } from '../../config.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
-import { oneCallUntil } from '../../one-call-until.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
@@ -24,7 +23,9 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
     state.rateLimit = { decision, rateLimitPassed }
-    state.deadline = { ...state.deadline, signal: oneCallUntil(rateLimitPassed, state.deadline.signal) }
+    const refused = new AbortController()
+    rateLimitPassed.catch((refusal) => refused.abort(refusal))
+    state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
     return refusal && rateLimitPassed
   }
 

@@ -1,7 +1,7 @@
 import { type DeleteDocumentDependencies, deleteDocumentForCaller } from '../../documents/delete-document.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileDeletedResponse, storageUsageHeaders } from '../file-response.ts'
-import { chooseDialect } from '../file-shape.ts'
+import { chooseShape } from '../file-shape.ts'
 import { refuseParameters } from '../query.ts'
 
 /** DELETE /v1/files/{document_id} */
@@ -9,7 +9,7 @@ export function deleteDocumentOperation(deps: DeleteDocumentDependencies): Opera
   return {
     name: 'delete_document',
     async handle({ event, caller: { workspaceId }, state, rateLimitPassed }) {
-      const dialect = chooseDialect(event)
+      const answerShape = chooseShape(event)
       refuseParameters(event, ['provider'])
       await rateLimitPassed
       const documentId = event.pathParameters?.document_id
@@ -21,7 +21,7 @@ export function deleteDocumentOperation(deps: DeleteDocumentDependencies): Opera
       return {
         statusCode: 200,
         headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
-        body: JSON.stringify(fileDeletedResponse(deletion.documentId, dialect)),
+        body: JSON.stringify(fileDeletedResponse(deletion.documentId, answerShape)),
       }
     },
   }

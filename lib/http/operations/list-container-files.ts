@@ -1,9 +1,8 @@
 import type { ContainerFilesDependencies } from '../../containers/container-files.ts'
 import { listContainerFiles } from '../../containers/list-container-files.ts'
-import { oneCallUntil } from '../../one-call-until.ts'
 import type { Operation } from '../api-handler.ts'
 import { containerFileListResponse } from '../container-file-response.ts'
-import { chooseDialect } from '../file-shape.ts'
+import { chooseShape } from '../file-shape.ts'
 import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from '../query.ts'
 
 /** The page is what was found within this time. */
@@ -14,15 +13,15 @@ const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
   return {
     name: 'list_container_files',
-    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, rateLimitPassed }) {
-      const { shape } = chooseDialect(event)
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
+      const { shape } = chooseShape(event)
       refuseParameters(event, ['before', 'before_id', 'provider'])
       const order = queryValue(event, 'order') ?? 'asc'
       if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
-      const signal = oneCallUntil(rateLimitPassed, AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)]))
+      const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
       const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, signal)
       telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }

@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { QuotaLedger } from '../../ledger/ports/quota-ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
-import { chooseDialect, type FileShape } from '../file-shape.ts'
+import { chooseShape, type FileShape } from '../file-shape.ts'
 import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseParameters, refuseValue } from '../query.ts'
 import type { ApiEvent } from '../request-state.ts'
 
@@ -28,15 +28,15 @@ export function listDocumentsOperation(deps: ListDocumentsDependencies): Operati
   return {
     name: 'list_documents',
     async handle({ event, caller: { workspaceId }, state: { deadline, log }, rateLimitPassed }) {
-      const dialect = chooseDialect(event)
-      const list = readList(event, workspaceId, dialect.shape)
+      const answerShape = chooseShape(event)
+      const list = readList(event, workspaceId, answerShape.shape)
       const { signal } = deadline
       const readingUsage = rateLimitPassed.then(() => tryToReadUsage({ workspaceId, log }, deps, signal))
       const [page, usage] = await Promise.all([list(deps, signal), readingUsage])
       return {
         statusCode: 200,
         headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
-        body: JSON.stringify(fileListResponse(page, dialect)),
+        body: JSON.stringify(fileListResponse(page, answerShape)),
       }
     },
   }

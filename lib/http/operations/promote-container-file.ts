@@ -3,7 +3,7 @@ import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
-import { chooseDialect } from '../file-shape.ts'
+import { chooseShape } from '../file-shape.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
 
 /** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
@@ -15,7 +15,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
     name: 'promote_container_file',
     async handle({ event, caller, state, rateLimitPassed }) {
       const { deadline, log, telemetry } = state
-      const dialect = chooseDialect(event)
+      const answerShape = chooseShape(event)
       const promotion = await promoteContainerFile(
         {
           caller,
@@ -37,7 +37,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
           ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
           ...(isReplayed && { 'idempotency-replayed': 'true' }),
         },
-        body: JSON.stringify(fileResponse(document, dialect)),
+        body: JSON.stringify(fileResponse(document, answerShape)),
       }
     },
   }

@@ -2,7 +2,7 @@ import { findDocument } from '../../documents/find-document.ts'
 import type { DocumentRecords } from '../../ledger/ports/document-records.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileResponse } from '../file-response.ts'
-import { chooseDialect } from '../file-shape.ts'
+import { chooseShape } from '../file-shape.ts'
 import { refuseParameters } from '../query.ts'
 
 /** GET /v1/files/{document_id} */
@@ -10,12 +10,12 @@ export function retrieveDocumentOperation(deps: { documents: Pick<DocumentRecord
   return {
     name: 'retrieve_document',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
-      const dialect = chooseDialect(event)
+      const answerShape = chooseShape(event)
       refuseParameters(event, ['provider'])
       const documentId = event.pathParameters?.document_id
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)
       telemetry.annotate({ document_id: document.documentId })
-      return { statusCode: 200, body: JSON.stringify(fileResponse(document, dialect)) }
+      return { statusCode: 200, body: JSON.stringify(fileResponse(document, answerShape)) }
     },
   }
 }

@@ -19,10 +19,10 @@ export interface WorkspaceDocument {
 
 export type RecordOutcome =
   | 'recorded'
-  /** This attempt was given up (see fence) and must undo its work. */
+  /** This attempt was fenced, and must undo its work. */
   | 'fenced'
   /** Another attempt has made this document, whether or not it was deleted since. */
-  | 'taken'
+  | 'exists'
 
 export interface DocumentRecords {
   /** From here on the promotion has succeeded. Opens: sent once. */
@@ -47,7 +47,10 @@ export interface DocumentRecords {
   /** Hands the bytes of a tombstone over to a release. @returns the release that has them; undefined: they were given back */
   handOver(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
   /** Lets the tombstone expire in a day, once the release has given the bytes back. */
-  expire(release: Pick<Release, 'workspaceId' | 'documentId' | 'releaseId'>, signal: AbortSignal): Promise<void>
+  expireTombstone(
+    release: Pick<Release, 'workspaceId' | 'documentId' | 'releaseId'>,
+    signal: AbortSignal,
+  ): Promise<void>
 }
 
 export type DocumentOfAttempt = Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId'>

@@ -7,16 +7,16 @@ export interface DueWorkspace {
   checkDueAtMs: number
 }
 
-/** One of several parts of a table that are read in parallel, starting after a workspace. */
-export interface TableSegment {
-  segment: number
-  totalSegments: number
+/** A shard of a round, and where to go on in it. */
+export interface TableShard {
+  shard: number
+  totalShards: number
   after?: WorkspaceId | undefined
 }
 
 export interface LedgerMaintenance extends WorkspaceLedgers {
-  /** The ids of all workspaces, in a stable order. @param segment omitted: all */
-  list(signal: AbortSignal, segment?: TableSegment): AsyncIterable<WorkspaceId>
+  /** The ids of all workspaces, in a stable order. @param shard omitted: all */
+  list(signal: AbortSignal, shard?: TableShard): AsyncIterable<WorkspaceId>
   /** In no order. @throws Error at the first ledger that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
   /** The shards of the index of due workspaces. A workspace never changes its shard. */

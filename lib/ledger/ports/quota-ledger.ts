@@ -10,7 +10,7 @@ export interface MarkerId {
   attemptId: AttemptId
   releaseId?: ReleaseId
   /** Set for a release: the ledger counts undos for the audit, as they leave no other trace. */
-  purpose?: Release['purpose']
+  cause?: Release['cause']
 }
 
 export interface StorageUsage {
@@ -27,12 +27,12 @@ export interface TakenBytes {
 export type TakeOutcome =
   | ({ outcome: 'taken' } & TakenBytes)
   | { outcome: 'quota_exceeded'; usage: StorageUsage }
-  /** Throughout the caller's patience, the ledger had all the takings that it may have, or DynamoDB throttled it. */
+  /** For all that time, the ledger had all the takings that it may have, or DynamoDB throttled it. */
   | { outcome: 'crowded' }
 
 /**
  * The counter of each workspace, one item. Changes are single writes: what opens (take, mark) is sent once, what closes
- * (unmark, release) may be repeated (docs/reliability.md).
+ * (unmark, giveBack) may be repeated (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and
  * promotion_timed_out when the signal aborts; `isUnanswered` says that the write may still arrive. Anything else they
@@ -41,19 +41,19 @@ export type TakeOutcome =
 export interface QuotaLedger {
   /**
    * Takes the bytes and marks that, or says why not. A new workspace starts with the default quota.
-   * @param patienceMs how long to try a crowded ledger again; omitted: not at all
+   * @param retryForMs how long to try a crowded ledger again; omitted: not at all
    */
-  take(attempt: Attempt, signal: AbortSignal, patienceMs?: number): Promise<TakeOutcome>
+  take(attempt: Attempt, signal: AbortSignal, retryForMs?: number): Promise<TakeOutcome>
   /**
    * Announces that bytes, still counted, will be given back. Never repeat a failed call under the same id.
-   * @param patienceMs as for take
+   * @param retryForMs as for take
    */
-  mark(release: Release, signal: AbortSignal, patienceMs?: number): Promise<MarkedRelease | 'crowded'>
+  mark(release: Release, signal: AbortSignal, retryForMs?: number): Promise<MarkedRelease | 'crowded'>
   /** Makes sure that the resolver checks the workspace's reservations once the lease is over. */
   schedule(work: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }, signal: AbortSignal): Promise<void>
   /** Removes the marker, if it is there; the bytes stay counted. */
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
   /** Gives back the marker's bytes and removes it. @returns undefined when it had been done before */
-  release(marker: MarkerId, signal: AbortSignal): Promise<StorageUsage | undefined>
+  giveBack(marker: MarkerId, signal: AbortSignal): Promise<StorageUsage | undefined>
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
 }

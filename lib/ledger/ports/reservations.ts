@@ -21,7 +21,7 @@ export interface Release {
   /** The attempt whose bytes they are. */
   attemptId: AttemptId
   releaseId: ReleaseId
-  purpose: 'undo' | 'deletion'
+  cause: 'undo' | 'deletion'
   sizeBytes: number
   leaseExpiresAtMs: number
 }
@@ -34,15 +34,15 @@ export type MarkedRelease = Release & {
 
 /**
  * A `claim` keeps the document's other attempts out before this one takes its bytes. A `promotion` holds the bytes of
- * an attempt under way. A `fence` takes its place when a dead attempt must never reserve. The others are notes: a
+ * an attempt under way. A `fence` takes its place when an attempt must never reserve. The others are notes: a
  * `deletion` names a document that somebody has begun to delete, a `late_copy` an object that S3 may still write after
- * its promotion was given up.
+ * its attempt was undone.
  */
 export type ReservationPurpose = 'claim' | 'promotion' | 'fence' | Note
 export type Note = 'deletion' | 'late_copy'
 
 /** An item of the Reservations table. */
-export interface Reservation extends Attempt {
+export interface ReservationItem extends Attempt {
   purpose: ReservationPurpose
   /** The release that the bytes were handed over to. */
   releasedBy: ReleaseId | undefined
@@ -52,10 +52,10 @@ export interface Reservation extends Attempt {
 export interface Reservations {
   /**
    * Opens: sent once. Attempts at the same document meet here, before they take any bytes.
-   * @param dead a claim to be replaced: its attempt can then never reserve
+   * @param abandoned a claim to be replaced: its attempt can then never reserve
    * @returns the reservation or claim that is in the way; undefined when the claim is this attempt's
    */
-  claim(attempt: Attempt, signal: AbortSignal, dead?: Attempt): Promise<Reservation | undefined>
+  claim(attempt: Attempt, signal: AbortSignal, abandoned?: Attempt): Promise<ReservationItem | undefined>
   /**
    * Opens: sent once. If a reservation of this attempt is found, this very call has made it.
    * @param isClaimed true: succeeds only while the attempt has its claim; false: only while nothing is there
@@ -65,7 +65,7 @@ export interface Reservations {
   find(
     document: { workspaceId: WorkspaceId; documentId: DocumentId },
     signal: AbortSignal,
-  ): Promise<Reservation | undefined>
+  ): Promise<ReservationItem | undefined>
   /**
    * Makes sure that the attempt can never reserve, or finds that it has: removes its claim or, for the length of a
    * lease, puts an item in the place of its reservation.
@@ -80,5 +80,5 @@ export interface Reservations {
   /** Removes a note, unless it was left anew, with another lease. */
   removeNote(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
   /** All items of a workspace, in no order. @param onUnreadable gets items that cannot be read, instead of a throw */
-  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<Reservation>
+  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<ReservationItem>
 }

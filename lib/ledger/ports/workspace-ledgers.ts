@@ -10,7 +10,7 @@ export interface WorkspaceLedger extends StorageUsage {
   /** Grows with every change of the counter: between two reads of the same version there was none. */
   version: number
   /** How many reservations were undone: such attempts leave no other trace. */
-  undone: number
+  undos: number
   /** When the resolver will check its reservations; undefined: there are none. */
   checkDueAtMs: number | undefined
 }
@@ -19,8 +19,8 @@ export interface WorkspaceLedgers {
   /** @throws Error when the item cannot be read */
   read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
   /**
-   * Keeps a due workspace for one process: for others it is due again when the lease ends, whatever happens to this one.
-   * @returns the ledger after that; undefined when somebody else keeps it, or has set its next check
+   * Leases a due workspace to one process: for others it is due again when the lease ends, whatever happens to this one.
+   * @returns the ledger after that; undefined when somebody else has leased it, or has set its next check
    */
   lease(
     workspaceId: WorkspaceId,

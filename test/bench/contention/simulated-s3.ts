@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
+import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 
 interface SimulatedS3 {
   /** How long a copy takes. */

@@ -38,7 +38,7 @@ export interface Call {
 }
 
 /** What is changed while it is listed. */
-const PAGED = /^(documents\.listRows|reservations\.list)$/
+const PAGED = /^(documents\.listItems|reservations\.list)$/
 const PAGE = 2
 
 interface Listed {

@@ -47,7 +47,7 @@ const resolver: Role = { do: 'resolve' }
 const audit: Role = { do: 'audit', findsDriftOnly: true }
 const wrongly: Circumstance = { areLeasesWrong: true }
 const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
-const amidPages: Circumstance = { before: 'two', begun: ['documents.listRows', 2] }
+const amidPages: Circumstance = { before: 'two', begun: ['documents.listItems', 2] }
 const recording: Circumstance = { begun: ['documents.record'] }
 const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
 

@@ -69,7 +69,7 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
     ['DeleteObject', DENIED, 500, { objects: 1, reservations: 1 }],
     ['ledger.mark', DENIED, 500, { reservations: 1 }],
     ['reservations.handOver', DENIED, 500, { reservations: 2 }],
-    ['ledger.release', DENIED, 500, { reservations: 2 }],
+    ['ledger.giveBack', DENIED, 500, { reservations: 2 }],
   ])(
     '%s of the undo refused: the first failure is told, and the bytes stay counted',
     (undoCall, record, status, left) =>

@@ -112,9 +112,9 @@ describe('two runs at once', () => {
     const workspaces: TestWorkspace[] = []
     for (let count = 0; count < 12; count++) workspaces.push(await dead('CopyObject', offsetMs))
     const reports = await Promise.all([run(one), run(other)])
-    expect(reports.reduce((sum, { released }) => sum + released, 0)).toBe(12)
+    expect(reports.reduce((sum, { gaveBack }) => sum + gaveBack, 0)).toBe(12)
     for (const report of reports) expect(report).toMatchObject({ failed: 0, isComplete: true })
-    const releases = [...one.takeCallNames(), ...other.takeCallNames()].filter((name) => name === 'ledger.release')
+    const releases = [...one.takeCallNames(), ...other.takeCallNames()].filter((name) => name === 'ledger.giveBack')
     expect(releases).toHaveLength(12)
     for (const workspace of workspaces) expect(await stateOf(workspace)).toEqual(NOTHING)
   })

@@ -109,7 +109,7 @@ describe('a promotion that is refused for the quota while S3 is away', () => {
     expect([answer.status, reasonOf(answer)]).toEqual([403, 'storage_quota_exceeded'])
     expect(one.takeCallNames().filter(isOfS3)).toEqual(['HeadObject'])
     one.restart()
-    expect(await one.resolveWorkspace(workspace.workspaceId)).toMatchObject({ released: 1, failed: 0 })
+    expect(await one.resolveWorkspace(workspace.workspaceId)).toMatchObject({ gaveBack: 1, failed: 0 })
     expect((await one.promote(workspace, 'a.txt')).status).toBe(200)
   })
 })

@@ -45,8 +45,8 @@ export const OPERATIONS = {
     success: 200,
     facts: ['document_id', { is_replayed: false }],
     calls: [
-      ...['DeleteObject', 'ListMultipartUploads', 'documents.handOver', 'documents.find', 'documents.expire'],
-      ...['documents.delete', 'ledger.mark', 'ledger.release', 'ledger.schedule', 'reservations.find'],
+      ...['DeleteObject', 'ListMultipartUploads', 'documents.handOver', 'documents.find', 'documents.expireTombstone'],
+      ...['documents.delete', 'ledger.mark', 'ledger.giveBack', 'ledger.schedule', 'reservations.find'],
       ...['reservations.note', 'reservations.removeNote'],
     ],
   },

@@ -9,19 +9,19 @@ export interface RawAnswer {
 }
 
 /** Never reached, however busy the machine. */
-const PATIENCE_MS = 60_000
+const RETRY_FOR_MS = 60_000
 const INTERIM_ONLY = /^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+$/
 
 /**
  * Sends bytes as they are over a connection of their own and reads what comes back until the server closes it, or until
  * nothing more comes.
  * @param quietMs after this long without a byte, the answer counts as complete
- * @param patienceMs after this long without any answer, it counts as missing
+ * @param retryForMs after this long without any answer, it counts as missing
  */
 export function sendRaw(
   port: number,
   bytes: string | Buffer,
-  { quietMs = 150, patienceMs = PATIENCE_MS } = {},
+  { quietMs = 150, retryForMs = RETRY_FOR_MS } = {},
 ): Promise<RawAnswer[]> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -33,7 +33,7 @@ export function sendRaw(
       resolve(parseAnswers(Buffer.concat(chunks)))
     }
     let quiet: NodeJS.Timeout
-    const patience = setTimeout(end, patienceMs)
+    const patience = setTimeout(end, retryForMs)
     socket
       .on('connect', () => socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes))
       .on('data', (chunk) => {

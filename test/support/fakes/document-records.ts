@@ -1,4 +1,4 @@
-import type { DocumentMaintenance, DocumentRow } from '../../../lib/audit/ports/document-maintenance.ts'
+import type { AuditedItem, DocumentMaintenance } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { TableWorkspaces } from '../../../lib/audit/ports/table-workspaces.ts'
 import type { DocumentId, ReleaseId, WorkspaceId } from '../../../lib/ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
@@ -37,7 +37,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     const isUnfinished = tombstone?.document?.attemptId === attemptId && tombstone.expiresAtMs === undefined
     return isUnfinished ? tombstone : undefined
   }
-  const rowOf = (key: string): DocumentRow => {
+  const rowOf = (key: string): AuditedItem => {
     const document = documents.get(key)
     const { document: deleted, releasedBy, markedIn, expiresAtMs } = tombstones.get(key) ?? {}
     const bytes = document ?? deleted
@@ -55,7 +55,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       }),
     }
   }
-  const rowsOf = (workspaceId: string): DocumentRow[] => {
+  const rowsOf = (workspaceId: string): AuditedItem[] => {
     const keys = new Set([...documents.keys(), ...tombstones.keys()])
     return [...keys]
       .filter((key) => key.startsWith(`${workspaceId}/`))
@@ -71,7 +71,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     async record(document) {
       const key = keyOf(document.workspaceId, document.documentId)
       const tombstone = tombstoneOf(key)
-      if (documents.has(key) || tombstone?.document) return 'taken'
+      if (documents.has(key) || tombstone?.document) return 'exists'
       if (tombstone && isFenced(key, document.attemptId)) return 'fenced'
       documents.set(key, document)
       tombstones.delete(key)
@@ -113,14 +113,14 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       }
       return tombstone?.releasedBy
     },
-    async expire({ workspaceId, documentId, releaseId }) {
+    async expireTombstone({ workspaceId, documentId, releaseId }) {
       const tombstone = tombstones.get(keyOf(workspaceId, documentId))
       if (tombstone?.releasedBy === releaseId) tombstone.expiresAtMs = now() + DAY_MS
     },
     async *list(workspaceId) {
       for (const { document } of rowsOf(workspaceId)) if (document) yield document
     },
-    async *listRows(workspaceId, _signal, { after = '' } = {}) {
+    async *listItems(workspaceId, _signal, { after = '' } = {}) {
       for (const row of rowsOf(workspaceId)) if (row.documentId > after) yield row
     },
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ObjectMaintenance, UnfinishedUpload } from '../../../lib/audit/ports/object-maintenance.ts'
-import type { ContainerFiles } from '../../../lib/containers/container-files.ts'
+import type { ContainerFile, ContainerFiles } from '../../../lib/containers/container-files.ts'
 import type { DocumentObjects } from '../../../lib/documents/document-objects.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import type { ContainerFile, ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
+import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 
 export interface StoredObject {
   bytes: Buffer

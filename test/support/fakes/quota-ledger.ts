@@ -4,7 +4,7 @@ import type { MarkerId, QuotaLedger, StorageUsage, Taking } from '../../../lib/l
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
 import type { WorkspaceAdministration } from '../../../lib/ledger/ports/workspace-administration.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
-import { inSegment } from './table-workspaces.ts'
+import { inShard } from './table-workspaces.ts'
 
 const LEFTOVER_MS = 10_000
 const MAX_LEFTOVERS = 60
@@ -19,7 +19,7 @@ interface Workspace {
   takings: Map<string, Taking>
   releases: Map<string, MarkedRelease>
   version: number
-  undone: number
+  undos: number
   correctedIn?: number
   checkDueAtMs: number | undefined
 }
@@ -41,7 +41,7 @@ export function createFakeQuotaLedger(options: {
     takings: new Map(),
     releases: new Map(),
     version: 0,
-    undone: 0,
+    undos: 0,
     checkDueAtMs: undefined,
   })
   const usageOf = ({ quotaBytes, remainingBytes }: Workspace): StorageUsage => ({
@@ -54,7 +54,7 @@ export function createFakeQuotaLedger(options: {
     takings: [...workspace.takings.values()],
     releases: [...workspace.releases.values()].map((release) => ({ ...release, markedIn: workspace.version })),
     version: workspace.version,
-    undone: workspace.undone,
+    undos: workspace.undos,
     checkDueAtMs: workspace.checkDueAtMs,
   })
   const markersOf = (workspace: Workspace | undefined, { releaseId, attemptId }: MarkerId) => {
@@ -106,22 +106,22 @@ export function createFakeQuotaLedger(options: {
       const { markers, id } = markersOf(workspace, markerId)
       if (workspace && markers?.delete(id)) workspace.version++
     },
-    async release(markerId) {
+    async giveBack(markerId) {
       const workspace = workspaces.get(markerId.workspaceId)
       const { markers, id, marker } = markersOf(workspace, markerId)
       if (!workspace || !markers || !marker) return undefined
       workspace.remainingBytes += marker.sizeBytes
       workspace.version++
       markers.delete(id)
-      if (markerId.purpose === 'undo') workspace.undone++
+      if (markerId.cause === 'undo') workspace.undos++
       return usageOf(workspace)
     },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)
       return workspace && usageOf(workspace)
     },
-    async *list(_signal, segment) {
-      yield* inSegment(workspaces.keys(), segment)
+    async *list(_signal, shard) {
+      yield* inShard(workspaces.keys(), shard)
     },
     async *readAll() {
       for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)

@@ -2,7 +2,7 @@ import type { TableWorkspaces } from '../../../lib/audit/ports/table-workspaces.
 import type {
   Attempt,
   Note,
-  Reservation,
+  ReservationItem,
   ReservationPurpose,
   Reservations,
 } from '../../../lib/ledger/ports/reservations.ts'
@@ -10,7 +10,7 @@ import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 export interface FakeReservations extends Reservations, TableWorkspaces {
   /** By workspace and reservation id. */
-  items: Map<string, Reservation>
+  items: Map<string, ReservationItem>
 }
 
 export function createFakeReservations(): FakeReservations {
@@ -19,7 +19,7 @@ export function createFakeReservations(): FakeReservations {
     `${workspaceId}/${documentId}`
   const noteKeyOf = (note: Note, { workspaceId, attemptId }: Pick<Attempt, 'workspaceId' | 'attemptId'>) =>
     `${workspaceId}/${note}_${attemptId}`
-  const item = (reservation: Attempt, purpose: ReservationPurpose): Reservation => {
+  const item = (reservation: Attempt, purpose: ReservationPurpose): ReservationItem => {
     const { workspaceId, documentId, attemptId, objectKey, leaseExpiresAtMs } = reservation
     const sizeBytes = purpose === 'promotion' || purpose === 'deletion' ? reservation.sizeBytes : 0
     const counted = reservation.countedFrom === undefined ? {} : { countedFrom: reservation.countedFrom }

@@ -8,7 +8,7 @@ import { withEnvironment } from './own-environment.ts'
 export const ROOT = join(import.meta.dirname, '../../..')
 
 /** Never reached, even on a busy machine. */
-const PATIENCE_MS = 110_000
+const RETRY_FOR_MS = 110_000
 
 export interface AdminResult {
   code: number
@@ -25,7 +25,7 @@ type Environment = Record<string, string | undefined>
 export async function runAdmin(args: string[], env: Environment = {}): Promise<AdminResult> {
   const terminal = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() }
   const printed = Promise.all([text(terminal.stdout), text(terminal.stderr)])
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(RETRY_FOR_MS)
   const code = await withEnvironment(env, () => runCommandLine(args, terminal, signal))
   terminal.stdout.end()
   terminal.stderr.end()
@@ -44,7 +44,7 @@ export function runAdminProcess(
 ): Promise<AdminResult> {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return new Promise((resolve) => {
-    const options = { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: PATIENCE_MS }
+    const options = { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: RETRY_FOR_MS }
     const child = execFile(
       process.execPath,
       [join(ROOT, 'infra/cli/main.ts'), ...args],

@@ -11,7 +11,7 @@ export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after
 /** A process from its start until it is killed or replaced. */
 export interface Life {
   /** Whether it sends nothing any more. */
-  isDead: boolean
+  hasNoProcess: boolean
   /** Whether nothing that it sent can arrive any more. */
   isOver: boolean
   /** Calls that will end without the help of a time limit. */
@@ -29,12 +29,12 @@ export interface Life {
 export function newLife(onTheWire: boolean): Life {
   const { promise: died, resolve } = Promise.withResolvers<void>()
   const life: Life = {
-    isDead: false,
+    hasNoProcess: false,
     isOver: false,
     underWay: new Set(),
     died,
     die() {
-      life.isDead = true
+      life.hasNoProcess = true
       void Promise.allSettled(life.underWay).then(() => resolve())
     },
     calls: [],
@@ -60,16 +60,16 @@ interface BreakableTransport extends Transport {
  *
  * @param options.network the client's own transport; it sends to the `endpoint` that is returned
  * @param options.lifeOf whose call it is
- * @param options.patienceMs for calls that bring no time limit of their own; omitted: the transport's own limit.
+ * @param options.retryForMs for calls that bring no time limit of their own; omitted: the transport's own limit.
  *   Calls that are made to hang are given up soon then.
  */
 export async function startBreakableTransport(options: {
   store: Store
   network: () => Transport
   lifeOf: () => Life
-  patienceMs?: number | undefined
+  retryForMs?: number | undefined
 }): Promise<BreakableTransport> {
-  const { store, network, lifeOf, patienceMs } = options
+  const { store, network, lifeOf, retryForMs } = options
   const proxy = await startFaultProxy(store)
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
@@ -86,7 +86,7 @@ export async function startBreakableTransport(options: {
     underWay.set(id, { life, fault })
     proxy.calls.length = 0
     const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
-    const limit = given.requestTimeout ?? (isHung && patienceMs !== undefined ? HUNG_REQUEST_MS : patienceMs)
+    const limit = given.requestTimeout ?? (isHung && retryForMs !== undefined ? HUNG_REQUEST_MS : retryForMs)
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
     const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })
@@ -103,7 +103,7 @@ export async function startBreakableTransport(options: {
     stop: proxy.stop,
     async handle(request, given) {
       const life = lifeOf()
-      if (life.isDead) throw brokenConnection()
+      if (life.hasNoProcess) throw brokenConnection()
       const sent = toWire(request)
       const call = toCall(sent)
       life.calls.push(call)
@@ -117,7 +117,7 @@ export async function startBreakableTransport(options: {
       }
       if (fault || life.onTheWire) return overTheWire(request, { life, fault }, given)
       const answer = await store({ ...sent, headers: call.headers })
-      if (life.isDead) throw brokenConnection()
+      if (life.hasNoProcess) throw brokenConnection()
       return { response: fromWire(answer, request.method) }
     },
   }

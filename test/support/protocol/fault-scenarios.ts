@@ -35,7 +35,7 @@ const killAfter = async (process: TestProcess, call: string, work: () => Promise
   process.restart()
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
   await Promise.race([work().catch(() => undefined), process.died()])
-  if (!process.isDead()) throw new Error(`there was no ${call}`)
+  if (!process.hasNoProcess()) throw new Error(`there was no ${call}`)
   process.restart({ onTheWire: false })
 }
 
@@ -47,7 +47,7 @@ const withDocument = async (process: TestProcess, idempotencyKey?: string): Prom
 
 /** The id of the first document, or of what a deletion has left of it. */
 const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
-  for await (const { documentId } of process.deps.documents.listRows(workspaceId, AbortSignal.timeout(60_000)))
+  for await (const { documentId } of process.deps.documents.listItems(workspaceId, AbortSignal.timeout(60_000)))
     return documentId
   throw new Error('the workspace has no document')
 }
@@ -140,7 +140,7 @@ export const SCENARIOS: Scenario[] = [
           remainingMs: deadlineIn(workMs, undoMs),
         })
       const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
-      if (!process.isDead()) {
+      if (!process.hasNoProcess()) {
         const statuses = answers.map(({ status }) => status)
         expect([200, 500, 503]).toContain(statuses[0])
         expect([200, 500, 503]).toContain(statuses[1])

@@ -48,12 +48,12 @@ export async function startTestProcess(
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const patienceMs = hasOwnTimeouts ? undefined : PATIENT_MS
+  const retryForMs = hasOwnTimeouts ? undefined : PATIENT_MS
   const dynamoDbTransport = await startBreakableTransport({
     store: stores.dynamoDb,
     network: () => dynamoDbNetwork as Transport,
     lifeOf,
-    patienceMs,
+    retryForMs,
   })
   const s3Transport = await startBreakableTransport({ store: stores.s3, network: () => s3Network as Transport, lifeOf })
   const common = {
@@ -91,7 +91,7 @@ export async function startTestProcess(
       invoke(async (event, context) => {
         const answer = await handler(event, context)
         // Nobody sees what it would still answer.
-        if (own.isDead) throw new Error('this process was killed')
+        if (own.hasNoProcess) throw new Error('this process was killed')
         return answer
       }, request),
     )
@@ -105,7 +105,7 @@ export async function startTestProcess(
     get deps() {
       return composed.deps
     },
-    isDead: () => life.isDead,
+    hasNoProcess: () => life.hasNoProcess,
     died: () => life.died,
     /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
     breakCalls(decide: (call: AwsCall) => ProcessFault | undefined): void {

@@ -13,7 +13,7 @@ import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
 import { newWorkspaceItem, toWorkspaceLedger } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
-import type { Reservation } from '../../../lib/ledger/ports/reservations.ts'
+import type { ReservationItem } from '../../../lib/ledger/ports/reservations.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import type { StandIns } from '../stores/stand-ins.ts'
 
@@ -36,7 +36,7 @@ export interface WorkspaceState {
 export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
   const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
   const listReservations = async (workspaceId: WorkspaceId) => {
-    const all: Reservation[] = []
+    const all: ReservationItem[] = []
     for await (const open of reservations.list(workspaceId, AbortSignal.timeout(60_000))) all.push(open)
     return all
   }

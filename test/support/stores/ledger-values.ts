@@ -53,7 +53,7 @@ export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocum
 /** A release of an attempt's bytes, with an id of its own. */
 export function newRelease(
   of: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
-  purpose: Release['purpose'],
+  cause: Release['cause'],
   change: Partial<Release> = {},
 ): Release {
   const { workspaceId, documentId, attemptId, sizeBytes } = of
@@ -64,7 +64,7 @@ export function newRelease(
     attemptId,
     sizeBytes,
     releaseId,
-    purpose,
+    cause,
     leaseExpiresAtMs: LEASE_END_MS,
     ...change,
   }

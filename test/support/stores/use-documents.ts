@@ -32,7 +32,7 @@ export function useDocuments(make: MakeDocuments) {
     return each
   }
   const rowOf = async ({ documentId }: WorkspaceDocument) =>
-    (await Array.fromAsync(on.records.listRows(on.workspaceId, signal))).find((row) => row.documentId === documentId)
+    (await Array.fromAsync(on.records.listItems(on.workspaceId, signal))).find((row) => row.documentId === documentId)
   const fence = (of: WorkspaceDocument) => on.records.fence({ ...of, leaseExpiresAtMs: LEASE_END_MS }, signal)
   const findEvenDeleted = (of: WorkspaceDocument) => on.records.findEvenDeleted(of.workspaceId, of.documentId, signal)
   const deletionOf = (of: WorkspaceDocument) => ({ ...newRelease(of, 'deletion'), markedIn: 9 })
@@ -41,7 +41,7 @@ export function useDocuments(make: MakeDocuments) {
     const deletion = deletionOf(each)
     expect(await deleteDocument(each)).toEqual({ releasedBy: undefined })
     expect(await on.records.handOver(deletion, signal)).toBe(deletion.releaseId)
-    await on.records.expire(deletion, signal)
+    await on.records.expireTombstone(deletion, signal)
     return deletion
   }
 

@@ -27,8 +27,8 @@ export function useLedger<L extends Ledger>(make: () => L) {
     await on.ledger.unmark(one, signal)
     return one
   }
-  const mark = async (of: Attempt, purpose: Release['purpose'] = 'undo') => {
-    const release = newRelease(of, purpose)
+  const mark = async (of: Attempt, cause: Release['cause'] = 'undo') => {
+    const release = newRelease(of, cause)
     const marked = await on.ledger.mark(release, signal)
     if (marked === 'crowded') throw new Error('not marked')
     expect(marked).toEqual({ ...release, markedIn: (await read())?.version })

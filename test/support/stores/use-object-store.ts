@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { ObjectMaintenance } from '../../../lib/audit/ports/object-maintenance.ts'
+import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import { newAttemptId } from '../../../lib/ids.ts'
-import type { ContainerFile, ObjectStore } from '../../../lib/ledger/ports/object-store.ts'
+import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 import type { StoredObject } from '../fakes/object-store.ts'
 
 const MIB = 1024 * 1024

@@ -12,12 +12,12 @@ export const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
 /** The report of a run that had nothing to do. */
 export const IDLE: ResolverReport = {
   workspaces: 0,
-  elsewhere: 0,
-  overdue: expect.any(Number),
-  oldestOverdueMs: expect.any(Number),
+  leftToOthers: 0,
+  late: expect.any(Number),
+  longestWaitMs: expect.any(Number),
   unlisted: 0,
-  settled: 0,
-  released: 0,
+  ended: 0,
+  gaveBack: 0,
   failed: 0,
   unreadable: 0,
   oldestMs: 0,

@@ -19,9 +19,9 @@ describe('the candidates of a shard', () => {
     await ports.run(['copy', 'record'])
     const candidates = () => candidatesIn(ports, 'documents')
     const found = { id: WORKSPACE, workspaceId: WORKSPACE }
-    expect(await candidates()).toEqual([{ ...found, isCoveredElsewhere: false }])
+    expect(await candidates()).toEqual([{ ...found, isAudited: false }])
     const read = vi.spyOn(ports.ledger, 'read').mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
-    expect(await candidates()).toEqual([{ ...found, isCoveredElsewhere: true }])
+    expect(await candidates()).toEqual([{ ...found, isAudited: true }])
     read.mockRejectedValue(new Error('down'))
     await expect(candidates()).rejects.toThrow('down')
   })
@@ -32,8 +32,8 @@ describe('the candidates of a shard', () => {
     const upload = (objectKey = '', startedAtMs = 1) => ({ objectKey, startedAtMs })
     ports.objects.uploads.push(upload(one), upload(one, 2), upload(other), upload('documents/not ours!/x'))
     expect(await candidatesIn(ports, 'uploads')).toEqual([
-      { id: one, workspaceId: WORKSPACE, uploads: [upload(one), upload(one, 2)], isCoveredElsewhere: false },
-      { id: other, workspaceId: WORKSPACE, uploads: [upload(other)], isCoveredElsewhere: false },
+      { id: one, workspaceId: WORKSPACE, uploads: [upload(one), upload(one, 2)], isAudited: false },
+      { id: other, workspaceId: WORKSPACE, uploads: [upload(other)], isAudited: false },
     ])
   })
 })

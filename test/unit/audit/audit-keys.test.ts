@@ -35,7 +35,7 @@ describe('auditKeys', () => {
       keyWith({ kind: 'management' }),
       ...PERMISSIONS.map((each) => keyWith({ permissions: [each] })),
     )
-    expect([report, findings]).toEqual([{ keys: PERMISSIONS.length + 2, powerless: 0, findings: 0 }, []])
+    expect([report, findings]).toEqual([{ keys: PERMISSIONS.length + 2, withoutPermission: 0, findings: 0 }, []])
     expect(asked).toEqual([{ workspaceId }])
   })
 
@@ -52,7 +52,7 @@ describe('auditKeys', () => {
       workspaceId,
       permissions: ['file:delete', 'FILES:READ'],
     }
-    expect([report, findings]).toEqual([{ keys: 1, powerless: 0, findings: 1 }, [finding]])
+    expect([report, findings]).toEqual([{ keys: 1, withoutPermission: 0, findings: 1 }, [finding]])
     expect(explainKeyFinding(findings[0] as KeyFinding)).toBe(
       `key ${key.keyId} has "file:delete", "FILES:READ", which is no permission`,
     )
@@ -65,6 +65,6 @@ describe('auditKeys', () => {
       keyWith({ permissions: ['nonsense'] }),
       keyWith({ kind: 'management' }),
     )
-    expect(report).toEqual({ keys: 4, powerless: 2, findings: 1 })
+    expect(report).toEqual({ keys: 4, withoutPermission: 2, findings: 1 })
   })
 })

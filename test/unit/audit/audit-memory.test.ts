@@ -19,7 +19,7 @@ it('the audit of a large workspace streams: a million documents do not fill memo
     const documentId = `file_${i}` as DocumentId
     return { documentId, document: { ...document, documentId, objectKey: keyOf(i) }, counted }
   }
-  const documents = { ...ports.documents, listRows: () => every(rowOf) }
+  const documents = { ...ports.documents, listItems: () => every(rowOf) }
   const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
   await ports.ledger.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
   const before = process.memoryUsage().heapUsed

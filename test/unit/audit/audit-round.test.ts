@@ -50,14 +50,14 @@ describe('a workspace whose audit fails for ever', () => {
   /** Whoever lists the reservations of a workspace fails, or dies. */
   function poisoned(deps: RoundDependencies, poison: number, kills: boolean) {
     return async (_task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>) => {
-      let isDead = false
+      let hasNoProcess = false
       const list: RoundDependencies['reservations']['list'] = (workspaceId, ...rest) => {
         if (workspaceId !== workspace(poison)) return deps.reservations.list(workspaceId, ...rest)
-        isDead = kills
+        hasNoProcess = kills
         throw named('TypeError', 'x is not a function')
       }
       const answer = await perform({ ...deps, reservations: { ...deps.reservations, list } })
-      if (isDead) throw named('Runtime.ExitError')
+      if (hasNoProcess) throw named('Runtime.ExitError')
       return answer
     }
   }

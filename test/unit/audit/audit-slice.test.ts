@@ -22,12 +22,12 @@ describe('a slice of the audit', () => {
   it('goes on amid changes where the one before stopped, reads each row once, and leaves its input as it was', async () => {
     const ports = await setUp()
     countMore(ports, 7, workspace(0))
-    const { listRows } = ports.documents
+    const { listItems } = ports.documents
     const begunAfter: (string | undefined)[] = []
-    vi.spyOn(ports.documents, 'listRows').mockImplementation(async function* (...args) {
+    vi.spyOn(ports.documents, 'listItems').mockImplementation(async function* (...args) {
       await passBy(ports)
       if (args[0] === workspace(0)) begunAfter.push(args[2]?.after)
-      yield* listRows(...args)
+      yield* listItems(...args)
     })
     const findings: Finding[] = []
     const options = { ...OPTIONS, isOver: () => true, onFinding: (finding: Finding) => void findings.push(finding) }

@@ -93,10 +93,10 @@ describe('a slice', () => {
     const state = await sliceOfOne(shard)
     const finding = { AuditFindings: 1, kind: 'unreadable_item' }
     expect(published).toEqual([finding, slice({ AuditProgress: 25 })])
-    const { listRows } = ports.documents
-    vi.spyOn(ports.documents, 'listRows').mockImplementation(async function* (workspaceId, each, options) {
+    const { listItems } = ports.documents
+    vi.spyOn(ports.documents, 'listItems').mockImplementation(async function* (workspaceId, each, options) {
       options?.onUnreadable?.(unreadable)
-      yield* listRows(workspaceId, each, options)
+      yield* listItems(workspaceId, each, options)
     })
     await sliceOfOne({ ...state, counters: { ...state.counters, notAddedUp: 3 } })
     expect(ports.logged.at(-1)).toMatchObject({ notAddedUp: 4 })

@@ -45,7 +45,7 @@ describe('audit, of what is under way', () => {
       await ports.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: one.leaseExpiresAtMs }), signal)
     }
     ports.pass(LEASE_MS + OVERDUE_MS - 1)
-    const expected = { kind: 'expired_reservation', purpose: 'deletion', attemptId, sizeBytes: 100 }
+    const expected = { kind: 'expired_reservation', leftover: 'deletion', attemptId, sizeBytes: 100 }
     expect((await runAudit(ports)).findings).toMatchObject(isNoted ? [] : [expected])
     ports.pass(1)
     // By its marker and by its tombstone, which are one finding to whoever counts them.

@@ -26,26 +26,26 @@ async function expectMended(ports: Ports, ...expected: object[]) {
 }
 
 describe('the audit, of what is long past its lease', () => {
-  it.each<{ steps: readonly Step[]; purposes: string[] }>([
-    { steps: ['take'], purposes: ['taking'] },
-    { steps: ['take', 'reserve'], purposes: ['taking', 'promotion'] },
-    { steps: ['take', 'reserve', 'unmark'], purposes: ['promotion'] },
-    { steps: ['claim', 'take'], purposes: ['taking'] },
+  it.each<{ steps: readonly Step[]; leftovers: string[] }>([
+    { steps: ['take'], leftovers: ['taking'] },
+    { steps: ['take', 'reserve'], leftovers: ['taking', 'promotion'] },
+    { steps: ['take', 'reserve', 'unmark'], leftovers: ['promotion'] },
+    { steps: ['claim', 'take'], leftovers: ['taking'] },
     // What else there is holds no bytes.
-    { steps: ['take', 'late_copy'], purposes: ['taking'] },
-  ])('finds and resolves it after $steps', async ({ steps, purposes }) => {
+    { steps: ['take', 'late_copy'], leftovers: ['taking'] },
+  ])('finds and resolves it after $steps', async ({ steps, leftovers }) => {
     const { ports } = await withDocument()
     const { attemptId } = await ports.run(steps)
     ports.pass(LEASE_MS + OVERDUE_MS)
     const facts = { kind: 'expired_reservation', attemptId, sizeBytes: 100, overdueMs: OVERDUE_MS }
-    await expectMended(ports, ...purposes.map((purpose) => ({ ...facts, purpose })))
+    await expectMended(ports, ...leftovers.map((leftover) => ({ ...facts, leftover })))
   })
 
   it('does not call repaired what it could not resolve', async () => {
     const ports = createPorts()
     await ports.run(['take'])
     ports.pass(LEASE_MS + OVERDUE_MS)
-    vi.spyOn(ports.ledger, 'release').mockRejectedValue(new Error('down'))
+    vi.spyOn(ports.ledger, 'giveBack').mockRejectedValue(new Error('down'))
     expect((await runAudit(ports, true)).findings).toMatchObject([{ kind: 'expired_reservation', isRepaired: false }])
   })
 
@@ -148,9 +148,9 @@ describe('fixed: the audit, of what cannot be read', () => {
     const bad = await ports.addDocument()
     const lost = await ports.addDocument()
     ports.objects.documents.delete(lost.objectKey)
-    const { listRows, find } = ports.documents
-    vi.spyOn(ports.documents, 'listRows').mockImplementation(async function* (workspaceId, listSignal, options) {
-      for await (const each of listRows(workspaceId, listSignal)) {
+    const { listItems, find } = ports.documents
+    vi.spyOn(ports.documents, 'listItems').mockImplementation(async function* (workspaceId, listSignal, options) {
+      for await (const each of listItems(workspaceId, listSignal)) {
         if (each.documentId !== bad.documentId) yield each
         else options?.onUnreadable?.(UNREADABLE)
       }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { cutLedger } from '../../../lib/audit/ledger-cut.ts'
-import type { Reservation } from '../../../lib/ledger/ports/reservations.ts'
+import type { ReservationItem } from '../../../lib/ledger/ports/reservations.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
 import { listenTo } from '../../support/add-up.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
 import { newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
 
-const NOTHING = { usedBytes: 0, underWayBytes: 0, underWay: { ages: [], attemptIds: [] }, releaseIds: [] }
+const NOTHING = { usedBytes: 0, underWayBytes: 0, underWay: { versionsAgo: [], attemptIds: [] }, releaseIds: [] }
 const MOST_UNDER_WAY = 10_000
 const TRIES = 50
 
@@ -17,19 +17,19 @@ const ledger = (version: number, change: Partial<WorkspaceLedger> = {}): Workspa
   takings: [],
   releases: [],
   version,
-  undone: 0,
+  undos: 0,
   checkDueAtMs: undefined,
   ...change,
 })
 
-const reservation = (countedFrom?: number): Reservation => ({
+const reservation = (countedFrom?: number): ReservationItem => ({
   ...newAttempt(countedFrom === undefined ? {} : { countedFrom }),
   purpose: 'promotion',
   releasedBy: undefined,
 })
 
 /** @param ledgers what the readings find, the last one again and again */
-async function cut(ledgers: (WorkspaceLedger | undefined)[], open: Reservation[] = []) {
+async function cut(ledgers: (WorkspaceLedger | undefined)[], open: ReservationItem[] = []) {
   const { deps } = createPorts()
   let readings = 0
   const read = async () => ledgers[Math.min(readings++, ledgers.length - 1)]
@@ -48,7 +48,7 @@ describe('a cut through a ledger', () => {
 
   it('knows attempts by their ids where there is no version to tell their age from', async () => {
     const [one, unknown] = [reservation(3), reservation()]
-    const known = (attemptId: string) => ({ ages: [], attemptIds: [attemptId] })
+    const known = (attemptId: string) => ({ versionsAgo: [], attemptIds: [attemptId] })
     const expected = { ...NOTHING, underWayBytes: 100, underWay: known(one.attemptId) }
     expect((await cut([undefined], [one])).result).toStrictEqual(expected)
     expect((await cut([ledger(5)], [unknown])).result).toMatchObject({ underWay: known(unknown.attemptId) })
@@ -69,15 +69,22 @@ describe('a cut through a ledger', () => {
     ['just after it', 6, []],
     ['by the last write that it saw', 7, []],
     ['before the ledger was restored from a backup', 8, [-3]],
-  ])('of a ledger that changes has a reservation that was counted %s: version %d', async (_, countedFrom, ages) => {
-    const { result } = await cut([ledger(5), ledger(7)], [reservation(countedFrom)])
-    expect(result).toMatchObject({ version: 5, underWayBytes: 100 * ages.length, underWay: { ages, attemptIds: [] } })
-  })
+  ])(
+    'of a ledger that changes has a reservation that was counted %s: version %d',
+    async (_, countedFrom, versionsAgo) => {
+      const { result } = await cut([ledger(5), ledger(7)], [reservation(countedFrom)])
+      expect(result).toMatchObject({
+        version: 5,
+        underWayBytes: 100 * versionsAgo.length,
+        underWay: { versionsAgo, attemptIds: [] },
+      })
+    },
+  )
 
   it('cuts again when a reservation of the cut was undone while it looked, up to fifty times', async () => {
-    const undoing = Array.from({ length: 4 * TRIES }, (_, undone) => ledger(5, { undone }))
+    const undoing = Array.from({ length: 4 * TRIES }, (_, undos) => ledger(5, { undos }))
     expect(await cut(undoing.slice(0, 4))).toMatchObject({ result: { version: 5 }, readings: 6 })
-    expect(await cut(undoing)).toEqual({ result: 'restless', readings: 2 * TRIES })
+    expect(await cut(undoing)).toEqual({ result: 'keeps_changing', readings: 2 * TRIES })
   })
 
   it('holds ten thousand attempts, in six bytes each, and no more', async () => {
@@ -107,6 +114,9 @@ describe('a cut through a ledger', () => {
     const one = reservation(6)
     const note = { ...reservation(4), purpose: 'late_copy' as const }
     const ledgers = [ledger(5, { takings: [one] }), ledger(7)]
-    expect((await cut(ledgers, [one, note])).result).toMatchObject({ underWayBytes: 100, underWay: { ages: [-1] } })
+    expect((await cut(ledgers, [one, note])).result).toMatchObject({
+      underWayBytes: 100,
+      underWay: { versionsAgo: [-1] },
+    })
   })
 })

@@ -6,9 +6,9 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
+import { readAuditedItem } from '../../../lib/aws/dynamodb/audited-item.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
-import { readDocumentRow } from '../../../lib/aws/dynamodb/document-row.ts'
 import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import { readItem } from '../../../lib/aws/dynamodb/stored-item.ts'
@@ -63,7 +63,7 @@ describe('a tombstone', () => {
       { counted: { ...counted, releasedBy: 'r', markedIn: 9 } },
     ],
   ])('%s', (_, item, row) => {
-    expect(readDocumentRow(marshall(item))).toEqual({ documentId: 'file_1', ...row })
+    expect(readAuditedItem(marshall(item))).toEqual({ documentId: 'file_1', ...row })
   })
 })
 
@@ -87,7 +87,7 @@ it('a row of an unknown kind is no document', async () => {
 
 it('an item that cannot be read is named by its key', () => {
   const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
-  expect(() => readDocumentRow(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
+  expect(() => readAuditedItem(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
   expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow('the item of a ?, c ? cannot')
 })
 

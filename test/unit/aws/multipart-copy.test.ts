@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { copyObject } from '../../../lib/aws/s3/object-copy.ts'
-import type { ContainerFile } from '../../../lib/ledger/ports/object-store.ts'
+import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import { refused } from '../../support/stores/client-of.ts'
 
 const MIB = 1024 ** 2

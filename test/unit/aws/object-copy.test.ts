@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ContainerFile } from '../../../lib/ledger/ports/object-store.ts'
+import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import {
   type Answer,
   BROKEN,

@@ -82,7 +82,7 @@ describe('send', () => {
 
   it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
     const store = await startStore(FAILED, FAILED, THROTTLED)
-    await expect(store.call({ patienceMs: 1500 })).rejects.toMatchObject(unavailable(false))
+    await expect(store.call({ retryForMs: 1500 })).rejects.toMatchObject(unavailable(false))
     expect(store.calls()).toBe(time.pausesMs.length + 1)
     const waitedMs = time.pausesMs.reduce((sum, ms) => sum + ms, 0)
     // Another pause, of 400 ms at most, would have been longer than that.
@@ -94,7 +94,7 @@ describe('send', () => {
     [1000, [30, 60, 120, 240, 480, 960, 1000]],
   ])('waits longer each time, up to %s ms, by chance from half of that', async (longestPauseMs, longest) => {
     const store = await startStore(...longest.map(() => THROTTLED), GOOD)
-    await store.call({ patienceMs: 10_000, ...(longestPauseMs && { longestPauseMs }) })
+    await store.call({ retryForMs: 10_000, ...(longestPauseMs && { longestPauseMs }) })
     const shares = time.pausesMs.map((ms, index) => ms / (longest[index] ?? 0))
     expect(shares.filter((share) => share >= 0.5 && share <= 1)).toHaveLength(longest.length)
     expect(new Set(time.pausesMs).size).toBe(longest.length)
@@ -102,7 +102,7 @@ describe('send', () => {
 
   it('counts no throttling against the tries that a failing store has', async () => {
     const store = await startStore(THROTTLED, THROTTLED, THROTTLED, THROTTLED, FAILED, GOOD)
-    await store.call({ patienceMs: 5000 })
+    await store.call({ retryForMs: 5000 })
     expect(store.calls()).toBe(6)
   })
 })

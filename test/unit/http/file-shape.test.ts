@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { chooseDialect } from '../../../lib/http/file-shape.ts'
+import { chooseShape } from '../../../lib/http/file-shape.ts'
 
 const choose = (headers: Record<string, string>) =>
-  chooseDialect({
+  chooseShape({
     headers,
     multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
   })
 
-describe('chooseDialect', () => {
+describe('chooseShape', () => {
   it.each([
     ['nothing known', {}, 'native'],
     ['curl', { 'User-Agent': 'curl/8.5.0' }, 'native'],

@@ -19,14 +19,14 @@ describe('resolveWorkspace, of several leftovers', () => {
     const recorded = await ports.run(['take', 'reserve', 'unmark', 'copy', 'record'])
     const marked = await ports.run(['take', 'reserve', 'copy', 'record'])
     ports.pass()
-    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 1, failed: 0 })
+    expect(await resolve(ports)).toMatchObject({ ended: 3, gaveBack: 1, failed: 0 })
     const resolved = ports.logged.filter(({ message }) => message === 'leftover resolved')
     const told = resolved.map(({ what, attempt_id, resolution }) => [what, attempt_id, resolution])
     const expected = [
-      ['taking', taking.attemptId, 'released'],
-      ['taking', marked.attemptId, 'settled'],
-      ['reservation', recorded.attemptId, 'settled'],
-      ['reservation', marked.attemptId, 'settled'],
+      ['taking', taking.attemptId, 'gaveBack'],
+      ['taking', marked.attemptId, 'ended'],
+      ['reservation', recorded.attemptId, 'ended'],
+      ['reservation', marked.attemptId, 'ended'],
     ]
     expect(told.toSorted()).toEqual(expected.toSorted())
     // The fence of the first stays for a while.
@@ -39,11 +39,11 @@ describe('resolveWorkspace, of several leftovers', () => {
     const undo = newRelease(closed, 'undo', { leaseExpiresAtMs: closed.leaseExpiresAtMs })
     await ports.ledger.mark(undo, signal)
     await ports.reservations.handOver(undo, signal)
-    await ports.ledger.release(undo, signal)
+    await ports.ledger.giveBack(undo, signal)
     const other = await ports.run(['take', 'reserve', 'unmark'], ports.begin({ leaseExpiresAtMs: 2e12 }))
     await ports.ledger.mark(newRelease(other, 'undo', { leaseExpiresAtMs: 2e12 }), signal)
     ports.pass()
-    expect(await resolve(ports)).toMatchObject({ settled: 1, released: 0 })
+    expect(await resolve(ports)).toMatchObject({ ended: 1, gaveBack: 0 })
     expect([...ports.reservations.items.values()].map(({ attemptId }) => attemptId)).toEqual([other.attemptId])
   })
 
@@ -55,7 +55,7 @@ describe('resolveWorkspace, of several leftovers', () => {
     }
     const before = ports.state()
     ports.pass()
-    expect(await resolve(ports)).toMatchObject({ settled: 3, released: 0, failed: 0 })
+    expect(await resolve(ports)).toMatchObject({ ended: 3, gaveBack: 0, failed: 0 })
     expect(ports.state()).toEqual({ ...before, reservations: 0 })
     expect(before).toMatchObject({ used: 300, documents: 3, objects: 3 })
   })
@@ -65,9 +65,9 @@ describe('resolveWorkspace, of several leftovers', () => {
     await ports.run(['take'])
     await ports.run(['take', 'reserve', 'unmark'])
     ports.pass()
-    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
+    vi.spyOn(ports.ledger, 'giveBack').mockRejectedValueOnce(new Error('down'))
     const report = await resolve(ports, { maxResolutions: 1 })
-    expect(report).toMatchObject({ settled: 0, released: 0, failed: 1, isComplete: false })
+    expect(report).toMatchObject({ ended: 0, gaveBack: 0, failed: 1, isComplete: false })
   })
 
   it('logs why one was not resolved, and which reservation could not be read', async () => {
@@ -75,7 +75,7 @@ describe('resolveWorkspace, of several leftovers', () => {
     const { attemptId } = await ports.run(['take'])
     ports.pass()
     const [down, unreadable] = [new Error('down'), new UnreadableItemError('no attempt_id')]
-    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(down)
+    vi.spyOn(ports.ledger, 'giveBack').mockRejectedValueOnce(down)
     listsOnly(ports, unreadable)
     await resolve(ports)
     const common = { level: 'error', workspace_id: WORKSPACE }
@@ -101,7 +101,7 @@ describe('resolveWorkspace, of nothing that is over', () => {
     await ports.run(steps)
     const before = ports.state()
     ports.pass(LEASE_MS - 1)
-    expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, failed: 0, isComplete: true })
+    expect(await resolve(ports)).toMatchObject({ ended: 0, gaveBack: 0, failed: 0, isComplete: true })
     expect(ports.state()).toEqual(before)
   })
 
@@ -110,7 +110,7 @@ describe('resolveWorkspace, of nothing that is over', () => {
     await ports.run(['take'])
     const read = vi.spyOn(ports.ledger, 'read')
     const reschedule = vi.spyOn(ports.ledger, 'reschedule')
-    expect(await resolve(ports)).toMatchObject({ settled: 0, released: 0, isComplete: true })
+    expect(await resolve(ports)).toMatchObject({ ended: 0, gaveBack: 0, isComplete: true })
     expect([read.mock.calls.length, reschedule.mock.calls.length]).toEqual([1, 0])
   })
 
@@ -130,7 +130,7 @@ it('what the resolver begins has a lease until the run is over', async () => {
   ports.pass()
   const mark = vi.spyOn(ports.ledger, 'mark')
   const leaseUntilMs = ports.clock.nowMs + 45_000
-  expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ released: 1 })
+  expect(await resolve(ports, { leaseUntilMs })).toMatchObject({ gaveBack: 1 })
   expect(mark.mock.calls).toMatchObject([[{ leaseExpiresAtMs: leaseUntilMs }, expect.anything(), expect.anything()]])
 })
 
@@ -139,6 +139,6 @@ it('the claim of a dead attempt stays until its late copy is noted', async () =>
   await ports.run(['claim', 'take', 'copy'])
   ports.pass()
   ports.deps.reservations.note = () => Promise.reject(new Error('lost'))
-  expect(await resolve(ports)).toMatchObject({ failed: 1, settled: 0 })
+  expect(await resolve(ports)).toMatchObject({ failed: 1, ended: 0 })
   expect([...ports.reservations.items.values()]).toMatchObject([{ purpose: 'claim' }])
 })

@@ -20,7 +20,7 @@ describe('releaseBytes', () => {
     await expect(releasing).rejects.toThrow('died')
     const leaseExpiresAtMs = ports.clock.nowMs + LEASE_MS
     const [release] = ports.ledger.workspaces.get(WORKSPACE)?.releases.values() ?? []
-    expect(release).toMatchObject({ documentId, attemptId, sizeBytes, purpose: 'undo', leaseExpiresAtMs })
+    expect(release).toMatchObject({ documentId, attemptId, sizeBytes, cause: 'undo', leaseExpiresAtMs })
   })
 
   it('marks again under a fresh id when a try failed, though it was applied; up to three times', async () => {
@@ -46,10 +46,10 @@ describe('releaseBytes', () => {
   it.each([
     ['undo', 60_000, { reason: 'promotion_timed_out' }],
     ['deletion', 1000, { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }],
-  ] as const)('of an attempt’s %s is patient with a crowded ledger for %i ms', async (purpose, patienceMs, refusal) => {
+  ] as const)('of an attempt’s %s retries a crowded ledger for %i ms', async (cause, retryForMs, refusal) => {
     const ports = createPorts()
     const mark = vi.spyOn(ports.ledger, 'mark').mockResolvedValue('crowded')
-    await expect(releaseBytes(await held(ports), purpose, ports.deps, signal)).rejects.toMatchObject(refusal)
-    expect(mark.mock.calls.map(([, , ms]) => ms)).toEqual([patienceMs])
+    await expect(releaseBytes(await held(ports), cause, ports.deps, signal)).rejects.toMatchObject(refusal)
+    expect(mark.mock.calls.map(([, , ms]) => ms)).toEqual([retryForMs])
   })
 })

@@ -12,7 +12,7 @@ describe('resolveExpiredReservations', () => {
     ports.pass(LEASE_MS - 1)
     expect(await resolve(ports)).toEqual(IDLE)
     ports.pass(1)
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, released: 3 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, gaveBack: 3 })
     expect(ports.state(nth(1))).toEqual(ONE_DOCUMENT)
     for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
   })
@@ -25,7 +25,7 @@ describe('resolveExpiredReservations', () => {
     expect(await resolve(ports)).toEqual(IDLE)
     ports.pass(LATE_COPY_MS)
     // The watch for a late copy.
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, settled: 1 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, ended: 1 })
     ports.pass()
     expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1 })
     ports.pass(10 * LATE_COPY_MS)
@@ -45,7 +45,7 @@ describe('resolveExpiredReservations', () => {
       atOnce--
       return read(...args)
     })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 200, released: 200 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 200, gaveBack: 200 })
     expect([most > 16, most <= 64]).toEqual([true, true])
   })
 
@@ -54,9 +54,9 @@ describe('resolveExpiredReservations', () => {
     // The fake has them in shards by the length of their ids.
     for (const n of [1, 10, 2]) await dieIn(ports, n)
     ports.pass()
-    expect(await resolve(ports, { ...BOUNDS, shards: [1] })).toEqual({ ...IDLE, workspaces: 1, released: 1 })
+    expect(await resolve(ports, { ...BOUNDS, shards: [1] })).toEqual({ ...IDLE, workspaces: 1, gaveBack: 1 })
     expect(ports.state(nth(10))).toEqual(NOTHING)
-    expect(await resolve(ports, { ...BOUNDS, shards: [0] })).toEqual({ ...IDLE, workspaces: 2, released: 2 })
+    expect(await resolve(ports, { ...BOUNDS, shards: [0] })).toEqual({ ...IDLE, workspaces: 2, gaveBack: 2 })
   })
 
   it('stops at its bound in a workspace and says so', async () => {
@@ -64,10 +64,10 @@ describe('resolveExpiredReservations', () => {
     for (let attempts = 0; attempts < 9; attempts++) await dieIn(ports, 1)
     await dieIn(ports, 2)
     ports.pass()
-    const bounded = { ...IDLE, workspaces: 2, released: 6, isComplete: false }
+    const bounded = { ...IDLE, workspaces: 2, gaveBack: 6, isComplete: false }
     expect(await resolve(ports, { ...BOUNDS, maxResolutions: 5 })).toEqual(bounded)
     ports.pass(1000)
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 4, oldestMs: 1000 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, gaveBack: 4, oldestMs: 1000 })
     expect(ports.state(nth(1))).toEqual(NOTHING)
   })
 
@@ -96,7 +96,7 @@ describe('resolveExpiredReservations', () => {
     vi.restoreAllMocks()
     ports.pass(60_000)
     const second = await resolve(ports)
-    expect(second).toMatchObject({ isComplete: true, released: untouched.length })
+    expect(second).toMatchObject({ isComplete: true, gaveBack: untouched.length })
     for (const workspaceId of untouched) expect(ports.state(workspaceId)).toEqual(NOTHING)
   })
 
@@ -110,21 +110,21 @@ describe('resolveExpiredReservations', () => {
       if (due.shard === 0) throw error
       return listDue(due, listSignal)
     })
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, released: 1, unlisted: 1, isComplete: false })
+    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, gaveBack: 1, unlisted: 1, isComplete: false })
     const message = 'due workspaces not listed, left to a later run'
     expect(ports.logged).toContainEqual({ level: 'error', message, shard: 0, error })
     expect(ports.state(nth(10))).toEqual(NOTHING)
   })
 
   it('is late after more than a minute and a half, not before', async () => {
-    for (const [lateMs, overdue] of [
+    for (const [lateMs, late] of [
       [90_000, 0],
       [90_001, 1],
     ] as const) {
       const ports = createPorts()
       await dieIn(ports, 1)
       ports.pass(LEASE_MS + lateMs)
-      expect(await resolve(ports)).toMatchObject({ overdue, oldestOverdueMs: lateMs })
+      expect(await resolve(ports)).toMatchObject({ late, longestWaitMs: lateMs })
     }
   })
 
@@ -137,7 +137,7 @@ describe('resolveExpiredReservations', () => {
     vi.spyOn(ports.ledger, 'listDue').mockImplementation(async function* ({ shard }) {
       if (shard === 0) yield [{ workspaceId: nth(1), checkDueAtMs: ports.clock.nowMs - 1 }]
     })
-    expect(await resolve(ports)).toEqual({ ...IDLE, elsewhere: 1 })
+    expect(await resolve(ports)).toEqual({ ...IDLE, leftToOthers: 1 })
     expect(list).not.toHaveBeenCalled()
   })
 })

@@ -11,10 +11,10 @@ describe('resolveWorkspace, within bounds', () => {
     await ports.run(['take'])
     await ports.run(['take'])
     ports.pass()
-    expect(await resolve(ports, { maxResolutions: 1 })).toMatchObject({ released: 1, isComplete: false, oldestMs: 0 })
+    expect(await resolve(ports, { maxResolutions: 1 })).toMatchObject({ gaveBack: 1, isComplete: false, oldestMs: 0 })
     expect(ports.state()).toMatchObject({ used: 200, markers: 1, reservations: 2 })
     ports.pass(1000)
-    const rest = { released: 2, isComplete: true, oldestMs: 31_000 }
+    const rest = { gaveBack: 2, isComplete: true, oldestMs: 31_000 }
     expect(await resolve(ports, { maxResolutions: 2 })).toMatchObject(rest)
     await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
@@ -37,7 +37,7 @@ describe('resolveWorkspace, within bounds', () => {
       setImmediate(() => controller.abort())
       return controller.signal
     })
-    expect(await resolve(ports, { timeoutEachMs: 10_000 })).toMatchObject({ released: 1, failed: 1 })
+    expect(await resolve(ports, { timeoutEachMs: 10_000 })).toMatchObject({ gaveBack: 1, failed: 1 })
     timeout.mockRestore()
     expect(ports.state()).toMatchObject({ used: 100, reservations: 1, objects: 1 })
     const left = { level: 'error', workspace_id: WORKSPACE, attempt_id: hanging.attemptId }
@@ -55,7 +55,7 @@ describe('resolveWorkspace, within bounds', () => {
         else yield each
       }
     })
-    expect(await resolve(ports)).toMatchObject({ released: 1, failed: 0, unreadable: 1 })
+    expect(await resolve(ports)).toMatchObject({ gaveBack: 1, failed: 0, unreadable: 1 })
     expect(ports.state()).toMatchObject({ used: 100, reservations: 1 })
     expect([...ports.reservations.items.values()][0]?.attemptId).toBe(bad.attemptId)
   })
@@ -103,14 +103,14 @@ describe('resolveWorkspace tells when to look again', () => {
     await ports.run(['take'])
     await ports.run(['take'], ports.begin({ leaseExpiresAtMs: ports.clock.nowMs + 5 * LEASE_MS }))
     ports.pass()
-    vi.spyOn(ports.ledger, 'release').mockRejectedValueOnce(new Error('down'))
-    expect(await resolve(ports)).toMatchObject({ released: 0, failed: 1, isComplete: true })
+    vi.spyOn(ports.ledger, 'giveBack').mockRejectedValueOnce(new Error('down'))
+    expect(await resolve(ports)).toMatchObject({ gaveBack: 0, failed: 1, isComplete: true })
     expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
     ports.pass(1000)
-    expect(await resolve(ports, { maxResolutions: 0 })).toMatchObject({ released: 0, failed: 0, isComplete: false })
+    expect(await resolve(ports, { maxResolutions: 0 })).toMatchObject({ gaveBack: 0, failed: 0, isComplete: false })
     expect(dueAt(ports)).toBe(ports.clock.nowMs + 1000)
     ports.pass(1000)
-    expect(await resolve(ports)).toMatchObject({ released: 1, isComplete: true })
+    expect(await resolve(ports)).toMatchObject({ gaveBack: 1, isComplete: true })
     await ports.resolveAll()
     expect(ports.state()).toEqual(NOTHING)
   })

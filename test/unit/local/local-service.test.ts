@@ -99,8 +99,8 @@ describe('the log of the service', () => {
   it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
     const printed: string[] = []
     const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line), onDiskError() {} })
-    const looked = (settled: number) =>
-      `${JSON.stringify({ message: 'reservations looked through', settled, released: 1 - settled, failed: 0 })}\n`
+    const looked = (ended: number) =>
+      `${JSON.stringify({ message: 'reservations looked through', ended, gaveBack: 1 - ended, failed: 0 })}\n`
     log.fromFunctions('Starting Offline\n')
     // A line may come in pieces.
     log.fromFunctions(looked(1).slice(0, 20))
@@ -120,7 +120,7 @@ describe('the log of the service', () => {
   })
 
   it('says nothing of a resolver that did nothing', () => {
-    const line = { message: 'reservations looked through', workspaces: 3, settled: 0, released: 0, failed: 0 }
+    const line = { message: 'reservations looked through', workspaces: 3, ended: 0, gaveBack: 0, failed: 0 }
     expect(describeResolverRun(JSON.stringify(line))).toBeUndefined()
     expect(describeResolverRun(JSON.stringify({ ...line, failed: 2 }))).toContain('2 left to the next run')
   })

@@ -11,14 +11,14 @@ function setUp() {
   const world = { nowMs: 1_800_000_000_000, random: 0 }
   const admission = createAdmission({ now: () => world.nowMs, random: () => world.random })
   const note = (accepted: number, refused: number, workspaceId = WORKSPACE) => {
-    for (let i = 0; i < accepted; i++) admission.note(workspaceId, true)
-    for (let i = 0; i < refused; i++) admission.note(workspaceId, false)
+    for (let i = 0; i < accepted; i++) admission.count(workspaceId, true)
+    for (let i = 0; i < refused; i++) admission.count(workspaceId, false)
   }
   /** The smallest of a thousand random numbers that is let in. */
   const refusalProbability = (workspaceId = WORKSPACE) => {
     for (let thousandths = 0; thousandths < 1000; thousandths++) {
       world.random = thousandths / 1000
-      if (admission.judge(workspaceId) !== 'refuse') return thousandths / 1000
+      if (admission.decide(workspaceId) !== 'refuse') return thousandths / 1000
     }
     return 1
   }
@@ -30,7 +30,7 @@ describe('admission', () => {
     const { world, admission } = setUp()
     for (const random of [0, 0.5, 0.999]) {
       world.random = random
-      expect(admission.judge(WORKSPACE)).toBe('patient')
+      expect(admission.decide(WORKSPACE)).toBe('retry')
     }
   })
 
@@ -42,7 +42,7 @@ describe('admission', () => {
     const { world, admission, note } = setUp()
     note(accepted, refused)
     world.random = 0.01
-    expect(admission.judge(WORKSPACE)).toBe('patient')
+    expect(admission.decide(WORKSPACE)).toBe('retry')
   })
 
   it.each([
@@ -60,9 +60,9 @@ describe('admission', () => {
     const { world, admission, note } = setUp()
     note(40, 50)
     world.random = 0.999
-    expect(admission.judge(WORKSPACE)).toBe('one_try')
+    expect(admission.decide(WORKSPACE)).toBe('try_once')
     note(9, 0)
-    expect(admission.judge(WORKSPACE)).toBe('patient')
+    expect(admission.decide(WORKSPACE)).toBe('retry')
   })
 
   it('forgets by half every two and a half seconds, all within a minute', () => {
@@ -90,8 +90,8 @@ describe('admission', () => {
     for (let i = 0; i < 1000; i++) note(0, 9, nth(i))
     note(0, 1, nth(0))
     note(0, 9, nth(1000))
-    const judged = [0, 1, 2, 999, 1000].map((i) => admission.judge(nth(i)))
-    expect(judged).toEqual(['refuse', 'patient', 'refuse', 'refuse', 'refuse'])
+    const decisions = [0, 1, 2, 999, 1000].map((i) => admission.decide(nth(i)))
+    expect(decisions).toEqual(['refuse', 'retry', 'refuse', 'refuse', 'refuse'])
   })
 
   it('raises Retry-After with the load, to some ten seconds, with jitter', () => {

@@ -74,6 +74,6 @@ describe('claimDocument', () => {
     const one = twinOf(ports, dead)
     expect(await claim(ports, one)).toBeUndefined()
     expect(rows(ports)).toEqual([['claim', one.attemptId]])
-    expect(await ports.documents.record(newDocument(one), signal)).toBe('taken')
+    expect(await ports.documents.record(newDocument(one), signal)).toBe('exists')
   })
 })

@@ -9,11 +9,11 @@ function setUp() {
   const world = { random: 0.999 }
   const ports = createPorts({ maxTakings: 2, random: () => world.random })
   const tries = vi.spyOn(ports.ledger, 'take')
-  const notes = vi.spyOn(ports.deps.admission, 'note')
+  const notes = vi.spyOn(ports.deps.admission, 'count')
   const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), ports.request(), ports.deps)
   /** Makes the workspace look as if so many had been accepted and refused lately. */
   const heat = (accepted: number, refused: number) => {
-    for (let i = 0; i < accepted + refused; i++) ports.deps.admission.note(WORKSPACE, i < accepted)
+    for (let i = 0; i < accepted + refused; i++) ports.deps.admission.count(WORKSPACE, i < accepted)
     notes.mockClear()
   }
   return { world, ports, tries, notes, take, heat, patience: () => tries.mock.calls.map(([, , ms]) => ms) }

@@ -1,38 +1,49 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Progress } from '../../../lib/promotion/promotion.ts'
+import type { ContainerFile } from '../../../lib/containers/container-files.ts'
+import { ServiceError } from '../../../lib/errors.ts'
+import type { ContainerId, FilePath } from '../../../lib/ids.ts'
+import { attemptPromotion } from '../../../lib/promotion/attempt-promotion.ts'
+import type { PromotionRequest, Traces } from '../../../lib/promotion/promotion.ts'
 import { undoOrLeave } from '../../../lib/promotion/undo-promotion.ts'
 import { createPorts, NOTHING } from '../../support/ports.ts'
 
-const TAKEN: Progress = { isTaken: true, reservation: 'none', copy: 'none', unmarked: Promise.resolve(false) }
+const TAKEN: Traces = { reservation: 'none', hasTaking: true, object: 'none' }
 
 describe('undoOrLeave', () => {
   it('has nothing to do where nothing was begun', async () => {
     const ports = createPorts()
-    const progress: Progress = { ...TAKEN, isTaken: false }
-    expect(await undoOrLeave(ports.begin(), progress, ports.request(), ports.deps)).toBe('undone')
+    expect(await undoOrLeave(ports.begin(), { ...TAKEN, hasTaking: false }, ports.request(), ports.deps)).toBe('undone')
     expect(ports.ledger.workspaces.size).toBe(0)
   })
 
   it('leaves a reservation that was not answered to the resolver, touches nothing, and says so', async () => {
     const ports = createPorts()
     const { attemptId, ...one } = await ports.run(['take'])
-    const progress: Progress = { ...TAKEN, reservation: 'unknown', copy: 'answered' }
-    const outcome = await undoOrLeave({ ...one, attemptId }, progress, ports.request(), ports.deps)
+    const traces: Traces = { ...TAKEN, reservation: 'unknown', object: 'may_exist' }
+    const outcome = await undoOrLeave({ ...one, attemptId }, traces, ports.request(), ports.deps)
     expect([outcome, ports.state().used]).toEqual(['left_to_resolver', 100])
     expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', attempt_id: attemptId }))
   })
+})
 
-  it('does nothing until the write that removes its marker has ended', async () => {
+describe('attemptPromotion', () => {
+  it('undoes nothing until the write that removes its marker has ended', async () => {
     const ports = createPorts()
-    const one = await ports.run(['take', 'reserve', 'copy'])
-    const unmarking = Promise.withResolvers<boolean>()
+    const { objectKey, ...one } = ports.begin()
+    ports.objects.sandbox.set('sandbox', { bytes: Buffer.alloc(100), contentType: 'text/csv' })
+    const file = (await ports.objects.findContainerFile('sandbox', new AbortController().signal)) as ContainerFile
+    const unmarking = Promise.withResolvers<void>()
+    vi.spyOn(ports.deps.quota, 'unmark').mockReturnValueOnce(unmarking.promise)
+    vi.spyOn(ports.objects, 'copy').mockRejectedValueOnce(new ServiceError('service_unavailable'))
     const fence = vi.spyOn(ports.documents, 'fence')
-    const progress: Progress = { ...TAKEN, reservation: 'reserved', copy: 'answered', unmarked: unmarking.promise }
-    const undoing = undoOrLeave(one, progress, ports.request(), ports.deps)
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(fence).not.toHaveBeenCalled()
-    unmarking.resolve(true)
-    expect(await undoing).toBe('undone')
+    const caller = { keyId: 'key', workspaceId: one.workspaceId, kind: 'management', permissions: [] } as const
+    const target = { ...one, containerId: 'sess_1' as ContainerId, path: 'a.csv' as FilePath }
+    const request = { ...ports.request(), caller: { ...caller, userId: undefined } } as unknown as PromotionRequest
+    const attempting = attemptPromotion(target, file, request, { ...ports.deps, maxFileBytes: 1000 })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect([fence.mock.calls.length, ports.state().reservations]).toEqual([0, 1])
+    unmarking.resolve()
+    await expect(attempting).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(ports.state()).toEqual(NOTHING)
   })
 })

@@ -1,10 +1,10 @@
-import type { CountedBytes, DocumentRow } from '../../audit/ports/document-maintenance.ts'
+import type { AuditedItem, CountedBytes } from '../../audit/ports/document-maintenance.ts'
 import type { AttemptId, DocumentId, ReleaseId } from '../../ids.ts'
 import { readDocument, readRecord, type TombstoneItem } from './document-item.ts'
 import type { Attributes } from './stored-item.ts'
 
 /** @throws UnreadableItemError */
-export function readDocumentRow(attributes: Attributes): DocumentRow {
+export function readAuditedItem(attributes: Attributes): AuditedItem {
   const item = readRecord(attributes)
   const documentId = item.document_id as DocumentId
   if (item.record_kind !== 'document') {

@@ -1,0 +1,20 @@
+import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
+import type { AttemptObjects } from '../../ledger/ports/attempt-objects.ts'
+
+export interface CopyRequest {
+  source: ContainerFile
+  targetKey: string
+  mimeType: string
+}
+
+export interface ObjectStore extends ContainerLookups, AttemptObjects {
+  /** The beginning of exactly the bytes that were looked up, or all of them if there are fewer. */
+  readStart(file: ContainerFile, sizeBytes: number, signal: AbortSignal): Promise<Uint8Array>
+  /**
+   * Copies exactly the bytes that were looked up. A failure may leave parts behind: {@link ObjectStore.discard} removes
+   * them.
+   * @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted; `isUnanswered` when
+   *   S3 may still write the object
+   */
+  copy(request: CopyRequest, signal: AbortSignal): Promise<void>
+}
