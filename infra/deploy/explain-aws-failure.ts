@@ -1,4 +1,4 @@
-import { bucketRegionOf } from '../../lib/aws/failures.ts'
+import { bucketRegionOf } from '../../lib/aws/calls/failures.ts'
 import { ServiceError } from '../../lib/errors.ts'
 
 interface AnyError extends Error {

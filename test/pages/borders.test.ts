@@ -43,6 +43,11 @@ describe('the borders of docs/architecture.md', () => {
     expect(rooms.filter((room) => !FILES.some((path) => roomOf(path) === room))).toEqual([])
   })
 
+  it('let no two rooms import each other: none imports a later one', () => {
+    const later = rooms.flatMap((room, i) => rooms.slice(i + 1).filter((other) => allowed.get(room)?.has(other)))
+    expect(later).toEqual([])
+  })
+
   it('are kept by every file', () => {
     const found = FILES.flatMap((path) => trespasses(path, read(path)).map((name) => `${path} imports ${name}`))
     expect(found).toEqual([])

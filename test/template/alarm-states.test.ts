@@ -9,11 +9,10 @@ const prod = await packagedService('prod')
 const API_FUNCTION_NAMES = API_FUNCTIONS.map(({ name }) => name)
 
 const { crashes, each, FAILED_RUNS, gateway, healthy, lambda, leftovers, minutes, own, requests, RUNS, runs } = traffic
-const { THROTTLED_WRITES, USED } = traffic
+const { resolver, THROTTLED_WRITES, USED } = traffic
 const HOUR = 60
 const DAY = 24 * HOUR
 const ROUND = Number(THRESHOLDS.auditRoundHours) * HOUR
-const LATE_MS = Number(THRESHOLDS.alarmOldestReservationMs)
 const PAGE = JSON.stringify([{ Ref: 'AlarmTopic' }])
 /** Of most stories. */
 const UNTIL = 3 * HOUR
@@ -24,11 +23,12 @@ const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
 const unresolved = (at: number[]): Traffic => ({ [own('ReservationsUnresolved')]: each(at, 1) })
-const failedBeside = (failedAt: number, all: Datapoint[]): Traffic => ({
-  [RUNS]: all,
-  [FAILED_RUNS]: each([failedAt], 1),
-})
-const lateMinute = each(ALL, 4).map((point) => ({ ...point, seenAfter: point.minute === 60 ? 4 : 1 }))
+const BEFORE = minutes(0, 60)
+const AFTER = minutes(60, UNTIL)
+const LATE = 'LeftoversLate'
+const failedRuns = (at: number[], perMinute: number): Traffic => {
+  return { [RUNS]: each(ALL, 4), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
+}
 
 /** What happens beside a stage in which all is well, and every alarm that goes off, with its minutes. */
 const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
@@ -78,27 +78,19 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     { RateLimiterUnavailable: [38] },
   ],
   ['a request is not counted', { [own('RateLimiterUnavailable')]: each([30], 1) }, {}],
-  ...[57, 62, 66].flatMap((failedAt): typeof INCIDENTS => [
-    [`a run fails at ${failedAt}, a minute is late`, failedBeside(failedAt, lateMinute), {}],
-    [`a run fails at ${failedAt}, a minute is lost`, failedBeside(failedAt, each(ALL, 4).toSpliced(60, 1)), {}],
-  ]),
-  [
-    'a group of shards is left out',
-    { [RUNS]: [...each(minutes(0, 60), 4), ...each(minutes(60, UNTIL), 3)] },
-    { ResolverFailing: [73] },
-  ],
-  ['a run of each minute fails', { [FAILED_RUNS]: each(minutes(60, UNTIL), 1) }, { ResolverFailing: [73] }],
-  [
-    'nothing runs',
-    { ...runs(minutes(0, 60)), ...leftovers(minutes(0, 60), () => undefined) },
-    { ResolverFailing: [70] },
-  ],
-  ['the resolver cannot keep up', oldest(minutes(60, UNTIL), sinceAnHour), { LeftoversLate: [96] }],
-  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 10), sinceAnHour), { LeftoversLate: [100] }],
-  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 10)), { LeftoversLate: [90] }],
+  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [92] }],
+  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 4) }, { [LATE]: [92] }],
+  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 4) }, { [LATE]: [30] }],
+  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 4), {}],
+  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 4), ...each(AFTER, 3)] }, { [LATE]: [101] }],
+  ['a shard cannot be listed', failedRuns(AFTER, 1), { [LATE]: [101] }],
+  ['half of the runs fail or are late', { ...failedRuns(AFTER, 2), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [95] }],
+  ['the resolver cannot keep up', oldest(AFTER, sinceAnHour), { [LATE]: [96] }],
+  ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { [LATE]: [101] }],
+  ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { [LATE]: [90] }],
   ['a reservation fails for a while', unresolved(minutes(60, 65)), {}],
   ['the resolver catches up', oldest(minutes(60, 70), () => 2 * 3_600_000), {}],
-  ['leftovers wait as long as they may', oldest(minutes(60, UNTIL), () => LATE_MS), {}],
+  ['leftovers wait as long as they may', oldest(AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
 ]
 
 describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metric without data %s', (emptyFill) => {
@@ -121,7 +113,7 @@ describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metri
 
   it.each([1, 2, 4])('page nobody on a first deployment, with data that are %d minutes late', (seenAfter) => {
     const paging = alarms().filter((name) => JSON.stringify(alarmOf(name).AlarmActions) === PAGE)
-    expect(paging).toEqual(['ServerErrorRate', 'ResolverFailing', 'LeftoversLate', 'DriftOrLoss'])
+    expect(paging).toEqual(['ServerErrorRate', 'LeftoversLate', 'DriftOrLoss'])
     for (const first of [0, 1, 4, 7]) {
       // That there was no round yet waits for the morning.
       const rung = rings(alarms(), runs(minutes(first, HOUR), seenAfter), HOUR)
@@ -143,10 +135,10 @@ describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metri
   })
 
   it('of the resolver stay on for as long as nothing runs, and are over soon after the repair', () => {
-    expect(changes('ResolverFailing', runs(minutes(0, 60)), DAY, 5).at(-1)?.state).toBe('ALARM')
-    const repaired = runs([...minutes(0, 60), ...minutes(DAY, DAY + HOUR)])
-    expect(changes('ResolverFailing', repaired, DAY + 12).at(-1)?.state).toBe('OK')
-    expect(goesOff('ResolverFailing', repaired, DAY + HOUR)).toHaveLength(1)
+    expect(changes(LATE, runs(BEFORE), DAY, 5).at(-1)?.state).toBe('ALARM')
+    const repaired = runs([...BEFORE, ...minutes(DAY, DAY + HOUR)])
+    expect(changes(LATE, repaired, DAY + 15).at(-1)?.state).toBe('OK')
+    expect(goesOff(LATE, repaired, DAY + HOUR)).toHaveLength(1)
   })
 
   it.each([

@@ -91,7 +91,7 @@ describe('alarms', () => {
     const treating = (how: string) => withProperties(({ TreatMissingData }) => TreatMissingData === how)
     expect(treating('breaching')).toEqual(['audit-incomplete'])
     // FILL counts missing runs as none; the state stays what it is where there never was one.
-    expect(treating('ignore')).toEqual(['resolver-failing'])
+    expect(treating('ignore')).toEqual(['leftovers-late'])
     expect(treating('notBreaching')).toHaveLength(prod.idsOfType('AWS::CloudWatch::Alarm').length - 2)
   })
 })

@@ -38,7 +38,10 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
   ofWorkspace('delete', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--yes', 'do not ask', false)
-    .addHelpText('after', '\nMay be repeated. A key that is left would make it again with its next promotion.')
+    .addHelpText(
+      'after',
+      '\nMay be repeated. A key that is left would make it again with its next promotion.\nFormer versions of objects stay for a while (docs/tenants-and-regions.md).',
+    )
     .action(run(deleteWorkspace))
 
   function ofWorkspace(name: string, description: string): Command {

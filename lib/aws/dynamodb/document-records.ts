@@ -1,6 +1,6 @@
 import type { DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
 import type { DocumentOfAttempt, DocumentRecords } from '../../ledger/ports/document-records.ts'
-import { CLOSING, SENT_ONCE, type SendOptions } from '../send.ts'
+import { CLOSING, SENT_ONCE, type SendOptions } from '../calls/send.ts'
 import {
   documentKey,
   IS_ATTEMPTS_DOCUMENT,

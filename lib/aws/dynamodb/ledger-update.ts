@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException, type UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
 import type { MarkerId } from '../../ledger/ports/quota-ledger.ts'
-import type { RetryOptions, SendOptions } from '../send.ts'
+import type { RetryOptions, SendOptions } from '../calls/send.ts'
 import type { Update } from './table.ts'
 import { checkShardOf, readWorkspaceItem, type TakingItem, type WorkspaceItem } from './workspace-item.ts'
 

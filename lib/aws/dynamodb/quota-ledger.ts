@@ -2,8 +2,8 @@ import { ServiceError } from '../../errors.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import type { QuotaLedger } from '../../ledger/ports/quota-ledger.ts'
 import type { Attempt, Release } from '../../ledger/ports/reservations.ts'
-import { isThrottled } from '../failures.ts'
-import { CLOSING, SENT_ONCE, send } from '../send.ts'
+import { isThrottled } from '../calls/failures.ts'
+import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
 import {
   COUNT_CHANGE,
   changeOf,

@@ -6,7 +6,7 @@ import type {
   ReservationPurpose,
   Reservations,
 } from '../../ledger/ports/reservations.ts'
-import { CLOSING, SENT_ONCE } from '../send.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { type Attributes, readItem, readItems } from './stored-item.ts'
 import { openTable, type TableSettings, unlessThrottled } from './table.ts'
 

@@ -1,5 +1,5 @@
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 
 /** The count may be six hours old: DynamoDB counts no more often. */
 export async function countItemsRoughly(

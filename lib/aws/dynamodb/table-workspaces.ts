@@ -2,7 +2,7 @@ import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { TableWorkspaces } from '../../audit/ports/table-workspaces.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 /** Greater than any id, and so after all items of a workspace. */

@@ -13,9 +13,9 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { isThrottled } from '../failures.ts'
-import { listPages } from '../list-pages.ts'
-import { type SendOptions, send } from '../send.ts'
+import { isThrottled } from '../calls/failures.ts'
+import { type SendOptions, send } from '../calls/send.ts'
+import { listPages } from './list-pages.ts'
 
 type Attributes = Record<string, AttributeValue>
 

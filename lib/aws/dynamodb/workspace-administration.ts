@@ -1,5 +1,5 @@
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
-import { SENT_ONCE } from '../send.ts'
+import { SENT_ONCE } from '../calls/send.ts'
 import { openTable, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 

@@ -1,8 +1,8 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import { statusOf } from '../failures.ts'
-import { send } from '../send.ts'
+import { statusOf } from '../calls/failures.ts'
+import { send } from '../calls/send.ts'
 import { headObject, headOrList } from './head-object.ts'
 
 const PROBE_TIMEOUT_MS = 3000

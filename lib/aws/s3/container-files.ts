@@ -1,6 +1,6 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import type { ContainerFiles } from '../../containers/container-files.ts'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 import { createContainerLookups } from './container-file.ts'
 
 const LIST_TIMEOUT_MS = 3000

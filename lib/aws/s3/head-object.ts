@@ -4,8 +4,8 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { statusOf } from '../failures.ts'
-import { send } from '../send.ts'
+import { statusOf } from '../calls/failures.ts'
+import { send } from '../calls/send.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
 

@@ -8,7 +8,7 @@ import pMap from 'p-map'
 import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../promotion/ports/object-store.ts'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
   copyTimeoutMs,

@@ -1,8 +1,8 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../promotion/ports/object-store.ts'
-import { statusOf } from '../failures.ts'
-import { send } from '../send.ts'
+import { statusOf } from '../calls/failures.ts'
+import { send } from '../calls/send.ts'
 import { readStart } from './container-file.ts'
 import { planParts } from './copy-plan.ts'
 import {

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
 import type { ObjectStore } from '../../promotion/ports/object-store.ts'
-import { send } from '../send.ts'
+import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { headOrList } from './head-object.ts'

@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { HttpRequest, MiddlewareStack } from '@smithy/types'
-import type { AwsCallMessage } from '../../../lib/aws/send.ts'
+import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
 
 /** Names the call in each request of the product to AWS; fault-proxy.ts takes it out again. */
 export const CALL_HEADER = 'x-test-call'

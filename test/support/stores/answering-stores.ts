@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterEach } from 'vitest'
 import { listen } from '../../../infra/local/loopback.ts'
+import { type SendOptions, send } from '../../../lib/aws/calls/send.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
-import { type SendOptions, send } from '../../../lib/aws/send.ts'
 
 /** What the store does with one request. */
 export type Answer = RequestListener

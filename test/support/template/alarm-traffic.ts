@@ -50,6 +50,11 @@ export const leftovers = (at: number[], oldestMs: (minute: number) => number | u
   ]),
 })
 
+/** A resolver that finds nothing amiss, and reports it. */
+export function resolver(at: number[]): Traffic {
+  return { ...runs(at), ...leftovers(at, () => undefined), [own('ReservationsUnresolved')]: each(at, 0) }
+}
+
 /** A stage in which all is well for some hours: a round of the audit has just ended. */
 export function healthy(until: number): Traffic {
   const at = minutes(0, until)
@@ -59,9 +64,7 @@ export function healthy(until: number): Traffic {
     [gateway('Latency')]: each(at, 300),
     ...Object.fromEntries(quiet.map((name) => [name, each(at, 0)])),
     [USED]: each(at, 500),
-    ...runs(at),
-    ...leftovers(at, () => undefined),
-    [own('ReservationsUnresolved')]: each(at, 0),
+    ...resolver(at),
     [own('AuditRoundsCompleted')]: each([0], 1),
     [own('AuditFindings')]: each([0], 0),
   }

@@ -6,7 +6,7 @@ export type EmptyFill = 'filled' | 'empty'
 
 /** A missing value is NaN here, and a division by 0 gives a missing value. */
 const isThere = (value: number | undefined) => Number.isFinite(value)
-const OPERAND = String.raw`(value\("\w+"\)|[\d.]+)`
+const OPERAND = String.raw`(value\("\w+"\)|\(value\("\w+"\) - value\("\w+"\)\)|[\d.]+)`
 const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
 
 /** Each expression as a JavaScript function for one period, which uses the functions that `evaluate` gives it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SENT_ONCE, send } from '../../../lib/aws/send.ts'
+import { SENT_ONCE, send } from '../../../lib/aws/calls/send.ts'
 import {
   type Answer,
   call,

@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
-import { ServiceError } from '../errors.ts'
-import { turn } from '../one-call-until.ts'
+import { ServiceError } from '../../errors.ts'
+import { turn } from '../../one-call-until.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isClockSkewCorrectedError, isClockSkewError, isThrottlingError, isTransientError } from '@smithy/core/retry'
 import type { SdkError } from '@smithy/types'
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../../errors.ts'
 
 /** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
