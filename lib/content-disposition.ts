@@ -23,7 +23,7 @@ export function attachmentNamed(path: string): string {
   return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
-/** Shows what it is, and names no other place: nothing in it can hide an extension or turn it around. */
+/** A name that shows what the file is and leads to no other place: nothing in it hides or reverses an extension. */
 export function attachmentName(path: string): string {
   return shorten((path.split('/').at(-1) || FALLBACK_NAME).replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
 }

@@ -3,20 +3,20 @@ export const UNKNOWN_TYPE = 'application/octet-stream'
 /** RFC 9110 §8.3.1, with the names of RFC 6838 §4.2: a range such as text/* has none. */
 const MEDIA_TYPE =
   /^[a-z\d][\w!#$&^.+-]*\/[a-z\d][\w!#$&^.+-]*( *;( *[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~:-]+|"[ !#-[\]-~]*"))?)*$/i
-/** What mounts and sync tools store for what is no regular file, with no bytes. */
+/** What mounts and sync tools store, without bytes, for anything but a regular file. */
 const DIRECTORY_OR_LINK = /^(application\/(x-)?directory|httpd\/unix-directory|inode\/(?!x-empty$).+)$/
 /** Defaults of S3, of its clients and of HTML forms; and what `file` calls an empty file. */
 const DEFAULTS =
   /^((application|binary)\/octet-stream|application\/x-www-form-urlencoded|multipart\/form-data|inode\/x-empty)$/
 
-/** @returns the media type with its parameters; undefined for what is too long to list, or tells nothing of the bytes */
+/** @returns the media type with its parameters; undefined for one that is too long to list or says nothing */
 export function knownType(contentType: string | undefined): string | undefined {
   const type = contentType?.trim() ?? ''
   if (type.length > 255 || !MEDIA_TYPE.test(type)) return undefined
   return [DEFAULTS, DIRECTORY_OR_LINK].some((pattern) => pattern.test(essenceOf(type))) ? undefined : type
 }
 
-/** With bytes it is a file all the same: tools that follow a link upload what it points to, under the link's type. */
+/** An object with bytes is a file even so: tools that follow a link upload what it points to, under the link's type. */
 export function isDirectoryOrLink(object: { sizeBytes: number; contentType: string | undefined }): boolean {
   return object.sizeBytes === 0 && DIRECTORY_OR_LINK.test(essenceOf(object.contentType))
 }

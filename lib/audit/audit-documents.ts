@@ -29,7 +29,7 @@ async function auditSizes(
 async function auditDocumentWithoutObject(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { deps, signal, options } = audit
   const { workspaceId, documentId, objectKey, sizeBytes } = document
-  // The object is read first: it is deleted only after its document, so a document that is still there has lost it.
+  // The object is read first: it is deleted only after its document, so if that is still there, the object is lost.
   if (await deps.objects.hasObject(objectKey, signal)) return
   if ((await deps.documents.find(workspaceId, documentId, signal))?.objectKey !== objectKey) return
   const finding = { workspaceId, kind: 'document_without_object', documentId, objectKey, sizeBytes } as const

@@ -34,7 +34,7 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
 
 /** @returns false when others are at work on them, or something failed */
 async function resolveLeftovers({ workspaceId, deps, signal }: WorkspaceAudit): Promise<boolean> {
-  // Without a ledger nothing can be given back: audit-usage.ts makes it first.
+  // Without a ledger nothing can be given back: audit-usage.ts makes one first.
   if ((await deps.workspaces.read(workspaceId, signal)) === undefined) return false
   const nowMs = deps.now()
   await deps.quota.schedule({ workspaceId, leaseExpiresAtMs: nowMs }, signal)

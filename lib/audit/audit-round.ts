@@ -30,7 +30,7 @@ export interface AuditRound {
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end, what each shard came to. For a failed execution, the state machine's own account, which has neither field. */
+  /** At the end, what became of each shard; of a failed one, the state machine's own account, with neither field. */
   shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
@@ -55,7 +55,7 @@ export interface TaskOptions extends Omit<SliceOptions, 'onFinding'> {
   onFinding(finding: Finding, roundId: string): void
 }
 
-/** The most workspaces, as a share, that a complete round may fail to add up: some are busy at an unlucky moment. */
+/** The largest share of workspaces that a complete round may fail to add up: some are busy at an unlucky moment. */
 const MOST_NOT_ADDED_UP = 0.01
 
 /** Performs one task of a round. The answer is JSON, for the state machine. */

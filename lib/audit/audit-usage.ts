@@ -15,7 +15,7 @@ export interface UsageSum {
   bytesAtCut: number
   /** Of documents that came after the cut. */
   bytesSince: number
-  /** The latest version of the ledger that a item mentions. */
+  /** The latest version of the ledger that an item mentions. */
   newestVersion: number
 }
 
@@ -28,7 +28,7 @@ export async function beginSum(audit: WorkspaceAudit): Promise<UsageSum> {
   return { cut: await cutLedger(audit), cutAtMs, bytesAtCut: 0, bytesSince: 0, newestVersion: 0 }
 }
 
-/** @returns adds a item to a sum with this cut */
+/** @returns adds an item to a sum with this cut */
 export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem) => UsageSum {
   if (typeof cut === 'string') return (sum) => sum
   const partOf = partsBy(cut)
@@ -41,7 +41,7 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem)
   }
 }
 
-/** @returns tells which part of the sum a item belongs to; undefined: none */
+/** @returns tells which part of the sum an item belongs to; undefined: none */
 function partsBy({ version = Number.POSITIVE_INFINITY, underWay, releaseIds }: LedgerCut) {
   const firstCounted = new Set(underWay.versionsAgo)
   const attemptsUnderWay = new Set(underWay.attemptIds)
@@ -68,7 +68,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
-  // If the ledger has not changed, nothing came after the cut: items that say so predate its restore from a backup.
+  // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
   const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
   if (usedBytes === expectedBytes) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }

@@ -65,7 +65,7 @@ async function* compareItems(
     documents.listItems(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
     objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, from.afterObjectKey),
     {
-      // A item without a document sorts where the document's objects would be.
+      // An item without a document sorts where the document's objects would be.
       left: ({ documentId, document }) =>
         document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
       right: ({ objectKey }) => objectKey,

@@ -12,7 +12,7 @@ export interface LedgerCut {
   underWayBytes: number
   /** The attempts that held these bytes. When their items are read, documents may hold them. */
   underWay: {
-    /** How many versions before the cut their bytes were first counted: shorter than their ids. */
+    /** How many versions before the cut their bytes were first counted, which is shorter than their ids. */
     versionsAgo: number[]
     /** Those whose first version is unknown, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]

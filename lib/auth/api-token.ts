@@ -26,7 +26,7 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** The public name of a key: 48 bits of its hash. Two keys may share one, if hardly ever. */
+/** The public name of a key: 48 bits of its hash. Two keys could share one, but hardly ever do. */
 export function keyIdOf(tokenHash: string): string {
   return `key_${tokenHash.slice(0, 12)}`
 }

@@ -49,12 +49,12 @@ export function describeDecision(
   }
 }
 
-/** With more, all are forgotten, which does no harm: the store counts, too. */
+/** At this many, all are forgotten, which does no harm: the store counts, too. */
 const MOST_KEYS = 10_000
 
 /**
- * Counts what this process lets through, and remembers what the store told. A TAT only grows, so what is above the limit
- * here is above it there. A key in a hurry leaves its item alone, and is limited while the store does not answer, too.
+ * Counts what this process lets through, and remembers what the store answered. A TAT only grows, so what is above the
+ * limit here is above it there. So a busy key spares its item, and is limited even while the store does not answer.
  */
 export function countInProcess(store: RateLimiter, now: () => number) {
   const tats = new Map<string, number>()

@@ -8,7 +8,7 @@ export const UNREAD_LOG = 'loggerMiddleware'
 /** The SDK itself repeats nothing: send.ts decides what is repeated. */
 const MAX_ATTEMPTS = 1
 const CONNECTION_TIMEOUT_MS = 1000
-/** The SDK's 50 are too few for a process, unlike Lambda's, that serves hundreds of requests at once. */
+/** The SDK's 50 are too few for a process that serves hundreds of requests at once, as no Lambda does. */
 const DYNAMODB_SOCKETS = 256
 /** A single-item read or write takes some 5 ms: one that takes 600 times as long is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000

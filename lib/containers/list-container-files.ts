@@ -8,8 +8,8 @@ const MAX_PAGES = 10
 
 /**
  * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
- * directories, whose keys end in a slash. Shows an empty object that only its Content-Type gives away as a directory or
- * link: a listing does not tell it. Where very many are skipped, or S3 stops answering, the page ends before it is full,
+ * directories, whose keys end in a slash. Shows empty objects that only their Content-Type gives away as directories or
+ * links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends before it is full,
  * and may even be empty. An unknown container is an empty list: S3 knows only files.
  *
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page

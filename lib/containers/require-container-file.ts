@@ -56,7 +56,7 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
     const detail = `No file has this path, but one has a path that looks the same (NFC, NFD): its id is ${id}.`
     return file ? { detail, metadata: { expected_file_id: id } } : {}
   } catch (cause) {
-    // That no file has the path that was asked for is known all the same.
+    // Even so, we know that no file has the requested path.
     return { cause }
   }
 }

@@ -1,7 +1,7 @@
-/** Of the 6 MB that a function may answer (Lambda quotas); the rest is for the envelope and headers. */
+/** The items' share of the 6 MB that a function may answer (Lambda quotas); envelope and headers have the rest. */
 const MAX_BYTES = 5_400_000
 
-/** As many of the first items as fit into one answer. A list goes on behind the last of them. */
+/** The first items, as many as fit into one answer; the next page begins after them. */
 export function itemsThatFit<Item>(items: Item[]): Item[] {
   let bytes = 0
   // The body is a string in the function's answer, JSON in JSON: a quotation mark in a name takes four bytes.

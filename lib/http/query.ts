@@ -67,5 +67,5 @@ export function readLimit(event: Query, bounds: { default: number; max: number }
   return Math.min(limit, MAX_PAGE)
 }
 
-/** Of items on any page; fewer if they would not fit into an answer. */
+/** The most items on any page; fewer if they would not fit into an answer. */
 export const MAX_PAGE = 1000

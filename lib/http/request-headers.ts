@@ -10,7 +10,7 @@ export function headerValues(
   const multiple = byName(event.multiValueHeaders).flatMap(([, values]) => (values as string[] | undefined) ?? [])
   const single = byName(event.headers).flatMap(([, value]) => (value as string | undefined) ?? [])
   const sent = multiple.length > 0 ? multiple : single
-  // All but this: a variable left empty must not turn the protection off unseen.
+  // An empty one counts here: a variable left empty must not silently turn the protection off.
   return name === 'idempotency-key' ? sent : sent.filter((value) => value.trim() !== '')
 }
 

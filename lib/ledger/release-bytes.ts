@@ -7,7 +7,7 @@ import type { Attempt, MarkedRelease, Release } from './ports/reservations.ts'
 
 export type BytesOfAttempt = Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>
 
-/** How long to retry a crowded ledger: for an undo, as long as its request lives; for a deletion, a caller waits. */
+/** How long to retry a crowded ledger: an undo, as long as its request lives; a deletion, briefly: its caller waits. */
 const RETRY_FOR_MS = { undo: 60_000, deletion: 1000 }
 const MAX_FAILURES = 3
 const PAUSE_MS = 50

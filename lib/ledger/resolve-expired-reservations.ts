@@ -96,7 +96,7 @@ export async function resolveExpiredReservations(
       report.workspaces++
       report[error instanceof UnreadableItemError ? 'unreadable' : 'failed']++
       deps.log.error('workspace not resolved, left to a later run', { workspace_id: due.workspaceId, error })
-      // A store in trouble recovers before the postponed check, and would not accept this write meanwhile.
+      // A store in trouble would refuse this write, too, and recovers long before a postponed check.
       if (!isStoreInTrouble(error)) await postpone(due)
     }
   }

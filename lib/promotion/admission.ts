@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '../ids.ts'
 
 /**
- * What a process remembers of workspaces whose ledgers were overloaded lately, so that it refuses early what would only
- * be refused late. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each process
- * lets through up to twice as many as it has seen accepted, however many processes there are.
+ * What a process remembers of workspaces whose ledgers were lately overloaded, so that it refuses at once what would be
+ * refused later anyway. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
+ * process lets through up to twice as many as it has seen accepted, however many processes there are.
  */
 export interface Admission {
   /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */

@@ -39,7 +39,7 @@ function hasNoProcess(other: ReservationItem, { leaseMs, now }: LedgerDependenci
   return !other.releasedBy && ageMs(other, leaseMs, now()) >= LONGEST_LIFE_MS
 }
 
-/** Retry-After is its age, or the time until it cannot have a process any more, if that is shorter; then a repetition takes its place. */
+/** Retry-After is its age or, if shorter, the time until it certainly has no process: a repetition then replaces it. */
 function inProgress(other: ReservationItem, { leaseMs, now }: LedgerDependencies): ServiceError {
   const age = ageMs(other, leaseMs, now())
   const endsInMs = Math.min(age, LONGEST_LIFE_MS - age)

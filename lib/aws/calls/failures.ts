@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts'
 
 /** Node.js's codes for broken connections that the SDK does not list: TLS errors, and answers that are not HTTP. */
 const BROKEN_CONNECTION = /^(EPROTO|ECONNABORTED|HPE_\w+|ERR_(SSL|TLS)_\w+|ERR_STREAM_PREMATURE_CLOSE)$/
-/** The SDK's message for a connection that was not established in time; a missing answer differs in nothing else. */
+/** The SDK's message for a connection that was not established in time; nothing else tells it from a missing answer. */
 const CONNECTION_TIMEOUT = /did not establish a connection/
 /** System calls that fail before there is a connection: the store never saw the request. */
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
@@ -14,7 +14,7 @@ export function statusOf(error: unknown): number | undefined {
   return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
 }
 
-/** Where S3 says that the bucket is: all that an answer without a body (301) tells of a bucket in another Region. */
+/** The Region that S3 names: all that an answer without a body (301) says about a bucket in another Region. */
 export function bucketRegionOf(error: unknown): string | undefined {
   return (error as Partial<SdkError> | undefined)?.$response?.headers['x-amz-bucket-region']
 }

@@ -61,7 +61,7 @@ export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) =>
   document_id: documentId,
 })
 
-/** Far longer than a late write can take to arrive. For as long, a repeated deletion is answered like the first. */
+/** Far longer than a late write can take to arrive. For that long, a repeated deletion is answered like the first. */
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 
 /** For a tombstone made now, in the form that DynamoDB's TTL needs. */

@@ -108,7 +108,7 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       await table.put(item, { name: 'ledger.createWorkspace', signal }, isNew)
     } catch (error) {
       if (!isThrottled(error)) throw error
-      // The table has too much load, not the workspace: nobody is told to promote less.
+      // The table is overloaded, not the workspace, so nobody is told to promote less.
       throw new ServiceError('service_unavailable', { cause: new Error('no workspace was made', { cause: error }) })
     }
   }

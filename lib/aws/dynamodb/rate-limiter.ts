@@ -11,12 +11,12 @@ import { openTable, type TableSettings } from './table.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
-/** A hot item may be the neighbour's. */
+/** The load that throttles an item may be its neighbour's. */
 const RETRY_FOR_MS = 250
 
 /**
  * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
- * take different writes, each safe against all others. A busy key stays busy as of the same moment, so two are enough.
+ * take different writes, each safe against all others. A TAT only grows: a key found busy stays so, and two are enough.
  * A repetition after a lost answer may count a request twice: the key loses one request for a moment.
  */
 export function createRateLimiter(settings: TableSettings & { policy: RateLimitPolicy; now(): number }): RateLimiter {

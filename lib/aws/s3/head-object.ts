@@ -30,10 +30,9 @@ export async function headObject(
 }
 
 /**
- * HeadObject for an object that may well be missing. For a missing key S3 answers 404 to those who may list the bucket, else
- * 403 (S3 API Reference, HeadObject). Our roles may list it under the prefixes of the key templates, and it is not
- * documented whether a request without a prefix meets that condition. A listing with the key as its prefix is allowed
- * either way.
+ * HeadObject for an object that may well be missing. For a missing key S3 answers 404 to those who may list the bucket,
+ * else 403 (S3 API Reference, HeadObject). Our roles may list it under the prefixes of the key templates; whether a
+ * request without a prefix meets that condition is not documented. A listing with the key as its prefix always does.
  * @param onRefused called when S3 answered 403 for a key that does not exist
  * @returns undefined when there is no such object
  */

@@ -14,7 +14,7 @@ export interface ListDocumentsDependencies {
   quota: Pick<QuotaLedger, 'usage'>
 }
 
-/** As in each dialect's libraries. */
+/** What each dialect's libraries expect. */
 const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
   native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
   compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
