@@ -18,7 +18,7 @@ function wire(functionName: string) {
   return { config, clients, log, metrics: createMetrics(config.serviceName), now: Date.now }
 }
 
-/** Shared by the functions behind the gateway: `api` has every setting, so that an operation need only name what it reads. */
+/** Shared by the functions behind the gateway. `api` has every setting: an operation need only name what it reads. */
 export function wireApi(functionName: string) {
   const { config, clients, log, metrics, now } = wire(functionName)
   const client = clients.dynamoDb

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
-/** Just above what each zip is, so that growth is noticed. The promotion has a library for the types of files, loaded on demand. */
+/** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
 const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 165_000 }
 const ZIP_BUDGET_BYTES = 135_000
 

@@ -8,7 +8,7 @@ import { buildFunctions } from './build.ts'
 /** What bundles are made of; the lock file stands for the packages. */
 const SOURCES = ['{functions,lib}/**/*.ts', 'infra/bundle/*.ts', 'package.json', 'package-lock.json', 'tsconfig.json']
 
-/** For local runs and tests: builds the bundles in outDir unless they are of this very source. */
+/** For local runs and tests: builds the bundles in outDir unless they were built from this very source. */
 export async function buildIfChanged(where: { root: string; outDir: string }): Promise<void> {
   const recordFile = join(where.outDir, 'built.json')
   // The hash is taken before the build: if a source is saved meanwhile, the next call builds again.

@@ -22,7 +22,7 @@ const OPTIONS = {
   target: 'node24',
   mainFields: ['module', 'main'],
   plugins: LEAN_SDK,
-  // The library `debug` takes its colours from it if it is installed: here only a development dependency brings it.
+  // The library `debug` takes its colours from this if it is there: here, only a development dependency brings it.
   external: ['supports-color'],
   minify: true,
   legalComments: 'none',

@@ -18,8 +18,8 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
   // calls of toString and keeps all 480 descriptions of S3; with the keys written out, it drops the unused ones.
   [/[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/, inlineKeys],
   // Lambda passes credentials in the environment. The SDK's default chain would add clients for SSO, STS and the instance
-  // metadata service, and their shared code would end up in the chunks of the cold start. Read for each call: a process
-  // may outlive its first credentials.
+  // metadata service, and their shared code would end up in the chunks of the cold start. They are read for each call:
+  // a process may outlive its first credentials.
   [
     /@aws-sdk[\\/]credential-provider-node[\\/]dist-es[\\/]index\.js$/,
     () => "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'",
@@ -55,7 +55,7 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
   ],
   // Fallbacks for hashes that node:crypto and node:zlib lack.
   [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
-  // What a library prints when DEBUG is set.
+  // A library prints with it when DEBUG is set.
   [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
   // The lists of all types, which nobody asks for.
   [/file-type[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],

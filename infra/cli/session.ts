@@ -7,7 +7,7 @@ export type ExitCode = 0 | 1
 
 export type Session = ReturnType<typeof createSession>
 
-/** Makes a command's action of its work. The exit code of the work becomes the process's; without one, that is 0. */
+/** Makes a command's action from its work. The exit code of the work becomes the process's; without one, that is 0. */
 export type Run = <Args extends unknown[]>(
   work: (session: Session, ...args: Args) => Promise<ExitCode> | Promise<void>,
 ) => (...args: Args) => Promise<void>

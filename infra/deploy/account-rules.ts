@@ -4,7 +4,7 @@ import { ofType, rewrite, type Template } from './template.ts'
 /** Every parameter with its value; '' when it is not given. */
 export type Settings = Readonly<Record<string, string>>
 
-/** What an account demands of all that is deployed to it. By type, so that what is added to the template follows. */
+/** Applies what an account demands, by type, so that resources added to the template comply, too. */
 export function applyAccountRules(template: Template, settings: Settings): void {
   const { rolePath, permissionsBoundaryArn, operationsKmsKeyArn } = settings
   const demands: Record<string, Record<string, string | undefined>> = {
@@ -19,8 +19,8 @@ export function applyAccountRules(template: Template, settings: Settings): void 
 }
 
 /**
- * With another path, CloudFormation makes every role anew and deletes the former one, which published versions keep: so
- * the path is part of a version's id, as all else is that a version keeps, and the aliases move to versions of the new roles.
+ * With another path, CloudFormation replaces every role, but published versions keep the deleted one. So the path is
+ * part of a version's id, like all else that a version keeps, and the aliases move to versions with the new roles.
  */
 function nameVersionsByPath(template: Template, rolePath: string): void {
   const hash = createHash('sha256').update(rolePath).digest('hex').slice(0, 8)

@@ -77,7 +77,7 @@ function allowOrigin(origins: readonly string[]): string {
 
 interface Answer {
   status: number
-  /** Their values in quotes, or what they are taken from. */
+  /** By name: the value in quotes, or where it is taken from. */
   headers: Record<string, string>
   /** A mapping template. */
   body: string

@@ -24,7 +24,7 @@ export function preflightHeaders(methods: readonly string[]): Record<string, str
   }
 }
 
-/** Headers of the gateway's own answers. They are the same for everybody and hold nobody's data, so any page may read them. */
+/** Headers of the gateway's own answers, which are the same for everybody: any page may read them. */
 export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS,

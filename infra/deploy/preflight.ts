@@ -106,7 +106,7 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
 /** The settings of the keys of created buckets. */
 const KEYS: Record<string, string> = { SandboxBucket: 'sandboxKmsKeyArn', DocumentsBucket: 'documentsKmsKeyArn' }
 
-/** No key that a bucket has now may get lost: what is in the bucket could not be read. */
+/** A bucket must not lose the key that it has now: what is in it could no longer be read. */
 async function problemsInKeys({ stackName, settings }: Deployment): Promise<string[]> {
   const problems: string[] = []
   for (const { logicalId, physicalId: Bucket } of await resourcesOf(stackName)) {

@@ -65,7 +65,7 @@ function problemsInEnvironment(settings: Settings): string[] {
       return problem.includes('not "') ? name : `${name} "${settings[name]}"`
     })
   try {
-    // A bucket that will be created has some name.
+    // Any name will do for a bucket that is yet to be created.
     readConfig(environmentOf('stack', (name) => settings[name] || (name.endsWith('Bucket') ? name : '')))
     return []
   } catch (error) {

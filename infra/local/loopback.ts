@@ -39,7 +39,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Of the embedded S3, so that its address stays. @param port of the API; 0: any */
+/** The embedded S3's port, always the same for a port of the API. @param port of the API; 0: any */
 export function s3PortBeside(port: number): number {
   if (port === 0) return 0
   return port === 65_535 ? port - 1 : port + 1

@@ -85,7 +85,7 @@ async function rebuild({ functions }: LocalService, say: (line: string) => void)
 function onceEach(print: (line: string) => void): (error: NodeJS.ErrnoException) => void {
   const printed = new Set<string>()
   return ({ message, code }) => {
-    // Without the file name, which differs for each call.
+    // The line leaves out the file name, which differs for each call.
     const line = describeFailure(Object.assign(new Error(message), { code }))
     if (!printed.has(line)) print(line)
     printed.add(line)

@@ -14,7 +14,7 @@ export type Columns<Row> = Record<string, (row: Row) => string | Cell>
 
 export interface ListOptions {
   limit?: number
-  /** Heading of a column; the order is turned round by `isDescending`. */
+  /** Heading of a column; the order is reversed by `isDescending`. */
   sort?: { heading: string; isDescending: boolean }
 }
 

@@ -19,7 +19,7 @@ export function parseSize(text: string): number {
   if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null) {
     refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, PB, KiB, … PiB`)
   }
-  // The library multiplies fractions as floating-point numbers and rounds: 1.005KB would be 1004 bytes. Whole numbers are exact.
+  // The library multiplies floating-point numbers and rounds: 1.005KB would be 1004 bytes. Whole numbers are exact.
   const scaled = bytes.parse(text.replace('.', '')) ?? Number.NaN
   const decimals = /\.(\d+)/.exec(text)?.[1]?.length ?? 0
   if (!Number.isSafeInteger(scaled)) refuse(`"${text}" is more than can be counted exactly`)

@@ -17,7 +17,7 @@ export function demoFiles({ maxFileBytes, multipartThresholdBytes }: Config): De
       contentType: 'text/plain; charset=utf-8',
       body: Buffer.from('All 500 rows were read.\n'),
     },
-    // Without a type, as many tools store it; its content tells.
+    // It has no type, as many tools store it; its content tells.
     { path: 'output/pixel.png', contentType: undefined, body: PNG },
     { path: 'empty.txt', contentType: 'text/plain', body: Buffer.alloc(0) },
     {

@@ -20,7 +20,7 @@ export async function startDynamoDb(options: { directory: string | undefined }):
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 
-/** dynalite says that every table's expiry is off, but cannot switch it on: so we answer as if the operation did not exist. */
+/** dynalite reports every table's expiry as off and cannot turn it on, so we answer as if it had no such operation. */
 function refuseTtlQuery(server: Server): void {
   const answer = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request').on('request', (request, response) => {

@@ -32,7 +32,7 @@ export interface S3Contents {
   uploads: Map<string, Upload>
 }
 
-/** Where contents outlive their process; unfinished uploads do not. */
+/** Keeps contents after their process has ended, but not unfinished uploads. */
 export type S3Disk = ReturnType<typeof openContents>['disk']
 
 export const sizeOf = (pieces: readonly Piece[]) => pieces.reduce((sum, { from, to }) => sum + to - from, 0)
