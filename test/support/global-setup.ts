@@ -31,7 +31,7 @@ interface Prepared {
 /** Each project loads this file anew; what it makes is for all of them. */
 const shared: typeof globalThis & { [PREPARED]?: Promise<Prepared> } = globalThis
 
-/** Builds dist/ once, so that every suite tests the bundle of this very source. */
+/** Builds dist/ once, so that every suite tests the bundle of the current source. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (project.name === 'stores') await rm(RECORDINGS, { recursive: true, force: true })
   await mkdir(RECORDINGS, { recursive: true })

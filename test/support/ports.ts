@@ -16,7 +16,7 @@ import { newAttempt, newDocument } from './stores/ledger-values.ts'
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-/** How long the note stays of a copy that S3 may still finish. */
+/** How long the note of a copy that S3 may still finish stays. */
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 

@@ -61,8 +61,8 @@ const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
 /**
- * For `lambdaContext`: a wait for something that never answers ends after this long; then there is enough time to undo,
- * however busy the machine is.
+ * A process's time for `lambdaContext`: a wait for something that never answers ends after `workMs`, and leaves enough
+ * time to undo, however busy the machine is.
  * @param undoMs a request that undoes nothing in this time leaves it to the resolver
  */
 export function deadlineIn(workMs: number, undoMs = 25_000): () => number {

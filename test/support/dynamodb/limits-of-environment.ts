@@ -2,9 +2,9 @@ import type { LimitedDynamoDbOptions } from './limited-dynamodb.ts'
 import { DYNAMODB_LIMITS } from './throughput.ts'
 
 /**
- * With LIMITED_DYNAMODB set, suites run on a DynamoDB with the limits of the real one; it says for how many ms reads that
- * are not strongly consistent, and indexes, show the past. LIMITED_DYNAMODB_UNITS makes an item's write units a second so
- * few that a small machine is throttled, too.
+ * With LIMITED_DYNAMODB set, suites run on a DynamoDB with the limits of the real one; it says by how many ms indexes
+ * and reads that are not strongly consistent lag. LIMITED_DYNAMODB_UNITS lowers an item's write units a second, so that
+ * even a small machine is throttled.
  */
 export function limitsOfEnvironment(): LimitedDynamoDbOptions | undefined {
   const { LIMITED_DYNAMODB, LIMITED_DYNAMODB_UNITS } = process.env

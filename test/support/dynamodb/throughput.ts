@@ -1,8 +1,8 @@
 export interface ThroughputLimits {
-  /** DynamoDB's limit of a partition, and of one item even when the partition is its own (aws-facts: developer guide). */
+  /** DynamoDB's limit of a partition, and of one item even when the partition is its own (developer guide). */
   writeUnitsPerSecond: number
   readUnitsPerSecond: number
-  /** Unused throughput that is kept for a burst, in seconds of it. AWS keeps "up to 300 s" where it can: that is no promise. */
+  /** Seconds of unused throughput kept for a burst. AWS keeps "up to 300 s" where it can, which is no promise. */
   burstSeconds: number
 }
 

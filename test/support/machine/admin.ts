@@ -19,8 +19,8 @@ export interface AdminResult {
 type Environment = Record<string, string | undefined>
 
 /**
- * npm run admin -- …, within this process: its exit code and what it printed. Of this process's environment it has `env`
- * and nothing else.
+ * Runs npm run admin -- … within this process, with no environment but `env`.
+ * @returns its exit code and what it printed
  */
 export async function runAdmin(args: string[], env: Environment = {}): Promise<AdminResult> {
   const terminal = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() }
@@ -34,8 +34,8 @@ export async function runAdmin(args: string[], env: Environment = {}): Promise<A
 }
 
 /**
- * The same as a process of its own, for what only that can show: its exit code, its end, signals. It finds programs, and
- * what was compiled before. @param interruption when Ctrl-C is pressed
+ * Runs the same as a process of its own, for what only that can show: its exit code, its end, signals. Besides `env`,
+ * it has the PATH and the compile cache. @param interruption when Ctrl-C is pressed
  */
 export function runAdminProcess(
   args: string[],

@@ -25,7 +25,7 @@ const PATIENT_MS = 60_000
 const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: PATIENT_MS }
 
 interface Options {
-  /** Whether it has the time limits of the product's clients, which are short for a busy machine. */
+  /** Whether it has the time limits of the product's clients, which are too short for a busy machine. */
   hasOwnTimeouts?: boolean
   log?: Log
   metrics?: Metrics

@@ -37,8 +37,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Plays a state machine as AWS Step Functions does. Supports what our
- * definitions use of the Amazon States Language, with JSONPath. Keeps no state: a stopped run starts over.
+ * Plays a state machine as AWS Step Functions does. Supports what our definitions use of the Amazon States Language,
+ * with JSONPath. Keeps no state: a stopped run starts over.
  * @returns the output of the last state
  */
 export async function play(definition: Definition, input: unknown, stage: Stage): Promise<unknown> {

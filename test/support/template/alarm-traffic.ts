@@ -42,7 +42,7 @@ export const runs = (at: number[], seenAfter = 1): Traffic => ({
   [FAILED_RUNS]: each(at, 0, { seenAfter }),
 })
 
-/** What these runs report: what each found was due a minute ago, except for the oldest of a minute. */
+/** What these runs report as their oldest leftover: a minute, except for one run in each minute. */
 export const leftovers = (at: number[], oldestMs: (minute: number) => number | undefined): Traffic => ({
   [own('OldestLeftover')]: at.flatMap((minute) => [
     ...each([minute, minute, minute], 60_000),

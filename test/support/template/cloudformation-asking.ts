@@ -13,7 +13,7 @@ export const accessesIn = (rows: Row[]): Access[] =>
 
 export type Asking = ReturnType<typeof askingFor>
 
-/** What it takes to say what CloudFormation asks for on behalf of one resource. */
+/** Helps to say what CloudFormation asks for on behalf of one resource. */
 export function askingFor(id: string, stack: Named) {
   const { resources, account, region } = stack
   const { Properties, UpdatePolicy } = resources[id] as Resource

@@ -15,7 +15,7 @@ export interface Named extends StackPlace {
   resources: Readonly<Record<string, Resource>>
 }
 
-/** What types have names of CloudFormation's making in this stack, and how long these may be. */
+/** The types that CloudFormation names in this stack, and how long the names may be. */
 const GENERATED: Record<string, number> = {
   'AWS::CodeDeploy::Application': 100,
   'AWS::CodeDeploy::DeploymentGroup': 100,

@@ -24,7 +24,7 @@ function packageWith(options: string[]): Promise<object> {
     Serverless.prototype.run = async function () {
       for (const [name, written] of Object.entries<{ package: { artifact: string } }>(this.service.functions))
         written.package.artifact = join(artifacts, `${name}.zip`)
-      // Which is not looked at, and takes the longest.
+      // Saving the service's state takes the longest, and nobody reads it.
       this.pluginManager.hooks['aws:package:finalize:saveServiceState'] = []
       await run.call(this)
       resolve(this.service.provider.compiledCloudFormationTemplate.Resources)

@@ -88,7 +88,7 @@ export const API_FUNCTIONS = ENTRIES.map(({ name }) => logicalIdOf(name))
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {
   const directory = await oncePerRun(`package-${variant}`, async (directory) => {
-    // A folder of its own: the framework works in .serverless beside serverless.yml.
+    // It has a folder of its own, because the framework works in .serverless beside serverless.yml.
     const project = join(directory, 'project')
     await copyProject(project, ['infra', 'lib', 'dist'])
     const args = ['package', '--package', join(directory, 'package'), ...VARIANTS[variant]]

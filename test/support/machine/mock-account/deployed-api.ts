@@ -19,8 +19,8 @@ export interface DeployedApi {
 }
 
 /**
- * What API Gateway and Lambda are for a deployed stack: its routes, by the gateway of npm start, answered by the zips that
- * were uploaded, run with the environment that was deployed. The AWS clients of this process must be set to the account.
+ * Stands in for API Gateway and Lambda: the gateway of npm start serves the deployed stack's routes, and the uploaded
+ * zips answer, run with the deployed environment. The AWS clients of this process must be set to the account.
  */
 export async function serveDeployed(stackName: string, account: MockAccount, directory: string): Promise<DeployedApi> {
   const { TemplateBody = '' } = await new CloudFormationClient({}).send(
