@@ -4,7 +4,7 @@ import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
 export function finishTemplate(template: Template, corsAllowedOrigins: readonly string[]): void {
-  // Before the gateway's own answers are added: the stage's throttling is enough for those.
+  // This comes before the gateway's own answers are added: the stage's throttling is enough for those.
   throttleMethods(template)
   addGatewayAnswers(template, corsAllowedOrigins)
   sendRequestsToAliases(template)

@@ -12,7 +12,7 @@ interface Call {
 
 type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
-/** Parameters of the operations below; any other stands for an operation that is missing, as `tagging` does. */
+/** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
   ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
