@@ -17,7 +17,7 @@ export interface StoreAsOf {
   store: Store
   /** What a list was given, in order; it may have gone through less. */
   delivered: Item[]
-  /** What a write would change. Nothing is changed by itself. */
+  /** What a write would change; the caller applies it. */
   staged: { space: ItemSpace; key: string; item: Item | undefined }[]
 }
 

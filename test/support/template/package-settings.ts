@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-// To be run in a copy of the project: packages prod with each of the given sets of options, and writes the resources of
-// the templates. One process, and zips that exist, so that each takes a tenth of a second instead of some seconds.
+// This runs in a copy of the project: it packages prod with each of the given sets of options, and writes the resources
+// of the templates. With one process and existing zips, each takes a tenth of a second instead of some seconds.
 const require = createRequire(import.meta.url)
 const Serverless = require('serverless/lib/serverless')
 const resolveInput = require('serverless/lib/cli/resolve-input')
