@@ -32,7 +32,7 @@ export async function handler(event: AuditTask, context: Context) {
   const options: TaskOptions = {
     repair: false,
     deleteLostDocuments: false,
-    isOver: () => performance.now() >= endAtMs,
+    isTimeUp: () => performance.now() >= endAtMs,
     onFinding({ kind, workspaceId, ...facts }, roundId) {
       const id = findingId({ kind, workspaceId, ...facts } as Finding)
       log.warn('audit finding', { kind, workspace_id: workspaceId, finding: facts, finding_id: id, round_id: roundId })

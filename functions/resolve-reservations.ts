@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
 import { createDeadline } from '../lib/deadline.ts'
-import { type ResolverReport, resolveExpiredReservations } from '../lib/ledger/resolve-expired-reservations.ts'
+import { type ResolverReport, resolveDueWorkspaces } from '../lib/ledger/resolve-due-workspaces.ts'
 import { wireMaintenance } from './wiring/wire.ts'
 
 /** More resolutions than processes that die together can make necessary in one workspace. */
@@ -16,7 +16,7 @@ export async function handler(event: { shards?: number[] } | undefined, context:
   const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
   const endsAtMs = dependencies.now() + context.getRemainingTimeInMillis()
   const run = { ...BOUNDS, endsAtMs, ...(event?.shards && { shards: event.shards }) }
-  const report = await resolveExpiredReservations(run, dependencies, signal)
+  const report = await resolveDueWorkspaces(run, dependencies, signal)
   metrics.publish({
     ReservationsResolved: report.ended + report.gaveBack,
     ReservationsUnresolved: report.failed,

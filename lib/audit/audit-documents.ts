@@ -63,12 +63,12 @@ export async function auditDeletion(documentId: DocumentId, audit: WorkspaceAudi
   const note = (await readReservations(audit)).find(isNote)
   if (note && !isOverdue(note, audit)) return
   const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
-  if (!document || !('isDeleted' in document) || document.isReleased) return
+  if (!document || !('isDeleted' in document) || document.isGivenBack) return
   const overdueMs = note ? deps.now() - note.leaseExpiresAtMs : 0
   const { attemptId, sizeBytes } = document
   const finding = { workspaceId, attemptId, leftover: 'deletion', sizeBytes, overdueMs } as const
   const repair = () => deleteDocument({ workspaceId, documentId }, deps, signal)
-  await reportFinding({ kind: 'expired_reservation', ...finding }, audit, repair)
+  await reportFinding({ kind: 'old_leftover', ...finding }, audit, repair)
 }
 
 /**
@@ -82,7 +82,7 @@ async function isObjectOf(
 ): Promise<boolean> {
   try {
     const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
-    return document?.objectKey === objectKey && !('isDeleted' in document && document.isReleased)
+    return document?.objectKey === objectKey && !('isDeleted' in document && document.isGivenBack)
   } catch (error) {
     if (error instanceof UnreadableItemError) return true
     throw error

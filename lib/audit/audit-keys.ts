@@ -6,6 +6,7 @@ export interface KeyFinding {
   kind: 'unknown_permission'
   keyId: string
   workspaceId: WorkspaceId
+  /** The unknown ones. */
   permissions: string[]
 }
 
@@ -28,13 +29,13 @@ export async function auditKeys(
 ): Promise<KeyReport> {
   const report: KeyReport = { keys: 0, withoutPermission: 0, findings: 0 }
   for await (const key of apiKeys.list(workspaceId === undefined ? {} : { workspaceId }, signal)) {
-    const permissions = key.permissions.filter((word) => !PERMISSIONS.some((known) => known === word))
+    const unknown = key.permissions.filter((word) => !PERMISSIONS.some((known) => known === word))
     report.keys++
-    if (key.kind === 'standard' && key.isEnabled && key.permissions.length === permissions.length)
+    if (key.kind === 'standard' && key.isEnabled && key.permissions.length === unknown.length)
       report.withoutPermission++
-    if (permissions.length === 0) continue
+    if (unknown.length === 0) continue
     report.findings++
-    onFinding({ kind: 'unknown_permission', keyId: key.keyId, workspaceId: key.workspaceId, permissions })
+    onFinding({ kind: 'unknown_permission', keyId: key.keyId, workspaceId: key.workspaceId, permissions: unknown })
   }
   return report
 }

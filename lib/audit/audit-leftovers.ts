@@ -27,7 +27,7 @@ export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
     if (!isOverdue(each, audit)) continue
     const { attemptId, leftover, sizeBytes, leaseExpiresAtMs } = each
     const overdueMs = deps.now() - leaseExpiresAtMs
-    const finding = { workspaceId, kind: 'expired_reservation', attemptId, leftover, sizeBytes, overdueMs } as const
+    const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover, sizeBytes, overdueMs } as const
     await reportFinding(finding, audit, resolve)
   }
 }

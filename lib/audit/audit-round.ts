@@ -30,7 +30,7 @@ export interface AuditRound {
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   totalShards: number
-  /** At the end, what became of each shard; of a failed one, the state machine's own account, with neither field. */
+  /** At the end, what became of each shard; of a failed one, the state machine's own description, with neither field. */
   shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
@@ -44,6 +44,7 @@ export interface RoundReport extends AuditCounters {
 export interface RoundDependencies extends AuditDependencies {
   metrics: Metrics
   totalShards: number
+  /** The setting `auditRoundHours`. */
   roundMs: number
   /** A rough count, for telling how far a round has come. */
   countWorkspaces(signal: AbortSignal): Promise<number>
@@ -112,7 +113,7 @@ async function performSlice(
     },
   }
   const unitsBefore = deps.spentUnits()
-  const after =
+  const shardAfter =
     task === 'skip'
       ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
@@ -120,12 +121,12 @@ async function performSlice(
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
     AuditReads: deps.spentUnits() - unitsBefore,
-    AuditProgress: progressOf(after),
-    AuditRoundAge: (100 * (deps.now() - after.startedAtMs)) / deps.roundMs,
+    AuditProgress: progressOf(shardAfter),
+    AuditRoundAge: (100 * (deps.now() - shardAfter.startedAtMs)) / deps.roundMs,
   })
-  const { roundId, shard, phase, counters } = after
+  const { roundId, shard, phase, counters } = shardAfter
   deps.log.info('slice of the audit done', { round_id: roundId, shard, phase, ...counters })
-  return after
+  return shardAfter
 }
 
 /** In percent. The ledgers are nearly all of the work; the phases after them are quick. */

@@ -6,7 +6,7 @@ import { auditWorkspace } from './audit-workspace.ts'
 
 export interface SliceOptions extends AuditOptions {
   /** Whether the slice is to end. Asked after each step, so each slice takes at least one. */
-  isOver(): boolean
+  isTimeUp(): boolean
 }
 
 /** From here on, no limit is kept. */
@@ -29,7 +29,7 @@ export async function auditSlice(
   try {
     for await (shard of auditShard(before, options, deps, signal)) {
       if (shard.workspace === undefined) workspacesLeft--
-      if (workspacesLeft === 0 || options.isOver()) break
+      if (workspacesLeft === 0 || options.isTimeUp()) break
     }
   } catch (error) {
     if (shard === before) throw error
@@ -45,7 +45,7 @@ export function withLongerSlices({ maxWorkspaces = MANY_WORKSPACES, ...shard }: 
   return doubled < MANY_WORKSPACES ? { ...shard, maxWorkspaces: doubled } : shard
 }
 
-/** Continues a shard to its end. @yields how far it has come, after each step */
+/** Continues a shard to its end. @yields how far it has come, after each step: an item or object compared, a candidate or a phase done */
 export async function* auditShard(
   before: AuditShard,
   options: AuditOptions,

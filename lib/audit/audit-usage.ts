@@ -4,7 +4,7 @@ import { cutLedger, type LedgerCut } from './ledger-cut.ts'
 import type { AuditedItem, CountedBytes } from './ports/document-maintenance.ts'
 
 /**
- * The bytes of a workspace's items, as far as they were read: plain JSON, which goes from slice to slice. Items may be
+ * The bytes of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
  * read for hours while the workspace changes: each tells whether the ledger counted its bytes at the cut.
  */
 export interface UsageSum {
@@ -19,8 +19,8 @@ export interface UsageSum {
   newestVersion: number
 }
 
-/** Tombstones live a day, by DynamoDB's clock. */
-const MAX_AGE_MS = 20 * 60 * 60 * 1000
+/** Less than the day for which tombstones live, by DynamoDB's clock. */
+const MAX_CUT_AGE_MS = 20 * 60 * 60 * 1000
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export async function beginSum(audit: WorkspaceAudit): Promise<UsageSum> {
@@ -43,12 +43,12 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem)
 
 /** @returns tells which part of the sum an item belongs to; undefined: none */
 function partsBy({ version = Number.POSITIVE_INFINITY, underWay, releaseIds }: LedgerCut) {
-  const firstCounted = new Set(underWay.versionsAgo)
+  const versionsAgo = new Set(underWay.versionsAgo)
   const attemptsUnderWay = new Set(underWay.attemptIds)
   const releasing = new Set(releaseIds)
   return ({ attemptId, countedFrom, releasedBy, markedIn }: CountedBytes): 'bytesAtCut' | 'bytesSince' | undefined => {
     // The cut has these bytes already.
-    if (attemptsUnderWay.has(attemptId) || firstCounted.has(version - countedFrom)) return undefined
+    if (attemptsUnderWay.has(attemptId) || versionsAgo.has(version - countedFrom)) return undefined
     const isHandedOver = releasedBy !== undefined && markedIn !== undefined
     // A release that was in the ledger at the cut had not given the bytes back by then.
     if (isHandedOver && markedIn <= version && !releasing.has(releasedBy)) return undefined
@@ -66,7 +66,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   const lastVersion = (await deps.workspaces.read(workspaceId, signal))?.version
   const isUnchanged = version === lastVersion
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
-  if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_AGE_MS) return reportNotAddedUp('too_slow', audit)
+  if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
   const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)

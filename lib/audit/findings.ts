@@ -3,16 +3,16 @@ import type { Release } from '../ledger/ports/reservations.ts'
 
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number }
-  /** A taking or a release is in the ledger, anything else is an item of Reservations. */
+  /** An undo or a deletion that is not finished is found by its marker, a deletion also by its tombstone. */
   | {
-      kind: 'expired_reservation'
+      kind: 'old_leftover'
       attemptId: AttemptId
       leftover: 'taking' | 'promotion' | Release['cause']
       sizeBytes: number
       overdueMs: number
     }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
-  /** The bytes of a document are gone. Repairing means deleting its record: restore the bytes first, if you can. */
+  /** The content of a document is gone. Repairing means deleting its record: restore the content first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
@@ -27,7 +27,7 @@ export type FindingKind = Finding['kind']
 
 export const FINDING_KINDS = Object.keys({
   drift: 0,
-  expired_reservation: 0,
+  old_leftover: 0,
   object_without_document: 0,
   document_without_object: 0,
   wrong_size: 0,
@@ -38,7 +38,7 @@ export const FINDING_KINDS = Object.keys({
 
 /** Why a workspace could not be added up. That is not a finding, but proves nothing either. */
 export type NotAddedUpReason =
-  /** Reservations were undone all the time. */
+  /** Attempts that had reserved were undone all the time. */
   | 'keeps_changing'
   | 'too_many_under_way'
   /** Reading the items took nearly as long as tombstones live. */

@@ -12,7 +12,7 @@ export interface LedgerCut {
   underWayBytes: number
   /** The attempts that held these bytes. When their items are read, documents may hold them. */
   underWay: {
-    /** How many versions before the cut their bytes were first counted, which is shorter than their ids. */
+    /** How many versions before the cut their bytes were first counted, which names an attempt (each version is one write), shorter than its id. */
     versionsAgo: number[]
     /** Those whose first version is unknown, most of them because their bytes had just been taken. */
     attemptIds: AttemptId[]
@@ -27,7 +27,7 @@ const MAX_TRIES = 50
 const MAX_UNDER_WAY = 10_000
 
 /**
- * Finds out what was under way at one moment in a workspace that keeps changing. All changes of the counter are writes
+ * Finds out what was under way at one moment in a workspace that keeps changing. All changes of the ledger are writes
  * of one item, so each read of it is a cut, and the reservations listed right after it belong to that cut. If one was
  * undone meanwhile, it tries again (docs/decisions/0022-adding-up-while-it-changes.md).
  * @returns why there is none

@@ -20,7 +20,7 @@ export async function deleteDocument(
   signal: AbortSignal,
 ): Promise<{ document: WorkspaceDocument | DeletedDocument; usage: StorageUsage | undefined } | undefined> {
   const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
-  if (document === undefined || ('isDeleted' in document && document.isReleased)) return undefined
+  if (document === undefined || ('isDeleted' in document && document.isGivenBack)) return undefined
   if ((objectKey ?? document.objectKey) !== document.objectKey) return undefined
 
   // Read after the document: a reservation exists from before the record until it is settled.

@@ -9,10 +9,11 @@ import type { WorkspaceLedgers } from './ports/workspace-ledgers.ts'
 /** For promotions and deletions. */
 export interface LedgerDependencies {
   objects: AttemptObjects
+  /** The ledger, for what changes bytes; `workspaces` is the same item, for the resolver. */
   quota: QuotaLedger
   reservations: Reservations
   documents: DocumentRecords
-  /** How long an attempt or release is left alone: longer than a process can live. */
+  /** How long an attempt or release is left alone: longer than a process can live; in a run of the resolver, its rest. */
   leaseMs: number
   now(): number
 }

@@ -6,13 +6,13 @@ import { releaseBytes } from './release-bytes.ts'
 const LONGEST_COPY_MS = 15 * 60 * 1000
 
 /**
- * Ends an attempt that has reserved: fences its record, deletes its object, then gives its bytes back, so that a
+ * Ends an attempt that has reserved: keeps it from recording, deletes its object, then gives its bytes back, so that a
  * document never lacks its bytes and no bytes go uncounted. Anybody may repeat it at any time.
  *
  * @param hasLateCopy whether S3 may still finish its copy: the resolver must delete it later
  * @returns 'recorded' when the document turns out to exist: nothing is undone, and the caller must settle
  */
-export async function undo(
+export async function undoReserved(
   attempt: Attempt,
   { hasLateCopy }: { hasLateCopy: boolean },
   deps: LedgerDependencies,
@@ -20,7 +20,7 @@ export async function undo(
 ): Promise<'recorded' | 'undone'> {
   if ((await deps.documents.fence(attempt, signal)) === 'recorded') return 'recorded'
   // The fence must come first: the note leads to the object's deletion, and the document might exist.
-  if (hasLateCopy) await deps.reservations.note('late_copy', lateCopyOf(attempt, deps), signal)
+  if (hasLateCopy) await deps.reservations.note('late_copy', untilCopyEnds(attempt, deps), signal)
   // From here on the reservation alone holds the bytes.
   await deps.quota.unmark(attempt, signal)
   await deps.objects.discard(attempt.objectKey, signal)
@@ -38,7 +38,7 @@ export async function settle(
   await reservations.remove(attempt, signal)
 }
 
-/** What is noted when S3 may still write the object of an attempt that was undone. */
-export function lateCopyOf(attempt: Attempt, { now }: Pick<LedgerDependencies, 'now'>): Attempt {
+/** The attempt, with a lease that lasts until S3 can no longer write its object: for a note, or a fence. */
+export function untilCopyEnds(attempt: Attempt, { now }: Pick<LedgerDependencies, 'now'>): Attempt {
   return { ...attempt, leaseExpiresAtMs: now() + LONGEST_COPY_MS }
 }

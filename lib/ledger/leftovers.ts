@@ -1,12 +1,13 @@
 import { type AttemptId, documentIdOfAttempt } from '../ids.ts'
 import { completeDeletion } from './delete-document.ts'
 import type { ResolverDependencies } from './dependencies.ts'
-import { lateCopyOf, settle, undo } from './end-attempt.ts'
+import { settle, undoReserved, untilCopyEnds } from './end-attempt.ts'
 import type { Taking } from './ports/quota-ledger.ts'
-import type { Attempt, MarkedRelease, ReservationItem } from './ports/reservations.ts'
+import type { Attempt, MarkedRelease, Release, ReservationItem, ReservationPurpose } from './ports/reservations.ts'
 import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
 import { completeRelease } from './release-bytes.ts'
 
+/** `gaveBack`: bytes were given back; `ended`: the leftover is gone, and no bytes were given back. */
 export type Resolution = 'ended' | 'gaveBack'
 
 /**
@@ -14,7 +15,7 @@ export type Resolution = 'ended' | 'gaveBack'
  * harmless even if that process is still running: each step either succeeds for only one of the two, or may be repeated.
  */
 export interface Leftover {
-  what: 'taking' | 'release' | 'reservation'
+  what: 'taking' | Release['cause'] | ReservationPurpose
   subject: { attemptId: AttemptId; leaseExpiresAtMs: number }
   resolve(signal: AbortSignal): Promise<Resolution>
 }
@@ -31,7 +32,7 @@ export function findLeftovers(
   deps: ResolverDependencies,
 ): Leftover[][] {
   // A reservation whose bytes a release in the ledger gives back is left to that release, and a claim to its taking.
-  const isPartOfMarker = ({ attemptId, purpose }: ReservationItem) =>
+  const isLeftToMarker = ({ attemptId, purpose }: ReservationItem) =>
     (purpose === 'promotion' && releases.some((release) => release.attemptId === attemptId)) ||
     (purpose === 'claim' && takings.some((taking) => taking.attemptId === attemptId))
   return [
@@ -41,14 +42,14 @@ export function findLeftovers(
       resolve: (signal) => resolveTaking(subject, deps, signal),
     })),
     releases.filter(isOver).map((subject) => ({
-      what: 'release',
+      what: subject.cause,
       subject,
       resolve: (signal) => resolveRelease(subject, deps, signal),
     })),
     reservations
-      .filter((each) => isOver(each) && !isPartOfMarker(each))
+      .filter((each) => isOver(each) && !isLeftToMarker(each))
       .map((subject) => ({
-        what: 'reservation',
+        what: subject.purpose,
         subject,
         resolve: (signal) => RESOLVE[subject.purpose](subject, deps, signal),
       })),
@@ -58,19 +59,19 @@ export function findLeftovers(
 /** A process died between taking the bytes and removing the marker. */
 async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal: AbortSignal): Promise<Resolution> {
   const { quota, reservations, documents, objects } = deps
-  const existing = await reservationOf(taking, deps, signal)
+  const existing = await claimOrReservationOf(taking, deps, signal)
   if (existing?.purpose === 'promotion') {
     await quota.unmark(taking, signal)
     return 'ended'
   }
   const attempt = existing ?? withoutReservation(taking, deps)
   const isClaimed = existing !== undefined
-  const lateCopy = lateCopyOf(attempt, deps)
+  const noted = untilCopyEnds(attempt, deps)
   // The document may exist all the same: the process may be running, or the ledger restored from a backup.
   const isRecorded = (await documents.fence(attempt, signal)) === 'recorded'
   // The claim names the object's key, so the note is written before the claim is removed.
-  if (isClaimed && !isRecorded) await reservations.note('late_copy', lateCopy, signal)
-  if (isRecorded || (await reservations.fence(lateCopy, isClaimed, signal)) === 'reserved') {
+  if (isClaimed && !isRecorded) await reservations.note('late_copy', noted, signal)
+  if (isRecorded || (await reservations.fence(noted, isClaimed, signal)) === 'reserved') {
     await quota.unmark(taking, signal)
     return 'ended'
   }
@@ -83,7 +84,7 @@ async function resolveTaking(taking: Taking, deps: ResolverDependencies, signal:
  * The claim or reservation of a taking, read after the taking was seen: a claim exists from before the bytes are taken
  * until the reservation takes its place.
  */
-async function reservationOf(
+async function claimOrReservationOf(
   { workspaceId, attemptId }: Taking,
   { reservations }: ResolverDependencies,
   signal: AbortSignal,
@@ -95,7 +96,7 @@ async function reservationOf(
   return undefined
 }
 
-/** Without an Idempotency-Key, the document id comes from the attempt's; an attempt with one can never reserve now. */
+/** Without an Idempotency-Key, the document id comes from the attempt's; an attempt with one has lost its claim, so it can never reserve. */
 function withoutReservation(taking: Taking, { objectKeys }: ResolverDependencies): Attempt {
   const { workspaceId, attemptId } = taking
   const documentId = documentIdOfAttempt(attemptId)
@@ -122,7 +123,7 @@ const RESOLVE: Record<ReservationItem['purpose'], Resolve> = {
       await deps.reservations.remove(reservation, signal)
       return 'ended'
     }
-    if ((await undo(reservation, { hasLateCopy: true }, deps, signal)) === 'undone') return 'gaveBack'
+    if ((await undoReserved(reservation, { hasLateCopy: true }, deps, signal)) === 'undone') return 'gaveBack'
     await settle(reservation, deps, signal)
     return 'ended'
   },

@@ -24,14 +24,14 @@ export interface WorkspaceReport {
   unreadable: number
   /** How long ago the oldest lease ended; 0: none has. */
   oldestMs: number
-  /** Whether all leftovers were dealt with. */
+  /** Whether no leftover had to wait for another run; those that failed are in `failed`. */
   isComplete: boolean
   /** Another run has leased the workspace, or a request has set its next check. */
   isLeftToOthers?: true
 }
 
 /** What a run has found and done in one workspace. */
-interface Run {
+interface Check {
   report: WorkspaceReport
   /** How long ago the oldest lease ended among those that failed. */
   oldestFailedMs: number
@@ -62,7 +62,7 @@ export async function resolveWorkspace(
 ): Promise<WorkspaceReport> {
   const report: WorkspaceReport = { ended: 0, gaveBack: 0, failed: 0, unreadable: 0, oldestMs: 0, isComplete: true }
   const log = deps.log.with({ workspace_id: workspaceId })
-  const run: Run = {
+  const check: Check = {
     report,
     oldestFailedMs: 0,
     reservations: [],
@@ -74,50 +74,50 @@ export async function resolveWorkspace(
   if (before === undefined) return report
   const dueAtMs = before.checkDueAtMs
   if (dueAtMs === undefined || dueAtMs > deps.now()) return { ...report, isLeftToOthers: true }
-  await readReservations(workspaceId, run, deps, signal)
+  await readReservations(workspaceId, check, deps, signal)
 
-  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= run.asOfMs
-  if (![...before.takings, ...before.releases, ...run.reservations].some(isOver)) {
-    await reschedule(before, dueAtMs, run, deps, signal)
+  const isOver = ({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }) => leaseExpiresAtMs <= check.asOfMs
+  if (![...before.takings, ...before.releases, ...check.reservations].some(isOver)) {
+    await reschedule(before, dueAtMs, check, deps, signal)
     return report
   }
 
   // Markers are read after the reservations: one that is still there may have no counterpart yet; for one that is gone,
   // the counterpart was written. The version is the earlier one, so that no later change is missed.
-  const ledger = await deps.workspaces.lease(workspaceId, { seenMs: dueAtMs, untilMs: leaseUntilMs }, signal)
+  const ledger = await deps.workspaces.lease(workspaceId, { seenDueAtMs: dueAtMs, untilMs: leaseUntilMs }, signal)
   if (ledger === undefined) return { ...report, isLeftToOthers: true }
   // Leases begun here end with the run, so that the next one may finish the work.
   const ownDeps = { ...deps, leaseMs: Math.max(0, leaseUntilMs - deps.now()) }
-  for (const leftovers of findLeftovers(ledger, run.reservations, isOver, ownDeps)) {
+  for (const leftovers of findLeftovers(ledger, check.reservations, isOver, ownDeps)) {
     const room = Math.max(0, maxResolutions - (report.ended + report.gaveBack + report.failed))
     if (leftovers.length > room) report.isComplete = false
-    const now = leftovers.slice(0, room)
-    await pMap(now, (each) => resolveOne(each, run, deps, signal), { concurrency: RESOLUTIONS_AT_ONCE })
+    const chosen = leftovers.slice(0, room)
+    await pMap(chosen, (each) => resolveLeftover(each, check, deps, signal), { concurrency: RESOLUTIONS_AT_ONCE })
   }
-  await reschedule({ ...ledger, version: before.version }, leaseUntilMs, run, deps, signal)
+  await reschedule({ ...ledger, version: before.version }, leaseUntilMs, check, deps, signal)
   return report
 }
 
 async function readReservations(
   workspaceId: WorkspaceId,
-  { report, reservations, log }: Run,
+  { report, reservations, log }: Check,
   deps: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const onUnreadable = (error: Error) => {
     report.unreadable++
-    log.error('unreadable reservation skipped', { error })
+    log.error('unreadable item of Reservations skipped', { error })
   }
   for await (const each of deps.reservations.list(workspaceId, signal, onUnreadable)) reservations.push(each)
 }
 
-async function resolveOne(
+async function resolveLeftover(
   { what, subject, resolve }: Leftover,
-  run: Run,
+  check: Check,
   { now }: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { report, timeoutEachMs, log } = run
+  const { report, timeoutEachMs, log } = check
   const fields = { what, attempt_id: subject.attemptId }
   const endedAgoMs = now() - subject.leaseExpiresAtMs
   report.oldestMs = Math.max(report.oldestMs, endedAgoMs)
@@ -128,7 +128,7 @@ async function resolveOne(
     log.info('leftover resolved', { ...fields, resolution })
   } catch (error) {
     report.failed++
-    run.oldestFailedMs = Math.max(run.oldestFailedMs, endedAgoMs)
+    check.oldestFailedMs = Math.max(check.oldestFailedMs, endedAgoMs)
     log.error('leftover not resolved, left to a later run', { ...fields, error })
   }
 }
@@ -136,24 +136,24 @@ async function resolveOne(
 /** Sets the next check: none, if nothing is left and nothing has changed since the ledger was first read. */
 async function reschedule(
   { workspaceId, takings, releases, version }: WorkspaceLedger,
-  seenMs: number,
-  run: Run,
+  seenDueAtMs: number,
+  check: Check,
   { workspaces, now, leaseMs }: ResolverDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const all = [...takings, ...releases, ...run.reservations]
-  const isAllDone = all.length === 0 && run.report.unreadable === 0
+  const all = [...takings, ...releases, ...check.reservations]
+  const isAllDone = all.length === 0 && check.report.unreadable === 0
   // Leases that were judged as running: if one has ended since then, the workspace is due at once.
-  const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > run.asOfMs)
-  const next = isAllDone ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, run, now(), leaseMs) }
-  await workspaces.reschedule(workspaceId, { seenMs, ...next }, signal)
+  const running = all.map(({ leaseExpiresAtMs }) => leaseExpiresAtMs).filter((endMs) => endMs > check.asOfMs)
+  const next = isAllDone ? { nextMs: undefined, version } : { nextMs: nextCheckMs(running, check, now(), leaseMs) }
+  await workspaces.reschedule(workspaceId, { seenDueAtMs, ...next }, signal)
 }
 
 /**
  * The end of the next lease. Failures are postponed for longer each time, by a quarter of the time since their lease
  * ended, so that they hold up nobody; no state need be kept for that.
  */
-function nextCheckMs(running: number[], { report, oldestFailedMs }: Run, nowMs: number, leaseMs: number): number {
+function nextCheckMs(running: number[], { report, oldestFailedMs }: Check, nowMs: number, leaseMs: number): number {
   if (report.failed > 0) {
     const delayMs = Math.min(LONGEST_DELAY_MS, Math.max(SHORTEST_DELAY_MS, oldestFailedMs / 4))
     return Math.min(...running, Math.round(nowMs + delayMs))

@@ -1,16 +1,16 @@
 import type { WorkspaceId } from '../ids.ts'
 
 /**
- * What a process remembers of workspaces whose ledgers were lately overloaded, so that it refuses at once what would be
+ * What a process remembers of workspaces whose ledgers were lately crowded, so that it refuses at once what would be
  * refused later anyway. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
  * process lets through up to twice as many as it has seen accepted, however many processes there are.
  */
 export interface Admission {
   /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */
   decide(workspaceId: WorkspaceId): 'refuse' | 'try_once' | 'retry'
-  /** Call it for each promotion that got through to the ledger or was refused because of load. */
+  /** Call it for each promotion that got through to the ledger or was refused because that was crowded. */
   count(workspaceId: WorkspaceId, isAccepted: boolean): void
-  /** Grows with the load, and differs between callers. */
+  /** Grows with the load, with some random jitter. */
   retryAfterSeconds(workspaceId: WorkspaceId): number
 }
 
@@ -20,11 +20,11 @@ interface Seen {
   atMs: number
 }
 
-/** Kept short, because a promotion that was refused seconds ago may fit now. */
+/** Kept short, because a promotion that was refused seconds ago may get through now. */
 const HALF_LIFE_MS = 2500
-/** Requests let through for each accepted one: the surplus shows when there is room again. */
-const SURPLUS = 2
-/** Above this probability of a refusal, waiting for the item would only make it busier. */
+/** Requests let through for each accepted one: the surplus shows when it is no longer crowded. */
+const LET_THROUGH_PER_ACCEPTED = 2
+/** Above this probability of a refusal, waiting for the ledger would only make it busier. */
 const TRY_ONCE_ABOVE = 0.02
 const RETRY_AFTER_AT_FULL_LOAD_SECONDS = 10
 const MOST_WORKSPACES = 1000
@@ -40,7 +40,7 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
   }
   const refusalProbability = (workspaceId: WorkspaceId) => {
     const { requests, accepted } = recall(workspaceId)
-    return Math.max(0, (requests - SURPLUS * accepted) / (requests + 1))
+    return Math.max(0, (requests - LET_THROUGH_PER_ACCEPTED * accepted) / (requests + 1))
   }
 
   return {

@@ -35,11 +35,11 @@ export async function attemptPromotion(
   const attempt: Attempt = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs: deps.now() + deps.leaseMs }
   request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: sizeBytes })
 
-  const typing = typeOf(file, path, request, deps)
-  const isKeyed = request.idempotencyKey !== undefined
-  const earlier = isKeyed ? await claim(target, attempt, request, deps) : undefined
+  const findingType = typeOf(file, path, request, deps)
+  const hasIdempotencyKey = request.idempotencyKey !== undefined
+  const earlier = hasIdempotencyKey ? await claim(target, attempt, request, deps) : undefined
   if (earlier) return { document: earlier, isReplayed: true, usage: undefined }
-  const claimed = isKeyed ? CLAIMED : NOTHING
+  const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
   const { usage, countedFrom } = await take(attempt, claimed, request, deps)
   const counted = { ...attempt, countedFrom }
   const document: WorkspaceDocument = {
@@ -48,7 +48,7 @@ export async function attemptPromotion(
     objectKey,
     countedFrom,
     filename: path,
-    mimeType: await typing,
+    mimeType: await findingType,
     createdAt: new Date(deps.now()),
     containerId,
     createdBy: request.caller.keyId,
@@ -80,9 +80,9 @@ async function claim(
 ): Promise<WorkspaceDocument | undefined> {
   const { signal } = request.deadline
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
-  const refusal = await claimDocument(attempt, deps, signal).catch(after(undo))
+  const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
-  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(after(undo))
+  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(rethrowAfter(undo))
   if (document) await undo()
   return document
 }
@@ -94,12 +94,12 @@ async function take(
   deps: PromotionDependencies,
 ): Promise<TakenBytes> {
   const undo = (traces: Traces) => () => undoOrLeave(attempt, traces, request, deps)
-  const taken = await takeBytes(attempt, request, deps).catch(after(undo({ ...claimed, hasTaking: true })))
-  return taken instanceof ServiceError ? after(undo(claimed))(taken) : taken
+  const taken = await takeBytes(attempt, request, deps).catch(rethrowAfter(undo({ ...claimed, hasTaking: true })))
+  return taken instanceof ServiceError ? rethrowAfter(undo(claimed))(taken) : taken
 }
 
 /** Throws the error, once the work is done. */
-const after = (work: () => Promise<unknown>) => async (error: unknown) => {
+const rethrowAfter = (work: () => Promise<unknown>) => async (error: unknown) => {
   await work()
   throw error
 }
@@ -127,16 +127,16 @@ async function typeOf(
  * @returns why one of the two failed; and `unmarking`, which never rejects: whether the reservation alone holds the bytes
  */
 async function reserveAndCopy(
-  step: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
+  what: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
   { deadline: { signal }, telemetry }: PromotionRequest,
   { objects, quota, reservations }: PromotionDependencies,
 ): Promise<{ traces: Traces; failure: unknown; unmarking: Promise<boolean> }> {
-  const { file, document, attempt, claimed } = step
+  const { file, document, attempt, claimed } = what
   const reserving = reservations.reserve(attempt, claimed.reservation === 'claim', signal)
   const unmarking = reserving
     .then((outcome) => outcome === 'reserved' && quota.unmark(attempt, signal).then(() => true))
     .catch(() => false)
-  const copy = { source: file, targetKey: document.objectKey, mimeType: document.mimeType }
+  const copy = { source: file, objectKey: document.objectKey, mimeType: document.mimeType }
   const [reserved, copied] = await Promise.allSettled([
     reserving,
     telemetry.time('copy', () => objects.copy(copy, signal)),
@@ -161,10 +161,9 @@ async function reserveAndCopy(
   }
 }
 
-/** Refused: somebody has fenced this attempt. */
-function refusalOf(outcome: 'reserved' | 'refused' | 'throttled'): ServiceError | undefined {
+function refusalOf(outcome: 'reserved' | 'fenced' | 'throttled'): ServiceError | undefined {
   if (outcome === 'reserved') return undefined
-  return new ServiceError(outcome === 'refused' ? 'promotion_timed_out' : 'service_unavailable')
+  return new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'service_unavailable')
 }
 
 async function record(

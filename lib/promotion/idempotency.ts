@@ -5,7 +5,7 @@ import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { PromotionTarget } from './promotion.ts'
 
-/** All promotions of a workspace with this key have one document id: twins meet at its reservation and record. */
+/** All promotions of a workspace with this key have one document id: twins meet at its claim. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
   // Unambiguous, because no workspace id contains a line break.
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)

@@ -49,13 +49,13 @@ async function answerAsTwinIfItWon(
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { signal } = request.deadline
-  // The reservation is read first: a twin without one has recorded its document, or never will.
+  // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
-  const isUnderWay = other !== undefined && other.attemptId !== target.attemptId
+  const isInProgress = other !== undefined && other.attemptId !== target.attemptId
   const earlier = await findEarlierDocument(target, request.caller, deps.documents, signal)
   if (earlier) return answerWithEarlier(earlier, request, deps)
 
-  throw isUnderWay && refusal.reason !== 'promotion_in_progress'
+  throw isInProgress && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })
     : refusal
 }

@@ -35,6 +35,7 @@ export interface PromotionTarget {
   path: FilePath
 }
 
+/** What a request comes to. */
 export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
@@ -48,6 +49,6 @@ export interface Traces {
   /** Its claim, or its reservation. `unknown`: there may be a reservation, or there may yet be one. */
   reservation: 'none' | 'claim' | 'unknown' | 'reserved'
   hasTaking: boolean
-  /** `may_arrive`: S3 may still write it. */
+  /** `late_copy`: S3 may still write it. */
   object: 'none' | 'may_exist' | 'late_copy'
 }

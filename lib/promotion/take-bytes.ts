@@ -22,7 +22,8 @@ export async function takeBytes(
   const retryForMs = decision === 'retry' ? RETRY_FOR_MS : 0
   const taken: TakeOutcome =
     decision === 'refuse'
-      ? { outcome: 'crowded' }
+      ? // As if the ledger had been asked.
+        { outcome: 'crowded' }
       : await telemetry.time('take', () => quota.take(attempt, deadline.signal, retryForMs))
   admission.count(attempt.workspaceId, taken.outcome !== 'crowded')
   return taken.outcome === 'taken' ? taken : refusal(taken, attempt, admission)

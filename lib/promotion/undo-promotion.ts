@@ -1,5 +1,5 @@
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
-import { lateCopyOf, undo } from '../ledger/end-attempt.ts'
+import { undoReserved, untilCopyEnds } from '../ledger/end-attempt.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Traces } from './promotion.ts'
@@ -22,7 +22,7 @@ export async function undoOrLeave(
     return await telemetry.time('undo', async () => {
       if (traces.reservation === 'unknown') throw new Error('it is unknown whether the attempt has reserved')
       if (traces.reservation === 'reserved') {
-        return undo(attempt, { hasLateCopy: traces.object === 'late_copy' }, deps, signal)
+        return undoReserved(attempt, { hasLateCopy: traces.object === 'late_copy' }, deps, signal)
       }
       await undoUnreserved(attempt, traces, deps, signal)
       return 'undone'
@@ -46,11 +46,11 @@ async function undoUnreserved(
   signal: AbortSignal,
 ): Promise<void> {
   const { quota, objects, reservations } = deps
-  const lateCopy = lateCopyOf(attempt, deps)
-  if (object !== 'none') await reservations.note('late_copy', lateCopy, signal)
+  const noted = untilCopyEnds(attempt, deps)
+  if (object !== 'none') await reservations.note('late_copy', noted, signal)
   if (hasTaking) await quota.giveBack(attempt, signal)
   if (reservation === 'claim') await reservations.remove(attempt, signal)
   if (object === 'none') return
   await objects.discard(attempt.objectKey, signal)
-  if (object === 'may_exist') await reservations.removeNote('late_copy', lateCopy, signal)
+  if (object === 'may_exist') await reservations.removeNote('late_copy', noted, signal)
 }

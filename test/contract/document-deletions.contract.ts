@@ -10,7 +10,7 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
   const handOver = (release: ReturnType<typeof deletionOf>) => store.records.handOver(release, signal)
   const expire = (release: ReturnType<typeof deletionOf>) => store.records.expireTombstone(release, signal)
   const asDeleted = ({ workspaceId, documentId, attemptId, objectKey, sizeBytes }: WorkspaceDocument) => {
-    return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isReleased: false, isDeleted: true }
+    return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isGivenBack: false, isDeleted: true }
   }
 
   describe('delete', () => {
@@ -107,7 +107,7 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
     it('lets the tombstone expire in a day; until then it tells what was deleted', async () => {
       const one = await recorded()
       await remove(one)
-      const deleted = { ...asDeleted(one), isReleased: true }
+      const deleted = { ...asDeleted(one), isGivenBack: true }
       expect(await findEvenDeleted(one)).toEqual(deleted)
       expect(await rowOf(one)).not.toHaveProperty('isUnfinished')
       expect((await rowOf(one))?.counted).toMatchObject({ attemptId: one.attemptId, markedIn: 9 })

@@ -16,7 +16,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
 
     const dueIn = async (shard: number, nowMs: number) =>
       (await Array.fromAsync(on.ledger.listDue({ shard, nowMs }, signal))).flat()
-    const dueInShards = (nowMs: number) => Promise.all(on.ledger.shards.map((shard) => dueIn(shard, nowMs)))
+    const dueInShards = (nowMs: number) => Promise.all(on.ledger.dueShards.map((shard) => dueIn(shard, nowMs)))
     const due = async (nowMs: number) =>
       (await dueInShards(nowMs)).flat().filter((each) => each.workspaceId === on.workspaceId)
 
@@ -77,7 +77,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
           if (opens !== 'take') {
             await on.ledger.unmark(one, signal)
             const { version } = await read()
-            await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+            await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
             expect(await due(DUE_MS)).toEqual([])
             if (opens === 'schedule') await on.ledger.schedule(one, signal)
             else await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
@@ -111,21 +111,21 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         const { version } = await read()
         const untilMs = DUE_MS + 10
         const claims = await Promise.all(
-          [1, 2, 3].map(() => on.ledger.lease(on.workspaceId, { seenMs: DUE_MS, untilMs }, signal)),
+          [1, 2, 3].map(() => on.ledger.lease(on.workspaceId, { seenDueAtMs: DUE_MS, untilMs }, signal)),
         )
         const held = claims.filter((claim) => claim !== undefined)
         expect(held).toEqual([await read()])
         expect(held).toMatchObject([{ checkDueAtMs: untilMs, version }])
         expect(await due(untilMs - 1)).toEqual([])
         expect(await due(untilMs)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: untilMs }])
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 5 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 5 }, signal)
         expect((await read()).checkDueAtMs).toBe(untilMs)
-        await on.ledger.reschedule(on.workspaceId, { seenMs: untilMs, nextMs: DUE_MS + 5 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: untilMs, nextMs: DUE_MS + 5 }, signal)
         expect((await read()).checkDueAtMs).toBe(DUE_MS + 5)
       })
 
       it('is not claimed when there is no ledger, or nothing is due', async () => {
-        const claim = { seenMs: DUE_MS, untilMs: DUE_MS + 10 }
+        const claim = { seenDueAtMs: DUE_MS, untilMs: DUE_MS + 10 }
         expect(await on.ledger.lease(on.workspaceId, claim, signal)).toBeUndefined()
         expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
         await take({ leaseExpiresAtMs: DUE_MS + 1 })
@@ -145,10 +145,10 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
       it('is put off however much has changed, but not when somebody else has done so', async () => {
         await take()
         await take()
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 20 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 20 }, signal)
         const { version } = await read()
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
         expect((await read()).checkDueAtMs).toBe(DUE_MS + 10)
       })
 
@@ -156,7 +156,7 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         const one = await take()
         await on.ledger.unmark(one, signal)
         const { version } = await read()
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
         expect(await due(Number.MAX_SAFE_INTEGER)).toEqual([])
         expect(await read()).toMatchObject({ version, checkDueAtMs: undefined })
         await take({ leaseExpiresAtMs: DUE_MS + 30 })
@@ -167,14 +167,14 @@ export function describeLedgerMaintenance(name: string, make: () => QuotaLedger 
         const one = await take()
         const { version } = await read()
         await (what === 'take' ? take() : on.ledger.schedule(one, signal))
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
         expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
       })
 
       it('makes no ledger by being put off, or scheduled', async () => {
         await expect(on.ledger.schedule(reservation(), signal)).rejects.toThrow('has no ledger')
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
-        await on.ledger.reschedule(on.workspaceId, { seenMs: DUE_MS, nextMs: undefined, version: 0 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
+        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version: 0 }, signal)
         expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
       })
     })

@@ -122,10 +122,10 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       const changed = Buffer.from(patternBytes(sizeBytes))
       changed[sizeBytes - 1] = 0
       await put('a.bin', { bytes: changed })
-      const targetKey = newTarget()
-      await expect(copyTo(source, targetKey)).rejects.toMatchObject({ reason: 'container_file_changed' })
-      await on.harness.store.discard(targetKey, signal)
-      expect(await on.harness.documentKeys()).not.toContain(targetKey)
+      const objectKey = newTarget()
+      await expect(copyTo(source, objectKey)).rejects.toMatchObject({ reason: 'container_file_changed' })
+      await on.harness.store.discard(objectKey, signal)
+      expect(await on.harness.documentKeys()).not.toContain(objectKey)
     })
 
     it('discards an object, once or twice, and nothing beside it', async () => {

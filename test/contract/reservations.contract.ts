@@ -90,7 +90,7 @@ export function describeReservations(name: string, make: () => Reservations): vo
         told: [before, before],
         RESERVED: ['reserved', as('promotion', own)],
         reserved: ['reserved', before],
-        refused: ['refused', before],
+        refused: ['fenced', before],
         FENCED: ['fenced', as('fence', own)],
         UNCLAIMED: ['fenced', undefined],
         fenced: ['fenced', before],

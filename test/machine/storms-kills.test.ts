@@ -73,8 +73,8 @@ function createClients(baseUrl: string) {
       })
     },
     /** @param newKey names an Idempotency-Key for the number of a request */
-    async run(token: string, first: number, newKey: (i: number) => string, isOver: () => boolean): Promise<void> {
-      for (let i = 0; !isOver(); i++) {
+    async run(token: string, first: number, newKey: (i: number) => string, isTimeUp: () => boolean): Promise<void> {
+      for (let i = 0; !isTimeUp(); i++) {
         const turn = (first + i) % 4
         const id = turn === 2 ? deletable.shift() : undefined
         counts.underWay++
@@ -101,17 +101,17 @@ it(`every promise is kept while the functions are killed in the middle of promot
   let cutOff = 0
 
   for (let kill = 0; kill < KILLS; kill++) {
-    let isOver = false
+    let isTimeUp = false
     // Every Idempotency-Key is used by two loads: after an answer that was lost, too.
     const pair = Math.floor(kill / 2)
     const running = Array.from({ length: CLIENTS }, (_, client) => {
       const token = tokens[client + CLIENTS * (pair % 2)] ?? ''
       const newKey = (i: number) => `client-${client}-${pair}-${i}`
-      return clients.run(token, client, newKey, () => isOver)
+      return clients.run(token, client, newKey, () => isTimeUp)
     })
     await Promise.race([clients.answered(4 * CLIENTS + 5 * kill), Promise.all(running)])
     cutOff += counts.underWay
-    isOver = true
+    isTimeUp = true
     await functions.stop()
     await Promise.all(running)
     // When all leases have ended, and the last run of the resolver as well.

@@ -77,7 +77,7 @@ function explain(finding: Finding): string {
   switch (finding.kind) {
     case 'drift':
       return `counts ${finding.usedBytes} bytes, its documents and reservations have ${finding.expectedBytes}`
-    case 'expired_reservation':
+    case 'old_leftover':
       return `${finding.leftover} of attempt ${finding.attemptId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
     case 'object_without_document':
       return `object ${finding.objectKey} (${finding.sizeBytes} bytes) belongs to no document`

@@ -2,11 +2,12 @@ import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts
 import type { WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
 
+/** An item of Documents. */
 export interface AuditedItem {
   documentId: DocumentId
   /** Missing: it is a tombstone. */
   document?: WorkspaceDocument
-  /** Missing: under this id there was no document in the last day. */
+  /** Missing: a tombstone that is not of a document. */
   counted?: CountedBytes | undefined
   /** Its deletion has not given its bytes back. */
   isUnfinished?: true

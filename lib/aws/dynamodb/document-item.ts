@@ -88,7 +88,7 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
     attemptId: attempt_id as AttemptId,
     objectKey: object_key,
     sizeBytes: size_bytes,
-    isReleased: expires_at !== undefined,
+    isGivenBack: expires_at !== undefined,
     isDeleted: true,
   }
 }

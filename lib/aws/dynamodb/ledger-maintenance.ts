@@ -38,7 +38,7 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
       for await (const items of table.scan({ name: 'ledger.list', signal })) yield* items.map(toWorkspaceLedger)
     },
 
-    shards: CHECK_SHARDS,
+    dueShards: CHECK_SHARDS,
 
     async *listDue({ shard, nowMs }, signal) {
       const query = {
@@ -63,11 +63,11 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
       return item && toWorkspaceLedger(item)
     },
 
-    async lease(workspaceId, { seenMs, untilMs }, signal) {
+    async lease(workspaceId, { seenDueAtMs, untilMs }, signal) {
       const change = {
         UpdateExpression: 'SET check_due_at = :until',
         ConditionExpression: 'check_due_at = :seen',
-        values: { ':seen': seenMs, ':until': untilMs },
+        values: { ':seen': seenDueAtMs, ':until': untilMs },
         ReturnValues: 'ALL_NEW',
       } as const
       // If the first answer is lost, the repetition finds the lease taken: nobody checks until it is over.
@@ -75,13 +75,13 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
       return applied ? toWorkspaceLedger(item) : undefined
     },
 
-    async reschedule(workspaceId, { seenMs, ...check }, signal) {
+    async reschedule(workspaceId, { seenDueAtMs, ...check }, signal) {
       // The audit need not know of either change: `version` stays.
       const isLast = check.nextMs === undefined
       const change = {
         UpdateExpression: isLast ? 'REMOVE check_due_at, check_shard' : 'SET check_due_at = :next',
         ConditionExpression: `check_due_at = :seen${isLast ? ' AND version = :version' : ''}`,
-        values: { ':seen': seenMs, ...(isLast ? { ':version': check.version } : { ':next': check.nextMs }) },
+        values: { ':seen': seenDueAtMs, ...(isLast ? { ':version': check.version } : { ':next': check.nextMs }) },
       }
       await table.update(keyOf(workspaceId), change, { name: 'ledger.reschedule', signal })
     },

@@ -51,7 +51,7 @@ export function createReservations(settings: TableSettings): Reservations {
       const options = { name: 'reservations.reserve', signal, ...SENT_ONCE }
       const write = await unlessThrottled(table.put(toItem(attempt, 'promotion'), options, condition))
       if (write === 'throttled') return 'throttled'
-      return write.applied || hasReserved(attempt, write.item) ? 'reserved' : 'refused'
+      return write.applied || hasReserved(attempt, write.item) ? 'reserved' : 'fenced'
     },
 
     async find({ workspaceId, documentId }, signal) {

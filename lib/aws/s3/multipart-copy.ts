@@ -93,7 +93,7 @@ async function copyParts(
 }
 
 async function createUpload(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Upload> {
-  const object = { Bucket: settings.documentsBucket, Key: request.targetKey }
+  const object = { Bucket: settings.documentsBucket, Key: request.objectKey }
   const { UploadId } = await send(
     settings.client,
     new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) }),

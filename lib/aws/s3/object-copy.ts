@@ -55,7 +55,7 @@ async function sendCopy(
   const command = new CopyObjectCommand({
     ...pinnedSource(request.source, settings),
     Bucket: settings.documentsBucket,
-    Key: request.targetKey,
+    Key: request.objectKey,
     MetadataDirective: 'REPLACE',
     ...describingHeaders(request),
     // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.

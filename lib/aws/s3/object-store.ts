@@ -38,12 +38,12 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     copy: (request, signal) => copyObject(request, settings, signal),
 
-    async discard(targetKey, signal) {
+    async discard(objectKey, signal) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
-      await abortUploads(targetKey, signal)
+      await abortUploads(objectKey, signal)
       await send(
         client,
-        new DeleteObjectCommand({ Bucket: documentsBucket, Key: targetKey }),
+        new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey }),
         options('DeleteObject', signal),
       )
     },
@@ -79,9 +79,9 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     } while (ContinuationToken)
   }
 
-  async function abortUploads(targetKey: string, signal: AbortSignal): Promise<void> {
-    for await (const { objectKey, uploadId } of unfinishedUploads(targetKey, signal)) {
-      if (objectKey === targetKey) await abortUpload(targetKey, uploadId, signal)
+  async function abortUploads(objectKey: string, signal: AbortSignal): Promise<void> {
+    for await (const upload of unfinishedUploads(objectKey, signal)) {
+      if (upload.objectKey === objectKey) await abortUpload(objectKey, upload.uploadId, signal)
     }
   }
 

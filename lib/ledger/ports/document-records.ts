@@ -33,7 +33,7 @@ export interface DocumentRecords {
    */
   fence(attempt: Attempt, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
-  /** Finds the document, or what is remembered for a day of a deleted one. */
+  /** Finds the document, or the tombstone of a deleted one. */
   findEvenDeleted(
     workspaceId: WorkspaceId,
     documentId: DocumentId,
@@ -41,10 +41,10 @@ export interface DocumentRecords {
   ): Promise<WorkspaceDocument | DeletedDocument | undefined>
   /**
    * Turns the attempt's document into a tombstone, which holds its bytes until they are given back.
-   * @returns the release that has its bytes, if there is one yet; undefined when they were given back
+   * @returns the release that its bytes are handed over to, if there is one yet; undefined when they were given back
    */
   delete(document: DocumentOfAttempt, signal: AbortSignal): Promise<{ releasedBy: ReleaseId | undefined } | undefined>
-  /** Hands the bytes of a tombstone over to a release. @returns the release that has them; undefined: they were given back */
+  /** Hands the bytes of a tombstone over to a release. @returns the one that they are handed over to; undefined: they were given back */
   handOver(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
   /** Lets the tombstone expire in a day, once the release has given the bytes back. */
   expireTombstone(
@@ -59,6 +59,6 @@ export interface DeletedDocument extends DocumentOfAttempt {
   objectKey: string
   sizeBytes: number
   /** Whether its bytes were given back. */
-  isReleased: boolean
+  isGivenBack: boolean
   isDeleted: true
 }

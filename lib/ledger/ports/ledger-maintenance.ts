@@ -20,7 +20,7 @@ export interface LedgerMaintenance extends WorkspaceLedgers {
   /** In no order. @throws Error at the first ledger that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
   /** The shards of the index of due workspaces. A workspace never changes its shard. */
-  readonly shards: readonly number[]
+  readonly dueShards: readonly number[]
   /** A shard's due workspaces, the longest due first, in pages. May lag: the ledger itself tells whether one is due. */
   listDue(due: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<DueWorkspace[]>
   /**

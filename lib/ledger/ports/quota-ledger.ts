@@ -9,7 +9,7 @@ export interface MarkerId {
   workspaceId: WorkspaceId
   attemptId: AttemptId
   releaseId?: ReleaseId
-  /** Set for a release: the ledger counts undos for the audit, as they leave no other trace. */
+  /** Set for a release: for the audit, the ledger counts undone attempts that had reserved, as they leave no other trace. */
   cause?: Release['cause']
 }
 
@@ -31,7 +31,7 @@ export type TakeOutcome =
   | { outcome: 'crowded' }
 
 /**
- * The counter of each workspace, one item. Changes are single writes: what opens (take, mark) is sent once, what closes
+ * The ledger of each workspace, one item. Changes are single writes: what opens (take, mark) is sent once, what closes
  * (unmark, giveBack) may be repeated (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and
@@ -49,7 +49,7 @@ export interface QuotaLedger {
    * @param retryForMs as for take
    */
   mark(release: Release, signal: AbortSignal, retryForMs?: number): Promise<MarkedRelease | 'crowded'>
-  /** Makes sure that the resolver checks the workspace's reservations once the lease is over. */
+  /** Makes sure that the resolver checks the workspace once the lease is over. */
   schedule(work: { workspaceId: WorkspaceId; leaseExpiresAtMs: number }, signal: AbortSignal): Promise<void>
   /** Removes the marker, if it is there; the bytes stay counted. */
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>

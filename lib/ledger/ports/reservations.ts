@@ -8,7 +8,7 @@ export interface Attempt {
   attemptId: AttemptId
   sizeBytes: number
   objectKey: string
-  /** ms since 1970. From then on nobody works on the attempt any more, and anybody may resolve it. */
+  /** ms since 1970. From then on, anybody may resolve it. */
   leaseExpiresAtMs: number
   /** The first version of the ledger that counts the bytes; unknown before they are taken. */
   countedFrom?: number
@@ -33,8 +33,8 @@ export type MarkedRelease = Release & {
 }
 
 /**
- * A `claim` keeps the document's other attempts out before this one takes its bytes. A `promotion` holds the bytes of
- * an attempt under way. A `fence` takes its place when an attempt must never reserve. The others are notes: a
+ * A `claim` keeps the document's other attempts out before this one takes its bytes. A `promotion` is the reservation:
+ * it holds the bytes of an attempt under way. A `fence` takes its place when an attempt must never reserve. The others are notes: a
  * `deletion` names a document that somebody has begun to delete, a `late_copy` an object that S3 may still write after
  * its attempt was undone.
  */
@@ -59,23 +59,23 @@ export interface Reservations {
   /**
    * Opens: sent once. If a reservation of this attempt is found, this very call has made it.
    * @param isClaimed true: succeeds only while the attempt has its claim; false: only while nothing is there
-   * @returns 'refused' when there is no reservation and never will be; 'throttled' when there is none
+   * @returns 'fenced' when there is no reservation and never will be; 'throttled' when there is none
    */
-  reserve(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'reserved' | 'refused' | 'throttled'>
+  reserve(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'reserved' | 'fenced' | 'throttled'>
   find(
     document: { workspaceId: WorkspaceId; documentId: DocumentId },
     signal: AbortSignal,
   ): Promise<ReservationItem | undefined>
   /**
-   * Makes sure that the attempt can never reserve, or finds that it has: removes its claim or, for the length of a
-   * lease, puts an item in the place of its reservation.
+   * Makes sure that the attempt can never reserve, or finds that it has: removes its claim or, until the given
+   * lease ends, puts an item in the place of its reservation.
    */
   fence(attempt: Attempt, isClaimed: boolean, signal: AbortSignal): Promise<'fenced' | 'reserved'>
-  /** Hands the bytes over to a release. @returns the release that has them; undefined when there is no reservation */
+  /** Hands the bytes over to a release. @returns the one that they are handed over to; undefined when there is no reservation */
   handOver(release: Release, signal: AbortSignal): Promise<ReleaseId | undefined>
   /** Removes an item whose document is recorded, or whose bytes were given back or never taken. May be repeated. */
   remove(attempt: Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId'>, signal: AbortSignal): Promise<void>
-  /** Leaves a note: whoever checks the workspace after the note's lease goes on with its work. */
+  /** Leaves a note: whoever checks the workspace after its lease goes on with its work. @param attempt with the note's lease */
   note(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>
   /** Removes a note, unless it was left anew, with another lease. */
   removeNote(note: Note, attempt: Attempt, signal: AbortSignal): Promise<void>

@@ -7,11 +7,11 @@ export interface WorkspaceLedger extends StorageUsage {
   workspaceId: WorkspaceId
   takings: Taking[]
   releases: MarkedRelease[]
-  /** Grows with every change of the counter: between two reads of the same version there was none. */
+  /** Grows with every write, except `lease` and `reschedule`. */
   version: number
-  /** How many reservations were undone: such attempts leave no other trace. */
+  /** How many attempts that had reserved were undone: they leave no other trace. */
   undos: number
-  /** When the resolver will check its reservations; undefined: there are none. */
+  /** When the workspace is due; undefined: never. */
   checkDueAtMs: number | undefined
 }
 
@@ -24,7 +24,7 @@ export interface WorkspaceLedgers {
    */
   lease(
     workspaceId: WorkspaceId,
-    lease: { seenMs: number; untilMs: number },
+    lease: { seenDueAtMs: number; untilMs: number },
     signal: AbortSignal,
   ): Promise<WorkspaceLedger | undefined>
   /**
@@ -33,7 +33,7 @@ export interface WorkspaceLedgers {
    */
   reschedule(
     workspaceId: WorkspaceId,
-    check: { seenMs: number } & ({ nextMs: number } | { nextMs: undefined; version: number }),
+    check: { seenDueAtMs: number } & ({ nextMs: number } | { nextMs: undefined; version: number }),
     signal: AbortSignal,
   ): Promise<void>
 }

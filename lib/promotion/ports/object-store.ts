@@ -3,7 +3,7 @@ import type { AttemptObjects } from '../../ledger/ports/attempt-objects.ts'
 
 export interface CopyRequest {
   source: ContainerFile
-  targetKey: string
+  objectKey: string
   mimeType: string
 }
 

@@ -38,12 +38,12 @@ export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOpti
       spentUnits: () => pace.spentUnits,
     }
     const endAtMs = performance.now() + sliceMs
-    const isOver = () => performance.now() >= endAtMs
+    const isTimeUp = () => performance.now() >= endAtMs
     const startedMs = clock.now()
     try {
       return await performAuditTask(
         task,
-        { repair: false, deleteLostDocuments: false, isOver, onFinding },
+        { repair: false, deleteLostDocuments: false, isTimeUp, onFinding },
         deps,
         signal,
       )

@@ -1,4 +1,4 @@
-import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 /** As in serverless.yml. */
@@ -18,7 +18,7 @@ export function runResolver({ start, config }: World, shards: readonly number[])
   const { memoryMib, timeoutMs, maxResolutions } = RESOLVER
   const deps = dependenciesOf(start(memoryMib), config)
   const bounds = { maxResolutions, timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
-  return resolveExpiredReservations(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
+  return resolveDueWorkspaces(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
 }
 
 /** Lets time pass until that has happened. @returns ms that it took */

@@ -15,7 +15,7 @@ const client = createS3Client({
 const store = createObjectStore({ ...config, client })
 const signal = new AbortController().signal
 const keyOf = (sizeBytes: number) => `sandboxes/ws_bench/sess_1/${sizeBytes}.bin`
-const targetKey = 'documents/ws_bench/file_1/attempt_1'
+const objectKey = 'documents/ws_bench/file_1/attempt_1'
 
 const methods = {
   /** The product's own copy, by its own plan. @returns seconds */
@@ -23,7 +23,7 @@ const methods = {
     const source = await store.findContainerFile(keyOf(sizeBytes), signal)
     if (source === undefined) throw new Error('the simulator knows no such file')
     const startedMs = performance.now()
-    await store.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+    await store.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
     return (performance.now() - startedMs) / 1000
   },
 }

@@ -7,7 +7,7 @@ import { listDocuments } from '../../../lib/documents/list-documents.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
-import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
 import type { Drifts } from './drifts.ts'
@@ -46,7 +46,7 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
     case 'download':
       return downloadDocument({ ...request.document, asOctetStream: false, log }, deps, signal)
     case 'resolve':
-      return resolveExpiredReservations({ maxResolutions: 10 }, deps, signal)
+      return resolveDueWorkspaces({ maxResolutions: 10 }, deps, signal)
     case 'audit':
       return drifts.watch((options) => audit(options, deps, signal), request.findsDriftOnly)
   }

@@ -1,7 +1,7 @@
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
-import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { LEASE_MS } from '../../support/ports.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'
@@ -164,7 +164,7 @@ export class World {
     // One run resolves and leaves notes; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
       this.stores.nowMs += HOUR_MS
-      await resolveExpiredReservations({ maxResolutions: 1000 }, this.stores.dependencies(), signal)
+      await resolveDueWorkspaces({ maxResolutions: 1000 }, this.stores.dependencies(), signal)
       this.stores.observe()
       this.check()
       if (run === 2) continue
@@ -179,9 +179,7 @@ export class World {
   /** If a lease is wrong, an object without a document can remain, or a deletion that nobody is due to finish. */
   #mayRemain({ kind, isRepaired }: Finding): boolean {
     const { areLeasesWrong, wasClockWrong } = this.stores
-    return (
-      (areLeasesWrong || wasClockWrong) && isRepaired && /^(expired_reservation|object_without_document)$/.test(kind)
-    )
+    return (areLeasesWrong || wasClockWrong) && isRepaired && /^(old_leftover|object_without_document)$/.test(kind)
   }
 
   async #audit(repair: boolean): Promise<Finding[]> {

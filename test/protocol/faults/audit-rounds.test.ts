@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => process.stop())
 
 /** Ends each slice after its first step. */
-const isOver = () => true
+const isTimeUp = () => true
 
 /** A round by the deployed definition, on the real adapters. @param fault of its call of this number */
 async function round(at: number, fault?: ProcessFault) {
@@ -36,7 +36,7 @@ async function round(at: number, fault?: ProcessFault) {
   decide()
   const found = new Set<string>()
   const onFinding = (finding: Finding) => void found.add(findingId(finding))
-  const options = { repair: false, deleteLostDocuments: false, isOver, onFinding }
+  const options = { repair: false, deleteLostDocuments: false, isTimeUp, onFinding }
   const perform = (task: AuditTask, signal: AbortSignal) => {
     const deps: RoundDependencies = {
       ...process.deps,
@@ -59,7 +59,7 @@ async function round(at: number, fault?: ProcessFault) {
       try {
         return await Promise.race([perform(task, signal), died])
       } catch (error) {
-        if (process.hasNoProcess()) {
+        if (process.mayBeReplaced()) {
           process.restart({ onTheWire: false })
           decide()
         }

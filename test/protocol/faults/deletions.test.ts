@@ -66,9 +66,9 @@ describe('200 parallel deletions of the same 20 documents', () => {
         }
         const deleting = Promise.all(deletions.map(remove))
         let lists = 0
-        let isOver = false
+        let isTimeUp = false
         const listing = async () => {
-          while (!isOver || lists === 0) {
+          while (!isTimeUp || lists === 0) {
             // Slower than the key's rate limit.
             await sleep(150)
             const startedAtMs = Date.now()
@@ -83,7 +83,7 @@ describe('200 parallel deletions of the same 20 documents', () => {
           }
         }
         const ended = deleting.finally(() => {
-          isOver = true
+          isTimeUp = true
         })
         const [outcomes] = await Promise.all([ended, listing()])
         expect(outcomes.filter((outcome) => outcome?.usage !== undefined)).toHaveLength(20)

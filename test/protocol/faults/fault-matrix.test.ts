@@ -93,12 +93,12 @@ async function runWithFaults(
   if (faults.length > 1) limits.undoMs = 2500
   const running = scenario.run(process, workspace, limits).catch((error) => {
     // Outside of HTTP a run may fail; what counts is what it leaves.
-    if (scenario.name.startsWith('the') || scenario.name.startsWith('deleting') || process.hasNoProcess())
+    if (scenario.name.startsWith('the') || scenario.name.startsWith('deleting') || process.mayBeReplaced())
       return undefined
     throw error
   })
   const answer = await Promise.race([running, process.died()])
-  const wasKilled = process.hasNoProcess()
+  const wasKilled = process.mayBeReplaced()
   process.restart({ onTheWire: false })
   // The time was over before the run got that far, or calls made side by side came in another order.
   if (faults.length === 1 && left.size > 0 && times < MOST_TIMES) {

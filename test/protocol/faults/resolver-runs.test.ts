@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
-import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import type { ProcessFault } from '../../support/protocol/breakable-transport.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
@@ -49,9 +49,9 @@ function setClocks(offsetMs: number): void {
 /** A run of the resolver. @param workspace whose shard alone it looks at; omitted: all */
 function run(process: TestProcess, workspace?: TestWorkspace) {
   const endsAtMs = process.deps.now() + RUN_MS
-  const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : process.deps.workspaces.shards
+  const shards = workspace ? [Number(checkShardOf(workspace.workspaceId))] : process.deps.workspaces.dueShards
   const bounds = { maxResolutions: 100, timeoutEachMs: 30_000, endsAtMs, shards }
-  return resolveExpiredReservations(bounds, process.deps, AbortSignal.timeout(60_000))
+  return resolveDueWorkspaces(bounds, process.deps, AbortSignal.timeout(60_000))
 }
 
 const stateOf = (workspace: TestWorkspace) => one.stateOf(workspace)

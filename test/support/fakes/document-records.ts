@@ -93,8 +93,8 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       const tombstone = tombstoneOf(key)
       if (!tombstone?.document) return documents.get(key)
       const { attemptId, objectKey, sizeBytes } = tombstone.document
-      const isReleased = tombstone.expiresAtMs !== undefined
-      return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isReleased, isDeleted: true }
+      const isGivenBack = tombstone.expiresAtMs !== undefined
+      return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isGivenBack, isDeleted: true }
     },
     async delete({ workspaceId, documentId, attemptId }) {
       const key = keyOf(workspaceId, documentId)

@@ -55,17 +55,17 @@ export function createFakeObjectStore(): FakeObjectStore {
       const object = documents.get(objectKey)
       return object && { isArchived: object.storageClass === 'GLACIER' }
     },
-    async copy({ source, targetKey, mimeType }) {
+    async copy({ source, objectKey, mimeType }) {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
-      documents.set(targetKey, { ...object, contentType: mimeType })
+      documents.set(objectKey, { ...object, contentType: mimeType })
     },
-    async discard(targetKey, signal) {
-      await this.abortUploads(targetKey, signal)
-      documents.delete(targetKey)
+    async discard(objectKey, signal) {
+      await this.abortUploads(objectKey, signal)
+      documents.delete(objectKey)
     },
-    async abortUploads(targetKey) {
-      const kept = uploads.filter(({ objectKey }) => objectKey !== targetKey)
+    async abortUploads(objectKey) {
+      const kept = uploads.filter((upload) => upload.objectKey !== objectKey)
       uploads.splice(0, uploads.length, ...kept)
     },
     async *listPrefixes(keyPrefix, _signal, afterPrefix = '') {

@@ -126,7 +126,7 @@ export function createFakeQuotaLedger(options: {
     async *readAll() {
       for (const [workspaceId, workspace] of workspaces) yield toLedger(workspaceId, workspace)
     },
-    shards: SHARDS,
+    dueShards: SHARDS,
     async *listDue({ shard, nowMs }) {
       const due = [...workspaces]
         .flatMap(([workspaceId, { checkDueAtMs }]) =>
@@ -140,15 +140,15 @@ export function createFakeQuotaLedger(options: {
       const workspace = workspaces.get(workspaceId)
       return workspace && toLedger(workspaceId, workspace)
     },
-    async lease(workspaceId, { seenMs, untilMs }) {
+    async lease(workspaceId, { seenDueAtMs, untilMs }) {
       const workspace = workspaces.get(workspaceId)
-      if (workspace?.checkDueAtMs !== seenMs) return undefined
+      if (workspace?.checkDueAtMs !== seenDueAtMs) return undefined
       workspace.checkDueAtMs = untilMs
       return toLedger(workspaceId, workspace)
     },
     async reschedule(workspaceId, check) {
       const workspace = workspaces.get(workspaceId)
-      if (workspace?.checkDueAtMs !== check.seenMs) return
+      if (workspace?.checkDueAtMs !== check.seenDueAtMs) return
       if (check.nextMs === undefined && workspace.version !== check.version) return
       workspace.checkDueAtMs = check.nextMs
     },

@@ -44,7 +44,7 @@ export function createFakeReservations(): FakeReservations {
       const own = ownOf(reservation)
       if (own?.purpose === 'promotion') return 'reserved'
       const mayReserve = isClaimed ? own?.purpose === 'claim' : !items.has(keyOf(reservation))
-      if (!mayReserve) return 'refused'
+      if (!mayReserve) return 'fenced'
       items.set(keyOf(reservation), item(reservation, 'promotion'))
       return 'reserved'
     },

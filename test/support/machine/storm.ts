@@ -6,7 +6,7 @@ import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
-import { resolveExpiredReservations } from '../../../lib/ledger/resolve-expired-reservations.ts'
+import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
@@ -93,7 +93,7 @@ export const storesOf = async (directory: string) => connect(await useLocalServi
 /** What the resolver does at a later time. */
 export async function resolveLater(stores: Stores, afterMs: number): Promise<void> {
   const deps = { ...stores, now: () => Date.now() + afterMs, log: SILENT }
-  await resolveExpiredReservations({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
+  await resolveDueWorkspaces({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
 }
 
 /** What an audit finds wrong once S3 can no longer write anything either. */

@@ -11,9 +11,9 @@ export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after
 /** A process from its start until it is killed or replaced. */
 export interface Life {
   /** Whether it sends nothing any more. */
-  hasNoProcess: boolean
+  mayBeReplaced: boolean
   /** Whether nothing that it sent can arrive any more. */
-  isOver: boolean
+  isTimeUp: boolean
   /** Calls that will end without the help of a time limit. */
   underWay: Set<Promise<unknown>>
   /** Resolves when it is dead and what it had sent has ended. */
@@ -29,12 +29,12 @@ export interface Life {
 export function newLife(onTheWire: boolean): Life {
   const { promise: died, resolve } = Promise.withResolvers<void>()
   const life: Life = {
-    hasNoProcess: false,
-    isOver: false,
+    mayBeReplaced: false,
+    isTimeUp: false,
     underWay: new Set(),
     died,
     die() {
-      life.hasNoProcess = true
+      life.mayBeReplaced = true
       void Promise.allSettled(life.underWay).then(() => resolve())
     },
     calls: [],
@@ -74,7 +74,7 @@ export async function startBreakableTransport(options: {
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
     const sent = underWay.get(String(headers[ID_HEADER]))
-    return sent === undefined || sent.life.isOver ? { kind: 'refuse' } : sent.fault
+    return sent === undefined || sent.life.isTimeUp ? { kind: 'refuse' } : sent.fault
   }
 
   const overTheWire = async (
@@ -103,7 +103,7 @@ export async function startBreakableTransport(options: {
     stop: proxy.stop,
     async handle(request, given) {
       const life = lifeOf()
-      if (life.hasNoProcess) throw brokenConnection()
+      if (life.mayBeReplaced) throw brokenConnection()
       const sent = toWire(request)
       const call = toCall(sent)
       life.calls.push(call)
@@ -117,7 +117,7 @@ export async function startBreakableTransport(options: {
       }
       if (fault || life.onTheWire) return overTheWire(request, { life, fault }, given)
       const answer = await store({ ...sent, headers: call.headers })
-      if (life.hasNoProcess) throw brokenConnection()
+      if (life.mayBeReplaced) throw brokenConnection()
       return { response: fromWire(answer, request.method) }
     },
   }

@@ -35,7 +35,7 @@ const killAfter = async (process: TestProcess, call: string, work: () => Promise
   process.restart()
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
   await Promise.race([work().catch(() => undefined), process.died()])
-  if (!process.hasNoProcess()) throw new Error(`there was no ${call}`)
+  if (!process.mayBeReplaced()) throw new Error(`there was no ${call}`)
   process.restart({ onTheWire: false })
 }
 
@@ -140,7 +140,7 @@ export const SCENARIOS: Scenario[] = [
           remainingMs: deadlineIn(workMs, undoMs),
         })
       const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
-      if (!process.hasNoProcess()) {
+      if (!process.mayBeReplaced()) {
         const statuses = answers.map(({ status }) => status)
         expect([200, 500, 503]).toContain(statuses[0])
         expect([200, 500, 503]).toContain(statuses[1])
@@ -165,8 +165,8 @@ export const SCENARIOS: Scenario[] = [
       await process.deps.objects.discard(document?.objectKey ?? '', signal)
       const source = await process.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)
       if (!source) throw new Error('the file is not there')
-      const targetKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
-      await process.deps.objects.copy({ source, targetKey, mimeType: 'text/plain' }, signal)
+      const objectKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
+      await process.deps.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
       const { usedBytes = 0, version = 0 } = (await process.deps.workspaces.read(workspaceId, signal)) ?? {}
       await process.deps.workspaces.correct(
         workspaceId,

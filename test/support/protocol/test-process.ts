@@ -91,7 +91,7 @@ export async function startTestProcess(
       invoke(async (event, context) => {
         const answer = await handler(event, context)
         // Nobody sees what it would still answer.
-        if (own.hasNoProcess) throw new Error('this process was killed')
+        if (own.mayBeReplaced) throw new Error('this process was killed')
         return answer
       }, request),
     )
@@ -105,7 +105,7 @@ export async function startTestProcess(
     get deps() {
       return composed.deps
     },
-    hasNoProcess: () => life.hasNoProcess,
+    mayBeReplaced: () => life.mayBeReplaced,
     died: () => life.died,
     /** From now on, each call is asked for its fault. A kill is remembered: later calls are refused. */
     breakCalls(decide: (call: AwsCall) => ProcessFault | undefined): void {
@@ -117,7 +117,7 @@ export async function startTestProcess(
      */
     restart({ onTheWire = true }: { onTheWire?: boolean } = {}): void {
       life.die()
-      life.isOver = true
+      life.isTimeUp = true
       life = newLife(onTheWire)
       composed = compose()
     },

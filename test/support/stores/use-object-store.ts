@@ -35,12 +35,12 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
     return found
   }
   const newTarget = () => `documents/ws_1/${newAttemptId()}/${newAttemptId()}`
-  const copyTo = (source: ContainerFile, targetKey: string, mimeType = 'text/plain') =>
-    on.harness.store.copy({ source, targetKey, mimeType }, signal)
+  const copyTo = (source: ContainerFile, objectKey: string, mimeType = 'text/plain') =>
+    on.harness.store.copy({ source, objectKey, mimeType }, signal)
   const copy = async (source: ContainerFile, mimeType = 'text/plain') => {
-    const targetKey = newTarget()
-    await copyTo(source, targetKey, mimeType)
-    return on.harness.readDocument(targetKey)
+    const objectKey = newTarget()
+    await copyTo(source, objectKey, mimeType)
+    return on.harness.readDocument(objectKey)
   }
 
   afterEach(async () => {

@@ -52,17 +52,17 @@ export function roundDependencies({ deps, ledger }: Ports, totalShards: number, 
 export async function playRoundOf(
   deps: RoundDependencies,
   {
-    isOver = () => false,
+    isTimeUp = () => false,
     invoke = (_task, perform) => perform(deps),
   }: {
-    isOver?(): boolean
+    isTimeUp?(): boolean
     invoke?(task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>): Promise<unknown>
   } = {},
 ) {
   const findings: Finding[] = []
   const tasks: AuditTask[] = []
   const onFinding = (finding: Finding) => void findings.push(finding)
-  const options = { repair: false, deleteLostDocuments: false, isOver, onFinding }
+  const options = { repair: false, deleteLostDocuments: false, isTimeUp, onFinding }
   let before: Promise<unknown> = Promise.resolve()
   const afterOthers = (task: AuditTask) => {
     const answer = before.then(() => {

@@ -3,8 +3,8 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import {
   type ResolverReport,
   type ResolverRun,
-  resolveExpiredReservations,
-} from '../../../lib/ledger/resolve-expired-reservations.ts'
+  resolveDueWorkspaces,
+} from '../../../lib/ledger/resolve-due-workspaces.ts'
 import type { Ports } from '../ports.ts'
 
 const { signal } = new AbortController()
@@ -29,4 +29,4 @@ export const dieIn = (ports: Ports, n: number) =>
   ports.run(['take', 'reserve', 'unmark', 'copy'], ports.begin({ workspaceId: nth(n) }))
 /** A run of the resolver. */
 export const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
-  resolveExpiredReservations(run, deps, runSignal)
+  resolveDueWorkspaces(run, deps, runSignal)

@@ -20,11 +20,11 @@ describe('a round of the audit', () => {
       'object_without_document ws_02',
       'drift ws_03',
       'old_upload ws_04',
-      'expired_reservation ws_05',
+      'old_leftover ws_05',
       'object_without_document ws_objects',
       'drift ws_documents',
       'drift ws_reservations',
-      'expired_reservation ws_reservations',
+      'old_leftover ws_reservations',
       'old_upload ws_uploads',
     ]
     expect(ids.map((id) => id.split(' ').slice(0, 2).join(' '))).toEqual(expected.toSorted())
@@ -36,7 +36,7 @@ describe('a round of the audit', () => {
     const { deps, published } = await planted()
     const whole = await playRoundOf(deps)
     const told = published.splice(0)
-    const sliced = await playRoundOf(deps, { isOver: () => true })
+    const sliced = await playRoundOf(deps, { isTimeUp: () => true })
     expect(sliced.tasks.length).toBeGreaterThan(50)
     expect([sliced.findings.length, sliced.ids]).toEqual([whole.findings.length, whole.ids])
     expect(sliced.report).toMatchObject({ ...whole.report, durationMs: expect.any(Number) })
@@ -50,14 +50,14 @@ describe('a workspace whose audit fails for ever', () => {
   /** Whoever lists the reservations of a workspace fails, or dies. */
   function poisoned(deps: RoundDependencies, poison: number, kills: boolean) {
     return async (_task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>) => {
-      let hasNoProcess = false
+      let mayBeReplaced = false
       const list: RoundDependencies['reservations']['list'] = (workspaceId, ...rest) => {
         if (workspaceId !== workspace(poison)) return deps.reservations.list(workspaceId, ...rest)
-        hasNoProcess = kills
+        mayBeReplaced = kills
         throw named('TypeError', 'x is not a function')
       }
       const answer = await perform({ ...deps, reservations: { ...deps.reservations, list } })
-      if (hasNoProcess) throw named('Runtime.ExitError')
+      if (mayBeReplaced) throw named('Runtime.ExitError')
       return answer
     }
   }

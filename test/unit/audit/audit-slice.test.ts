@@ -9,7 +9,7 @@ import { workspace } from '../../support/unit/audit-rounds.ts'
 const { signal } = new AbortController()
 const ROUND = { roundId: 'one', startedAtMs: 0, totalShards: 1, expectedWorkspaces: 2 }
 const [BEGUN] = newShards(ROUND) as [AuditShard]
-const OPTIONS = { repair: false, deleteLostDocuments: false, onFinding() {}, isOver: () => false }
+const OPTIONS = { repair: false, deleteLostDocuments: false, onFinding() {}, isTimeUp: () => false }
 
 /** Two workspaces with two documents each. */
 async function setUp() {
@@ -30,7 +30,7 @@ describe('a slice of the audit', () => {
       yield* listItems(...args)
     })
     const findings: Finding[] = []
-    const options = { ...OPTIONS, isOver: () => true, onFinding: (finding: Finding) => void findings.push(finding) }
+    const options = { ...OPTIONS, isTimeUp: () => true, onFinding: (finding: Finding) => void findings.push(finding) }
     let shard = BEGUN
     for (let slices = 1; !shard.isComplete; slices++) {
       const input = JSON.stringify(shard)
@@ -70,7 +70,7 @@ describe('a slice of the audit', () => {
 
   it('begins a workspace anew whose position has another format', async () => {
     const { deps } = await setUp()
-    const half = await auditSlice(BEGUN, { ...OPTIONS, isOver: () => true }, deps, signal)
+    const half = await auditSlice(BEGUN, { ...OPTIONS, isTimeUp: () => true }, deps, signal)
     const old = { ...half, workspace: { workspaceId: workspace(0), format: 2, isReadable: true } as never }
     const after = await auditSlice(old, OPTIONS, deps, signal)
     expect(after).toMatchObject({ isComplete: true, counters: { workspaces: 2, documents: 5, findings: 0 } })
@@ -92,7 +92,7 @@ it('a shard that skips a workspace reports it, and goes on to the next phase whe
   const findings: Finding[] = []
   const options = { ...OPTIONS, onFinding: (finding: Finding) => void findings.push(finding) }
   const skip = (shard: AuditShard) => skipWorkspace(shard, 'killed', options, deps, signal)
-  const half = await auditSlice(BEGUN, { ...OPTIONS, isOver: () => true }, deps, signal)
+  const half = await auditSlice(BEGUN, { ...OPTIONS, isTimeUp: () => true }, deps, signal)
   const first = await skip(half)
   expect(first).toMatchObject({ phase: 'ledgers', after: workspace(0), maxWorkspaces: 1, counters: { findings: 1 } })
   expect(first).not.toHaveProperty('workspace')

@@ -22,7 +22,7 @@ async function setUp() {
   let spent = 0
   const deps = { ...roundDependencies(ports, 1, published), spentUnits: () => (spent += SPENT_EACH) }
   const onFinding = (finding: Finding) => void findings.push(finding)
-  const options = { repair: false, deleteLostDocuments: false, isOver: () => false, onFinding }
+  const options = { repair: false, deleteLostDocuments: false, isTimeUp: () => false, onFinding }
   const perform = async (task: object) => {
     published.length = 0
     ports.logged.length = 0

@@ -45,7 +45,7 @@ describe('audit, of what is under way', () => {
       await ports.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: one.leaseExpiresAtMs }), signal)
     }
     ports.pass(LEASE_MS + OVERDUE_MS - 1)
-    const expected = { kind: 'expired_reservation', leftover: 'deletion', attemptId, sizeBytes: 100 }
+    const expected = { kind: 'old_leftover', leftover: 'deletion', attemptId, sizeBytes: 100 }
     expect((await runAudit(ports)).findings).toMatchObject(isNoted ? [] : [expected])
     ports.pass(1)
     // By its marker and by its tombstone, which are one finding to whoever counts them.
@@ -53,6 +53,6 @@ describe('audit, of what is under way', () => {
     expect([findings.length, new Set(findings.map(findingId)).size]).toEqual([isMarked ? 2 : 1, 1])
     expect((await runAudit(ports, true)).findings).toMatchObject([{ ...expected, isRepaired: true }])
     expect(ports.state()).toEqual(ONE_DOCUMENT)
-    expect(await ports.documents.findEvenDeleted(WORKSPACE, documentId, signal)).toMatchObject({ isReleased: true })
+    expect(await ports.documents.findEvenDeleted(WORKSPACE, documentId, signal)).toMatchObject({ isGivenBack: true })
   })
 })

@@ -37,7 +37,7 @@ describe('the audit, of what is long past its lease', () => {
     const { ports } = await withDocument()
     const { attemptId } = await ports.run(steps)
     ports.pass(LEASE_MS + OVERDUE_MS)
-    const facts = { kind: 'expired_reservation', attemptId, sizeBytes: 100, overdueMs: OVERDUE_MS }
+    const facts = { kind: 'old_leftover', attemptId, sizeBytes: 100, overdueMs: OVERDUE_MS }
     await expectMended(ports, ...leftovers.map((leftover) => ({ ...facts, leftover })))
   })
 
@@ -46,7 +46,7 @@ describe('the audit, of what is long past its lease', () => {
     await ports.run(['take'])
     ports.pass(LEASE_MS + OVERDUE_MS)
     vi.spyOn(ports.ledger, 'giveBack').mockRejectedValue(new Error('down'))
-    expect((await runAudit(ports, true)).findings).toMatchObject([{ kind: 'expired_reservation', isRepaired: false }])
+    expect((await runAudit(ports, true)).findings).toMatchObject([{ kind: 'old_leftover', isRepaired: false }])
   })
 
   it('resolves what has no ledger only once it has made one', async () => {
@@ -56,8 +56,8 @@ describe('the audit, of what is long past its lease', () => {
     ports.pass(LEASE_MS + OVERDUE_MS)
     const repaired = async () =>
       (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
-    expect((await repaired()).flat()).toEqual(['expired_reservation', false, 'drift', true])
-    expect(await repaired()).toEqual([['expired_reservation', true]])
+    expect((await repaired()).flat()).toEqual(['old_leftover', false, 'drift', true])
+    expect(await repaired()).toEqual([['old_leftover', true]])
     expect(ports.state()).toMatchObject({ used: 0, markers: 0, reservations: 0 })
   })
 })

@@ -11,7 +11,7 @@ const HEAD = { ContentLength: 1, ETag: '"e"' }
 
 function copyOf(sizeBytes: number, objectKey = 's') {
   const source = { objectKey, etag: '"e"', sizeBytes, isArchived: false, modifiedAt: new Date(0) } as never
-  return { source, targetKey: 'd', mimeType: 'text/plain' }
+  return { source, objectKey: 'd', mimeType: 'text/plain' }
 }
 
 function storeOn(answers: Parameters<typeof clientOf>[0]) {

@@ -32,7 +32,7 @@ describe('a file with headers that are not plain ASCII', () => {
     expect(source).toMatchObject({ contentType: undefined, contentEncoding: undefined, contentLanguage: undefined })
     const mimeType = await resolveMimeType(source.contentType, 'report.csv')
     expect(mimeType).toBe('text/csv')
-    await s3.store.copy({ source, targetKey: 'd', mimeType }, signal)
+    await s3.store.copy({ source, objectKey: 'd', mimeType }, signal)
     const [copy] = s3.requests('CopyObject')
     expect(copy && isSignedFor(copy, SECRET)).toBe(true)
     expect(copy?.headers).not.toHaveProperty('content-language')
@@ -48,7 +48,7 @@ describe('a file written in chunks, or in parts', () => {
     const head = object({ 'content-length': '5', 'content-encoding': stored })
     s3 = await startScriptedS3({ 'HeadObject sandboxes': head })
     const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
-    if (source) await s3.store.copy({ source, targetKey: 'd', mimeType: 'text/csv' }, signal)
+    if (source) await s3.store.copy({ source, objectKey: 'd', mimeType: 'text/csv' }, signal)
     expect(s3.requests('CopyObject')[0]?.headers['content-encoding']).toBe(sent)
   })
 

@@ -9,7 +9,7 @@ const MIB = 1024 ** 2
 const PARTS = 40
 const REQUEST = {
   source: { objectKey: 'a.bin', sizeBytes: 5 * 1024 * MIB, etag: '"source"' } as ContainerFile,
-  targetKey: 'd',
+  objectKey: 'd',
   mimeType: 'text/plain',
 }
 

@@ -24,7 +24,7 @@ afterEach(() => s3.stop())
 
 async function copy(source: ContainerFile, script: Script, signal = AbortSignal.timeout(900_000)) {
   s3 = await startScriptedS3(script)
-  return s3.store.copy({ source, targetKey: 'd', mimeType: 'text/plain' }, signal)
+  return s3.store.copy({ source, objectKey: 'd', mimeType: 'text/plain' }, signal)
 }
 const timesSent = (name: string) => s3.calls().filter((call) => call === name).length
 const unavailable = { reason: 'service_unavailable', isUnanswered: true }

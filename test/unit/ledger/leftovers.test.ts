@@ -25,8 +25,8 @@ describe('resolveWorkspace, of several leftovers', () => {
     const expected = [
       ['taking', taking.attemptId, 'gaveBack'],
       ['taking', marked.attemptId, 'ended'],
-      ['reservation', recorded.attemptId, 'ended'],
-      ['reservation', marked.attemptId, 'ended'],
+      ['promotion', recorded.attemptId, 'ended'],
+      ['promotion', marked.attemptId, 'ended'],
     ]
     expect(told.toSorted()).toEqual(expected.toSorted())
     // The fence of the first stays for a while.
@@ -81,7 +81,11 @@ describe('resolveWorkspace, of several leftovers', () => {
     const common = { level: 'error', workspace_id: WORKSPACE }
     const left = { ...common, message: 'leftover not resolved, left to a later run', what: 'taking', error: down }
     expect(ports.logged).toContainEqual({ ...left, attempt_id: attemptId })
-    expect(ports.logged).toContainEqual({ ...common, message: 'unreadable reservation skipped', error: unreadable })
+    expect(ports.logged).toContainEqual({
+      ...common,
+      message: 'unreadable item of Reservations skipped',
+      error: unreadable,
+    })
   })
 })
 

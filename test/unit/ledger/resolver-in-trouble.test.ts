@@ -15,7 +15,7 @@ function spoil({ ledger }: Ports, spoilt: WorkspaceId) {
   })
 }
 
-describe('resolveExpiredReservations, in trouble', () => {
+describe('resolveDueWorkspaces, in trouble', () => {
   it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
     const ports = createPorts()
     for (const n of [1, 2, 3]) await dieIn(ports, n)

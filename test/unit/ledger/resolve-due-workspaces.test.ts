@@ -4,7 +4,7 @@ import { BOUNDS, dieIn, IDLE, nth, resolve } from '../../support/unit/resolver-r
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('resolveExpiredReservations', () => {
+describe('resolveDueWorkspaces', () => {
   it('resolves what dead processes left, in every workspace that is due', async () => {
     const ports = createPorts()
     await ports.addDocument(ports.begin({ workspaceId: nth(1) }))

@@ -38,14 +38,14 @@ const POSTPONED_FOR_MS = 10 * 60 * 1000
  * logged and postponed. When the signal aborts, the run ends with what it has done so far; the rest stays due and comes
  * first next time.
  */
-export async function resolveExpiredReservations(
+export async function resolveDueWorkspaces(
   { shards, endsAtMs, ...bounds }: ResolverRun,
   deps: ResolverDependencies & { workspaces: LedgerMaintenance },
   signal: AbortSignal,
 ): Promise<ResolverReport> {
   const startedAtMs = deps.now()
   const leaseUntilMs = endsAtMs ?? startedAtMs + LONGEST_RUN_MS
-  const ownShards = shards ?? deps.workspaces.shards
+  const ownShards = shards ?? deps.workspaces.dueShards
   const report: ResolverReport = {
     workspaces: 0,
     leftToOthers: 0,
@@ -60,7 +60,7 @@ export async function resolveExpiredReservations(
     isComplete: true,
   }
   const concurrency = Math.ceil(WORKSPACES_AT_ONCE / ownShards.length)
-  await Promise.all(ownShards.map((shard) => pMap(eachDue(shard), resolveOne, { concurrency })))
+  await Promise.all(ownShards.map((shard) => pMap(eachDue(shard), resolveDue, { concurrency })))
   return report
 
   /** A failure to list ends the shard, once the work on its workspaces has ended. */
@@ -85,7 +85,7 @@ export async function resolveExpiredReservations(
     }
   }
 
-  async function resolveOne(due: DueWorkspace): Promise<void> {
+  async function resolveDue(due: DueWorkspace): Promise<void> {
     try {
       addTo(report, await resolveWorkspace(due.workspaceId, { ...bounds, leaseUntilMs }, deps, signal))
     } catch (error) {
@@ -102,9 +102,9 @@ export async function resolveExpiredReservations(
   }
 
   /** Postpones a workspace that somebody has to repair, so that it does not hold up the others. */
-  async function postpone({ workspaceId, checkDueAtMs: seenMs }: DueWorkspace): Promise<void> {
+  async function postpone({ workspaceId, checkDueAtMs: seenDueAtMs }: DueWorkspace): Promise<void> {
     try {
-      await deps.workspaces.reschedule(workspaceId, { seenMs, nextMs: deps.now() + POSTPONED_FOR_MS }, signal)
+      await deps.workspaces.reschedule(workspaceId, { seenDueAtMs, nextMs: deps.now() + POSTPONED_FOR_MS }, signal)
     } catch (error) {
       deps.log.error('workspace not postponed', { workspace_id: workspaceId, error })
     }
