@@ -143,7 +143,8 @@ async function reserveAndCopy(
   ])
 
   const outcome = reserved.status === 'fulfilled' ? reserved.value : 'unknown'
-  const copyFailure = copied.status === 'rejected' ? copied.reason : undefined
+  const location = { containerId: document.containerId, path: document.filename }
+  const copyFailure = copied.status === 'rejected' ? namingArchived(copied.reason, location) : undefined
   const mayBeLate = copyFailure instanceof ServiceError && copyFailure.isUnanswered
   return {
     traces: {
@@ -151,12 +152,7 @@ async function reserveAndCopy(
       hasTaking: true,
       object: mayBeLate ? 'late_copy' : 'may_exist',
     },
-    failure:
-      copied.status === 'rejected'
-        ? namingArchived(copyFailure, { containerId: document.containerId, path: document.filename })
-        : reserved.status === 'rejected'
-          ? reserved.reason
-          : refusalOf(reserved.value),
+    failure: copyFailure ?? (reserved.status === 'rejected' ? reserved.reason : refusalOf(reserved.value)),
     unmarking,
   }
 }

@@ -69,17 +69,11 @@ describe('a cut through a ledger', () => {
     ['just after it', 6, []],
     ['by the last write that it saw', 7, []],
     ['before the ledger was restored from a backup', 8, [-3]],
-  ])(
-    'of a ledger that changes has a reservation that was counted %s: version %d',
-    async (_, countedFrom, versionsAgo) => {
-      const { result } = await cut([ledger(5), ledger(7)], [reservation(countedFrom)])
-      expect(result).toMatchObject({
-        version: 5,
-        underWayBytes: 100 * versionsAgo.length,
-        underWay: { versionsAgo, attemptIds: [] },
-      })
-    },
-  )
+  ])('of a changing ledger has a reservation that was counted %s: version %d', async (_, countedFrom, versionsAgo) => {
+    const { result } = await cut([ledger(5), ledger(7)], [reservation(countedFrom)])
+    const underWayBytes = 100 * versionsAgo.length
+    expect(result).toMatchObject({ version: 5, underWayBytes, underWay: { versionsAgo, attemptIds: [] } })
+  })
 
   it('cuts again when a reservation of the cut was undone while it looked, up to fifty times', async () => {
     const undoing = Array.from({ length: 4 * TRIES }, (_, undos) => ledger(5, { undos }))

@@ -19,7 +19,7 @@ describe('undoOrLeave', () => {
   it('leaves a reservation that was not answered to the resolver, touches nothing, and says so', async () => {
     const ports = createPorts()
     const { attemptId, ...one } = await ports.run(['take'])
-    const traces: Traces = { ...TAKEN, reservation: 'unknown', object: 'may_exist' }
+    const traces = { ...TAKEN, reservation: 'unknown' } as const
     const outcome = await undoOrLeave({ ...one, attemptId }, traces, ports.request(), ports.deps)
     expect([outcome, ports.state().used]).toEqual(['left_to_resolver', 100])
     expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', attempt_id: attemptId }))
