@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
+import { type Access, close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
 import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
 import { joinChunks, whole } from './s3-bodies.ts'
@@ -15,15 +15,16 @@ import { postAnswer, readPost } from './s3-post.ts'
 const MAX_XML_BYTES = 4 * 1024 * 1024
 
 /** An embedded S3 that keeps its objects in a directory. Requests must be signed; whether correctly is not checked. */
-export async function startS3(options: {
-  directory: string
-  /** Omitted: any free one. */
-  s3Port?: number | undefined
-  /** Origins whose pages may download: they are known when the gateway listens. */
-  pages?: readonly string[] | undefined
-  /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
-  onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
-}): Promise<StandIn> {
+export async function startS3(
+  options: Access & {
+    directory: string
+    /** Omitted: any free one. */
+    s3Port?: number | undefined
+    /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
+    onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
+  },
+): Promise<StandIn> {
+  // The origins are known when the gateway listens.
   const { directory, s3Port = 0, pages = [], onDiskError } = options
   const { contents, disk } = openContents(directory)
   const s3 = createS3(contents, disk)
@@ -73,7 +74,12 @@ export async function startS3(options: {
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
-    if (pages.includes(origin)) outgoing.setHeader('access-control-allow-origin', origin)
+    if (pages.includes(origin)) {
+      outgoing.setHeader('access-control-allow-origin', origin)
+      outgoing.setHeader('access-control-allow-methods', 'GET, POST')
+      // A browser that is to report the progress of an upload asks first.
+      if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end()
+    }
     const { status, headers, body } = await answer(incoming)
     // A client that is still sending would lose the answer.
     incoming.resume()
@@ -85,8 +91,8 @@ export async function startS3(options: {
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   // A large file may take its time.
   server.requestTimeout = 0
-  refuseForeign(server, pages)
-  const port = await listen(server, s3Port)
+  refuseForeign(server, options)
+  const port = await listen(server, s3Port, options)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 
