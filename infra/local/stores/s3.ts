@@ -61,15 +61,18 @@ export async function startS3(
   }
   const answer = async (incoming: IncomingMessage): Promise<S3Answer> => {
     const { method = '', url: path = '', headers } = incoming
+    // The end of reading must not close the connection before the answer.
+    const sent: AsyncIterableIterator<Buffer> = incoming.iterator({ destroyOnReturn: false })
     try {
-      // The end of reading must not close the connection before the answer.
-      return await handle({ method, path, headers }, incoming.iterator({ destroyOnReturn: false }))
+      return await handle({ method, path, headers }, sent)
     } catch (error) {
       if (incoming.errored) throw error
       if (error instanceof S3Failure) return failure(error, method)
       onDiskError?.(error as NodeJS.ErrnoException)
       const { code } = error as NodeJS.ErrnoException
       return failure(new S3Failure(500, 'InternalError', `${code} on the machine of the embedded S3.`), method)
+    } finally {
+      await sent.return?.()
     }
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {

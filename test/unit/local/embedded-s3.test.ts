@@ -222,6 +222,17 @@ describe('a presigned POST', () => {
     expect(Buffer.from((await Body?.transformToByteArray()) ?? [])).toEqual(file)
   })
 
+  it('is answered though it goes on sending far more than it may', async () => {
+    const fields = await presigned([['content-length-range', 0, 4]])
+    const { body, type } = await formOf({ ...fields, file: Buffer.alloc(32 * 1024 * 1024) })
+    const headers = { 'content-type': type, 'content-length': body.length }
+    const sending = request(`${server.endpoint}/${Bucket}`, { method: 'POST', headers }).end(body)
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage]
+    expect([answer.statusCode, await text(answer)]).toEqual([400, expect.stringContaining('EntityTooLarge')])
+    await once(sending, 'close')
+    expect(sending.writableFinished, 'all of it was taken').toBe(true)
+  })
+
   it('demands a file', async () => {
     const answer = await post(await presigned([]))
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('exactly one file')])
