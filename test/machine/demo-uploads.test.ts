@@ -3,7 +3,9 @@ import { expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { useService } from '../support/machine/services.ts'
 
-const service = useService()
+/** Its pages may call the API. */
+const ALLOWED = 'http://localhost:5173'
+const service = useService(() => ({ changes: { CORS_ALLOWED_ORIGINS: ALLOWED } }))
 const asking = () => ({
   container_id: service().demo.container_id,
   path: 'in/a b.csv',
@@ -42,6 +44,12 @@ it('lets that page upload, with a preflight if it wants to see the progress; no 
   const { origin } = new URL(base_url)
   expect(await preflight(origin)).toEqual([204, origin, 'GET, POST'])
   expect(await preflight('http://localhost:1')).toEqual([403, null, null])
+})
+
+it('gives no form to another page, even one that may call the API: 403', async () => {
+  for (const origin of [ALLOWED, 'http://localhost:1', 'null']) {
+    expect((await ask(JSON.stringify(asking()), { origin })).status).toBe(403)
+  }
 })
 
 it.each<[what: string, change: object | string, said: string]>([

@@ -18,7 +18,7 @@ const MAX_FILE_BYTES = 5 * 1024 ** 3
 const LIFETIME_MS = 15 * 60_000
 
 /**
- * Presigns uploads into the containers of the demonstration, for the page of npm start alone: it is no part of the
+ * Signs uploads into the containers of the demonstration, for the page of npm start alone: it is no part of the
  * product's API. A request is {container_id, path, content_type, size_bytes}, an answer {url, fields} of a presigned
  * POST for exactly that file, or a 400 with a sentence.
  */
@@ -52,7 +52,7 @@ export function createDemoUploads({ demo, credentials }: { demo: DemoFileContent
       const url = `${demo.s3_endpoint}/${demo.sandbox_bucket}`
       const described = { key: keyOf(container, path), ...(content_type !== '' && { 'Content-Type': content_type }) }
       const exactly = ['content-length-range', size_bytes, size_bytes]
-      const fields = presign(described, [{ bucket: demo.sandbox_bucket }, exactly], credentials)
+      const fields = signForm(described, [{ bucket: demo.sandbox_bucket }, exactly], credentials)
       return { status: 200, body: { url, fields } }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -64,7 +64,7 @@ export function createDemoUploads({ demo, credentials }: { demo: DemoFileContent
 const refusal = (detail: string, status = 400): Answer => ({ status, body: { detail } })
 
 /** A form's fields with their policy and its signature (S3 API, "Authenticating requests: browser-based uploads"). */
-function presign(described: Record<string, string>, conditions: unknown[], credentials: Credentials) {
+function signForm(described: Record<string, string>, conditions: unknown[], credentials: Credentials) {
   const date = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const scope = [date.slice(0, 8), credentials.AWS_REGION, 's3', 'aws4_request']
   const named: Record<string, string> = {

@@ -26,11 +26,11 @@ export async function createPage(options: {
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
 
-  const presignUpload = createDemoUploads({ demo, credentials })
+  const signUpload = createDemoUploads({ demo, credentials })
 
   return async (incoming, outgoing, path) => {
     if (incoming.method === 'POST' && path === '/demo/uploads') {
-      const { status, body } = await presignUpload(incoming)
+      const { status, body } = await signUpload(incoming)
       outgoing.writeHead(status, { ...HEADERS, 'content-type': 'application/json' }).end(JSON.stringify(body))
       return true
     }
