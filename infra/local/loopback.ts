@@ -6,43 +6,57 @@ import { promisify } from 'node:util'
 export const LOOPBACK = '127.0.0.1'
 
 /** Loopback is no barrier to a browser: any page may send requests there, or point a name at it (DNS rebinding). */
-const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/i
+const OWN_NAMES = [LOOPBACK, 'localhost']
 
 export const REFUSAL =
-  'This is a server of npm start: it answers at 127.0.0.1 or localhost only, and no page of another origin but those of corsAllowedOrigins.'
+  'This is a server of npm start: it answers at 127.0.0.1, localhost and the name given with --host only, and no page of another origin but those of corsAllowedOrigins.'
+
+export interface Access {
+  /** Origins whose pages may ask. */
+  pages?: readonly string[] | undefined
+  /** Another name of this machine; with it, the server listens on all interfaces. */
+  host?: string | undefined
+}
 
 /** Only browsers send Origin and Sec-Fetch-Site, which no page can change; a link from anywhere is harmless. */
-export function isForeign({ headers }: IncomingMessage, pages: readonly string[]): boolean {
+export function isForeign({ headers }: IncomingMessage, { pages = [], host: name }: Access): boolean {
   const { host, origin, 'sec-fetch-site': site = 'none', 'sec-fetch-dest': destination } = headers
   // HTTP/1.0 needs no Host.
-  if (host !== undefined && !OWN_HOST.test(host)) return true
+  if (host !== undefined && ![...OWN_NAMES, name].includes(hostNameIn(host))) return true
   if (origin !== undefined) return origin !== `http://${host}` && !pages.includes(origin)
   return site !== 'none' && site !== 'same-origin' && destination !== 'document'
 }
 
 /** Makes a server refuse such requests before it looks at them. */
-export function refuseForeign(server: Server, pages: readonly string[] = []): void {
+export function refuseForeign(server: Server, access: Access = {}): void {
   const { emit } = server
   server.emit = function (this: Server, event: string, ...args: unknown[]) {
     const [request, response] = args as [IncomingMessage, ServerResponse]
     const isRequest = event === 'request' || event === 'checkContinue'
-    if (!isRequest || !isForeign(request, pages)) return Reflect.apply(emit, this, [event, ...args])
+    if (!isRequest || !isForeign(request, access)) return Reflect.apply(emit, this, [event, ...args])
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
     return true
   }
 }
 
-/** Listens on loopback only. @returns the port, chosen by the system when asked for 0 */
-export async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, LOOPBACK)
+/** Of a Host header, without its port. */
+export const hostNameIn = (host: string) => host.toLowerCase().replace(/:\d+$/, '')
+
+/** Whether a program on this machine asks, or a container whose network hands its requests on from here. */
+export const isFromHere = ({ socket }: IncomingMessage) => /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+
+/** Listens on loopback only, unless it has another name. @returns the port, chosen by the system when asked for 0 */
+export async function listen(server: Server, port: number, { host }: Access = {}): Promise<number> {
+  server.listen(port, host === undefined ? LOOPBACK : undefined)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
 
-/** The embedded S3's port, always the same for a port of the API. @param port of the API; 0: any */
-export function s3PortBeside(port: number): number {
-  if (port === 0) return 0
-  return port === 65_535 ? port - 1 : port + 1
+/** The ports of the embedded stores, always the same for a port of the API. @param port of the API; 0: any */
+export function portsBeside(port: number): { s3Port: number; dynamoDbPort: number } {
+  if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
+  const step = port > 65_533 ? -1 : 1
+  return { s3Port: port + step, dynamoDbPort: port + 2 * step }
 }
 
 /** Stops listening and cuts the connections that are still open. */

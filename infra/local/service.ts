@@ -1,14 +1,14 @@
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
-import { LOOPBACK, s3PortBeside } from './loopback.ts'
+import { LOOPBACK, portsBeside } from './loopback.ts'
 import { createPage, type PageHandler } from './page/page.ts'
 import { writeDemoFile } from './stores/demo-file.ts'
 import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
-interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port'> {
+interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port' | 'dynamoDbPort'> {
   /** Folder of the built dist/ and of docs/. */
   root: string
   definition: ServiceDefinition
@@ -19,13 +19,13 @@ interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port
   onRequest?: ((request: ServedRequest) => void) | undefined
 }
 
-/** Starts the built service behind a gateway on loopback, the stores that it works on, and its schedules. */
+/** Starts the built service behind a gateway, the stores that it works on, and its schedules. */
 export async function startLocalService(options: LocalServiceOptions) {
   const { root, definition, directory, port, log, onRequest, inspectPort } = options
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const pages: string[] = []
-  const stores = keep(await startLocalStores({ ...options, s3Port: s3PortBeside(port), pages }))
+  const stores = keep(await startLocalStores({ ...options, ...portsBeside(port), pages }))
   const environment = { ...definition.environment, ...stores.environment }
   const host = keep(await startFunctionHost({ root, functions: definition.functions, environment, log, inspectPort }))
 
@@ -35,10 +35,12 @@ export async function startLocalService(options: LocalServiceOptions) {
     await startGateway({
       ...definition,
       port,
+      host: options.host,
+      s3InContainers: stores.s3InContainers,
       corsAllowedOrigins,
       invoke: host.invoke,
       onRequest,
-      page: () => (page ??= createPage({ root, demo })),
+      page: () => (page ??= createPage({ root, demo, credentials: stores.environment })),
     }),
   )
   const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`

@@ -3,6 +3,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 export interface StartOptions {
   port: number
+  /** By which containers know this machine; undefined: nobody but this machine reaches the service. */
+  host: string | undefined
   fresh: boolean
   verbose: boolean
   /** Builds and restarts the functions after every change of their source. */
@@ -19,7 +21,7 @@ const DEFAULT_PORT = 3000
 /** The default of Node.js and of debuggers. */
 const DEFAULT_INSPECT_PORT = 9229
 /** Options that npm takes for its own if the `--` before them is missing, and passes on in the environment only. */
-const TAKEN_BY_NPM = ['port', 'fresh', 'watch', 'inspect'] as const
+const TAKEN_BY_NPM = ['port', 'host', 'fresh', 'watch', 'inspect'] as const
 
 const MORE_HELP = `
 PORT in the environment is another way to say --port. With AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL_DYNAMODB it uses
@@ -36,7 +38,8 @@ export function readStartOptions(
   }
   const command = new Command('npm start --')
     .description('Serves the API on this machine, with an embedded S3 and DynamoDB. Ctrl-C stops it.')
-    .option('--port <number>', 'where it answers; its S3 does so one above', parsePort, DEFAULT_PORT)
+    .option('--port <number>', 'where it answers; its S3 does so one above, its DynamoDB two', parsePort, DEFAULT_PORT)
+    .option('--host <name>', 'let containers, and the network, reach it by this name of this machine', parseHost)
     .option('--fresh', 'delete the data of earlier starts first', false)
     .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
     .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))
@@ -65,6 +68,17 @@ export function readStartOptions(
     throw new UsageError(error.code === 'commander.unknownOption' ? `${text}. The options are ${known}.` : `${text}.`)
   }
   return command.opts<StartOptions>()
+}
+
+/** No name by which this machine alone would know itself. */
+function parseHost(text: string): string {
+  const isName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^(127\.|0[.\d]*$|(.*\.)?localhost$)/i.test(text)
+  if (!isName) {
+    throw new InvalidArgumentError(
+      'it must be the name or IPv4 address by which containers know this machine, such as host.docker.internal',
+    )
+  }
+  return text.toLowerCase()
 }
 
 function parsePort(text: string): number {

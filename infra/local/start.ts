@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { buildForDebugging } from '../bundle/build.ts'
 import { buildIfChanged } from '../bundle/build-if-changed.ts'
 import { readServiceDefinition } from '../deploy/service-definition.ts'
-import { close, listen, s3PortBeside } from './loopback.ts'
+import { close, listen, portsBeside } from './loopback.ts'
 import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
 import { describeFailure, requireRoom } from './start-failure.ts'
@@ -26,10 +26,10 @@ try {
   fail(describeFailure(error, directory))
 }
 
-async function main({ port, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
+async function main({ port, host, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
   const lock = await lockDirectory(directory)
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
-  await requireFreePorts(port)
+  await requireFreePorts(port, host)
   if (fresh) await lock.empty()
   requireRoom(directory)
 
@@ -49,6 +49,7 @@ async function main({ port, fresh, verbose, directory, watch, inspect }: StartOp
     root: ROOT,
     definition,
     port,
+    host,
     directory,
     environment: process.env,
     inspectPort: inspect,
@@ -103,18 +104,22 @@ function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
 }
 
 /** Checked first, so that the answer comes at once. */
-async function requireFreePorts(port: number): Promise<void> {
-  const s3Ports = process.env.AWS_ENDPOINT_URL_S3 ? [] : [s3PortBeside(port)]
-  for (const each of [port, ...s3Ports]) {
+async function requireFreePorts(port: number, host: string | undefined): Promise<void> {
+  const { s3Port, dynamoDbPort } = portsBeside(port)
+  const wanted: [what: string, port: number, host?: string | undefined][] = [[`Port ${port}`, port, host]]
+  if (!process.env.AWS_ENDPOINT_URL_S3) wanted.push([`Port ${s3Port}, for the embedded S3,`, s3Port, host])
+  if (!process.env.AWS_ENDPOINT_URL_DYNAMODB) {
+    wanted.push([`Port ${dynamoDbPort}, for the embedded DynamoDB,`, dynamoDbPort])
+  }
+  for (const [what, each, host] of wanted) {
     const probe = createServer()
     try {
-      await listen(probe, each)
+      await listen(probe, each, { host })
       await close(probe)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      const what = each === port ? `Port ${port}` : `Port ${each}, for the embedded S3,`
       const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
-      const other = port > 65_533 ? port - 2 : port + 2
+      const other = port > 65_530 ? port - 3 : port + 3
       throw new Error(`${what} ${why}. Choose another one: npm start -- --port ${other}`)
     }
   }
@@ -131,13 +136,19 @@ function welcome(demo: DemoFileContent, directory: string): string {
   const short = relative(process.cwd(), directory) || directory
   return `
 The service answers at ${demo.base_url}; Ctrl-C stops it.
-A page to look at and to try it: ${new URL('/', demo.base_url).href}
+A page to look at and to try it: ${new URL('/', demo.base_url).href}${access(demo)}
 Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')}.
 
 Promote a file of the demonstration (${file?.path}):
 
   curl -i -X POST -H 'Authorization: Bearer ${demo.standard_key}' \\
     ${demo.base_url}/containers/${demo.container_id}/files/${file?.file_id}/promote`
+}
+
+/** Who else reaches it, in a line. */
+function access({ base_url_in_containers: url, s3_endpoint_in_containers: s3 }: DemoFileContent): string {
+  if (url === undefined) return ''
+  return `\nContainers reach it at ${url}, S3 at ${s3}: so does every machine in this network, and S3 lets each of them read and change all files.`
 }
 
 function fail(line: string): never {

@@ -54,6 +54,12 @@ function attempts(host: string): Record<string, Attempt> {
     'an object': { url: at('s3', object) },
     'an object by a made-up signature': { url: at('s3', `${object}?${madeUpSignature()}`) },
     'a new object': { url: at('s3', `/${demo.sandbox_bucket}/new?${madeUpSignature()}`), method: 'PUT', body: 'x' },
+    'a form by a made-up policy': { url: at('s3', `/${demo.sandbox_bucket}`), method: 'POST', ...madeUpForm() },
+    'a form from the demonstration': {
+      url: at('gateway', '/demo/uploads'),
+      method: 'POST',
+      body: JSON.stringify({ container_id: demo.container_id, path: 'x', size_bytes: 1 }),
+    },
     'a table': dynamoDb('Scan', { TableName: demo.keys_table }),
     'a new key': dynamoDb('PutItem', { TableName: demo.keys_table, Item: { token_hash: { S: 'x'.repeat(64) } } }),
   }
@@ -64,6 +70,23 @@ function madeUpSignature(): string {
   const now = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const signed = `Credential=local/${now.slice(0, 8)}/us-east-1/s3/aws4_request&X-Amz-Date=${now}&X-Amz-Expires=900`
   return `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-${signed}&X-Amz-SignedHeaders=host&X-Amz-Signature=0`
+}
+
+function madeUpForm() {
+  const conditions = ['bucket', 'key', 'success_action_status', 'x-amz-algorithm', 'x-amz-credential', 'x-amz-date']
+  const policy = { expiration: '2099-01-01T00:00:00Z', conditions: conditions.map((name) => ['starts-with', name, '']) }
+  const signed = { 'x-amz-algorithm': 'x', 'x-amz-credential': 'x', 'x-amz-date': 'x', 'x-amz-signature': 'x' }
+  const fields = {
+    key: 'formed',
+    success_action_status: '200',
+    policy: btoa(JSON.stringify(policy)),
+    ...signed,
+    file: 'x',
+  }
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--B\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  return { headers: { 'content-type': 'multipart/form-data; boundary=B' }, body: `${parts.join('')}--B--\r\n` }
 }
 
 async function expectNothingChangedBy(work: () => Promise<unknown>): Promise<void> {

@@ -46,12 +46,12 @@ describe('npm start', () => {
     expect(await text(child.stderr)).toMatch(/^This must be writable, but is not .*\n$/)
   })
 
-  it('says so when its port or that of its S3 is taken', async () => {
+  it('says so when its port or that of a store is taken', async () => {
     const other = createServer()
     const taken = await listen(other, 0)
-    for (const port of [taken, taken - 1]) {
-      const what = `Port ${taken}${port === taken ? '' : ', for the embedded S3,'}`
-      const said = `${what} is taken by another program. Choose another one: npm start -- --port ${port + 2}`
+    for (const [below, what] of ['', ', for the embedded S3,', ', for the embedded DynamoDB,'].entries()) {
+      const port = taken - below
+      const said = `Port ${taken}${what} is taken by another program. Choose another one: npm start -- --port ${port + 3}`
       expect(await refused({ PORT: String(port) })).toContain(said)
     }
     await close(other)

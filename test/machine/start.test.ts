@@ -25,6 +25,8 @@ describe('npm start', () => {
     const demo = await readDemo()
     expect(demo.base_url).toBe(`http://127.0.0.1:${port}/v1`)
     expect(demo.s3_endpoint).toBe(`http://127.0.0.1:${port + 1}`)
+    expect(demo.dynamodb_endpoint).toBe(`http://127.0.0.1:${port + 2}`)
+    expect(demo).not.toHaveProperty('base_url_in_containers')
     await fetch(`${demo.base_url}/nothing`, { method: 'POST' })
 
     child.kill('SIGINT')

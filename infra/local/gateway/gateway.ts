@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
-import { close, isForeign, listen } from '../loopback.ts'
+import { close, hostNameIn, isForeign, isFromHere, listen } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import { answerMalformed, keepOrder } from './broken-requests.ts'
 import type { FunctionHost } from './function-host.ts'
@@ -27,17 +27,21 @@ export interface ServedRequest {
 
 interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResponses'> {
   port: number
+  /** Another name of this machine; with it, the gateway listens on all interfaces. */
+  host?: string | undefined
+  /** A URL on S3 for those who call by that name. */
+  s3InContainers?: (url: string) => string
   invoke: FunctionHost['invoke']
   corsAllowedOrigins: readonly string[]
   onRequest?: ((request: ServedRequest) => void) | undefined
-  /** What is served at paths that the API does not know. */
+  /** What is served, on this machine, at paths that the API does not know. */
   page?: () => Promise<PageHandler>
 }
 
 /** A REST API in front of the functions. All errors but one have the error body, even answers to what is not HTTP. */
 export async function startGateway(options: GatewayOptions) {
-  const { routes, onRequest } = options
-  const answers = createGatewayAnswers(options.gatewayResponses, routes, options.corsAllowedOrigins)
+  const { routes, onRequest, host, corsAllowedOrigins: pages } = options
+  const answers = createGatewayAnswers(options.gatewayResponses, routes, pages)
 
   /** @returns undefined when nobody waits for an answer, or it has already been given */
   const handle = async (
@@ -49,8 +53,8 @@ export async function startGateway(options: GatewayOptions) {
     if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') {
-      const page = READING.has(incoming.method ?? '') ? await options.page?.() : undefined
-      return page?.(incoming, outgoing, path) ? undefined : answers.ofType('MISSING_AUTHENTICATION_TOKEN')
+      const page = isFromHere(incoming) ? await options.page?.() : undefined
+      return (await page?.(incoming, outgoing, path)) ? undefined : answers.ofType('MISSING_AUTHENTICATION_TOKEN')
     }
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
@@ -61,7 +65,14 @@ export async function startGateway(options: GatewayOptions) {
     if (body === 'too_large') return TOO_LARGE
     const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
     const result = await invoke(match.route.functionName, event)
-    return typeof result === 'string' ? answers.ofType(result) : result
+    return typeof result === 'string' ? answers.ofType(result) : renamed(result, incoming)
+  }
+
+  /** The functions know S3 by its address on this machine only. */
+  const renamed = (result: APIGatewayProxyResult, { headers }: IncomingMessage): APIGatewayProxyResult => {
+    const location = result.headers?.location
+    if (location === undefined || host === undefined || hostNameIn(`${headers.host}`) !== host) return result
+    return { ...result, headers: { ...result.headers, location: options.s3InContainers?.(`${location}`) ?? location } }
   }
 
   /** @returns the function's answer, or the gateway response instead; rejects when the function failed */
@@ -75,7 +86,7 @@ export async function startGateway(options: GatewayOptions) {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
     const startedAt = performance.now()
     keepOrder(incoming.socket, outgoing)
-    const refused = refusal ?? (isForeign(incoming, options.corsAllowedOrigins) ? answers.foreign() : undefined)
+    const refused = refusal ?? (isForeign(incoming, { pages, host }) ? answers.foreign() : undefined)
     const answer = refused ?? (await handle(incoming, outgoing).catch(() => answers.ofType('INTEGRATION_FAILURE')))
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
@@ -104,7 +115,7 @@ export async function startGateway(options: GatewayOptions) {
     return answer
   })
 
-  const port = await listen(server, options.port)
+  const port = await listen(server, options.port, { host })
   return { port, stop: () => close(server) }
 }
 
@@ -115,7 +126,6 @@ const TOO_LARGE = {
   headers: { 'content-type': 'text; charset=utf-8' },
   body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 }
-const READING = new Set(['GET', 'HEAD'])
 
 /** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
 function splitTarget(target: string): { path: string; query: string } {

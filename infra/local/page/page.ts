@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { DemoFileContent } from '../stores/demo-file.ts'
 import { describeApi } from './api-description.ts'
+import { type Credentials, createDemoUploads } from './demo-uploads.ts'
 import { pageFiles } from './page-files.ts'
 
 /** @returns whether the request was for the page */
-export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
+export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<boolean>
 
 /** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
-export async function createPage({ root, demo }: { root: string; demo: DemoFileContent }): Promise<PageHandler> {
+export async function createPage(options: {
+  root: string
+  demo: DemoFileContent
+  credentials: Credentials
+}): Promise<PageHandler> {
+  const { root, demo, credentials } = options
   const { base_url, s3_endpoint } = demo
   const { origin, host } = new URL(base_url)
   const description = await describeApi({
@@ -20,7 +26,15 @@ export async function createPage({ root, demo }: { root: string; demo: DemoFileC
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
 
-  return (incoming, outgoing, path) => {
+  const signUpload = createDemoUploads({ demo, credentials })
+
+  return async (incoming, outgoing, path) => {
+    if (incoming.method === 'POST' && path === '/demo/uploads') {
+      const { status, body } = await signUpload(incoming)
+      outgoing.writeHead(status, { ...HEADERS, 'content-type': 'application/json' }).end(JSON.stringify(body))
+      return true
+    }
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return false
     // Under another name, the page would have another origin than the API, which allows no other.
     if (path === '/' && incoming.headers.host !== host) {
       outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()

@@ -5,6 +5,9 @@ import type { Demo } from './seed.ts'
 /** demo.json in the data directory: how to reach the service, what is in it, and where it keeps it. */
 export interface DemoFileContent extends Demo {
   base_url: string
+  /** Those of whoever knows this machine by the name of --host. */
+  base_url_in_containers?: string
+  s3_endpoint_in_containers?: string
   s3_endpoint: string
   dynamodb_endpoint: string
   sandbox_bucket: string

@@ -8,8 +8,8 @@ export interface DemoFile {
 
 const MIB = 1024 * 1024
 
-/** Files such as tools leave in a sandbox. @param maxFileBytes one of them is a byte larger */
-export function demoFiles({ maxFileBytes, multipartThresholdBytes }: Config): DemoFile[] {
+/** Files such as tools leave in a sandbox. @param multipartThresholdBytes one of them is larger */
+export function demoFiles({ multipartThresholdBytes }: Config): DemoFile[] {
   return [
     { path: 'output/report.csv', contentType: 'text/csv', body: csv(500) },
     {
@@ -26,7 +26,6 @@ export function demoFiles({ maxFileBytes, multipartThresholdBytes }: Config): De
       body: Buffer.from('Привет, 世界\n'),
     },
     { path: 'data/large.bin', contentType: undefined, body: pattern(multipartThresholdBytes + 3 * MIB + 17) },
-    { path: 'data/too-large.bin', contentType: undefined, body: Buffer.alloc(maxFileBytes + 1) },
   ]
 }
 

@@ -11,12 +11,18 @@ export interface StandIn {
   stop(): Promise<void>
 }
 
-/** An embedded DynamoDB (dynalite). @param options.directory where its data is kept; undefined: in memory */
-export async function startDynamoDb(options: { directory: string | undefined }): Promise<StandIn> {
+/**
+ * An embedded DynamoDB (dynalite), on loopback only.
+ * @param options.directory where its data is kept; undefined: in memory @param options.dynamoDbPort omitted: any free one
+ */
+export async function startDynamoDb(options: {
+  directory: string | undefined
+  dynamoDbPort?: number | undefined
+}): Promise<StandIn> {
   const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
   refuseTtlQuery(server)
   refuseForeign(server)
-  const port = await listen(server, 0)
+  const port = await listen(server, options.dynamoDbPort ?? 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
 }
 

@@ -1,4 +1,4 @@
-import type { Piece } from './s3-contents.ts'
+import type { Bytes, Piece } from './s3-contents.ts'
 
 export interface S3Request {
   method: string
@@ -6,7 +6,8 @@ export interface S3Request {
   path: string
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>
-  body: Buffer
+  /** Of an object or a part, the server has written them to disk already. */
+  body: Buffer | Bytes
 }
 
 export interface S3Answer {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Bytes that never change, in memory or in a file of this name: copies name the same ones. */
@@ -18,12 +19,14 @@ export interface StoredObject {
   modifiedAtMs: number
 }
 
+export type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
+
 export interface Upload {
   bucket: string
   key: string
   headers: Record<string, string>
   startedAtMs: number
-  parts: Map<number, Pick<StoredObject, 'pieces' | 'etag'>>
+  parts: Map<number, Bytes>
 }
 
 /** Everything that is kept. Its values are replaced, never changed. */
@@ -71,11 +74,28 @@ export function openContents(directory: string) {
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
 
   const disk = {
-    /** @returns the name of a new file with these bytes */
-    write(bytes: Buffer): string {
-      const file = randomUUID()
-      writeFileSync(join(folder, file), bytes)
-      return file
+    /** Writes bytes to a new file as they arrive. If they break off, or the disk is full, nothing stays of them. */
+    async receive(arriving: AsyncIterable<Buffer>): Promise<Bytes> {
+      const piece = { of: randomUUID(), from: 0, to: 0 }
+      const hash = createHash('md5')
+      async function* counted() {
+        for await (const chunk of arriving) {
+          hash.update(chunk)
+          piece.to += chunk.length
+          yield chunk
+        }
+      }
+      try {
+        await writeFile(join(folder, piece.of), counted())
+      } catch (error) {
+        disk.discard([piece])
+        throw error
+      }
+      return { pieces: [piece], etag: `"${hash.digest('hex')}"` }
+    },
+    /** Removes what has been received and is not to be kept. */
+    discard(pieces: readonly Piece[]): void {
+      for (const { of } of pieces) rmSync(join(folder, String(of)), { force: true })
     },
     /** Records a new bucket, a new object, or (without an object) a deletion. */
     record: (...change: [bucket: string, key?: string, object?: StoredObject]) =>

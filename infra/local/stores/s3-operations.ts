@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { byBytes, failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
-import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
+import {
+  type Bytes,
+  etagOf,
+  type S3Contents,
+  type S3Disk,
+  type StoredObject,
+  sizeOf,
+  slice,
+  type Upload,
+} from './s3-contents.ts'
 
 interface Call {
   bucket: string
@@ -9,8 +18,6 @@ interface Call {
   request: S3Request
   header(name: string): string | undefined
 }
-
-type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
 /** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
@@ -24,15 +31,11 @@ const NO_CONTENT: S3Answer = { ...OK, status: 204 }
 /**
  * S3 as far as the product, its tests and its administration use it: objects, their copies, uploads in parts, listings.
  * Synchronous: each request is answered before the next one is looked at.
- * @param disk omitted: everything stays in memory
+ * @param disk where changes are recorded; omitted: everything stays in memory
  * @returns answers a request; throws errors of the file system
  */
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
-
-  function keep(bytes: Buffer): Bytes {
-    return { pieces: [{ of: disk?.write(bytes) ?? bytes, from: 0, to: bytes.length }], etag: etagOf(bytes) }
-  }
 
   function put({ bucket, key }: Call, { pieces, etag }: Bytes, headers: StoredObject['headers']): void {
     const object = { pieces, etag, headers, modifiedAtMs: Date.now() }
@@ -83,8 +86,8 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     'PUT object': (call) => {
       const isReplaced = call.header('x-amz-metadata-directive') === 'REPLACE'
       const source = call.header('x-amz-copy-source') === undefined ? undefined : copySource(call)
-      const bytes = source ?? keep(call.request.body)
-      put(call, bytes, source === undefined || isReplaced ? describing(call.request) : source.headers)
+      const bytes = source ?? bytesOf(call.request)
+      put(call, bytes, source === undefined || isReplaced ? describing(call.request.headers) : source.headers)
       return source ? xml({ CopyObjectResult: { ETag: bytes.etag } }) : { ...OK, headers: { etag: bytes.etag } }
     },
     'GET object': ({ bucket, key, query, header }) => {
@@ -119,7 +122,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       contents.uploads.set(UploadId, {
         bucket,
         key,
-        headers: describing(request),
+        headers: describing(request.headers),
         startedAtMs: Date.now(),
         parts: new Map(),
       })
@@ -129,7 +132,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       const { parts } = uploadOf(call)
       const number = Number(call.query.get('partNumber'))
       if (call.header('x-amz-copy-source') === undefined) {
-        const part = keep(call.request.body)
+        const part = bytesOf(call.request)
         parts.set(number, part)
         return { ...OK, headers: { etag: part.etag } }
       }
@@ -144,7 +147,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     },
     'POST object uploadId': (call) => {
       const upload = uploadOf(call)
-      const named = [...call.request.body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)]
+      const named = [...String(call.request.body).matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)]
       const parts = named.map(([, number]) => found(upload.parts.get(Number(number)), 'InvalidPart', 400))
       const pieces = parts.flatMap((part) => part.pieces)
       const wanted = call.header('x-amz-mp-object-size')
@@ -191,7 +194,11 @@ function requireMatch(wanted: string | undefined, { etag }: { etag: string }): v
   if (wanted !== undefined && wanted !== etag) throw new S3Failure(412, 'PreconditionFailed')
 }
 
-function describing({ headers }: S3Request): Record<string, string> {
+function bytesOf({ body }: S3Request): Bytes {
+  return Buffer.isBuffer(body) ? { pieces: [{ of: body, from: 0, to: body.length }], etag: etagOf(body) } : body
+}
+
+export function describing(headers: S3Request['headers']): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
   return Object.fromEntries(entries.filter(([name, value]) => DESCRIBING.test(name) && value !== 'aws-chunked'))
 }

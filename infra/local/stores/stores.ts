@@ -4,18 +4,19 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../../lib/config.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
+import { type Access, LOOPBACK } from '../loopback.ts'
 import { type DemoFileContent, readDemoFile } from './demo-file.ts'
 import { startDynamoDb } from './dynamodb.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
 import { seed } from './seed.ts'
 
-export interface LocalStoresOptions {
+export interface LocalStoresOptions extends Access {
   definition: ServiceDefinition
   directory: string
   environment: Readonly<Record<string, string | undefined>>
   s3Port?: number
-  pages?: readonly string[]
+  dynamoDbPort?: number
   onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
 }
 
@@ -28,7 +29,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
   const credentials = chooseCredentials(environment)
   const dynamoDbEndpoint =
     environment.AWS_ENDPOINT_URL_DYNAMODB ||
-    keep(await startDynamoDb({ directory: join(directory, 'dynamodb') })).endpoint
+    keep(await startDynamoDb({ ...options, directory: join(directory, 'dynamodb') })).endpoint
   const s3Endpoint =
     environment.AWS_ENDPOINT_URL_S3 || keep(await startS3({ ...options, directory: join(directory, 's3') })).endpoint
 
@@ -42,9 +43,12 @@ export async function startLocalStores(options: LocalStoresOptions) {
   })
   await provision(definition, { dynamoDb, s3 })
   const demo = await seed({ dynamoDb, s3, config }, await readDemoFile(directory))
+  const inContainers = (url: string) => url.replace(`//${LOOPBACK}:`, `//${options.host ?? LOOPBACK}:`)
+  const s3InContainers = environment.AWS_ENDPOINT_URL_S3 ? (url: string) => url : inContainers
   const running = starting.move()
   return {
     config,
+    s3InContainers,
     /** The environment of the functions' process, so that they reach the stores. */
     environment: {
       AWS_ENDPOINT_URL_S3: s3Endpoint,
@@ -55,6 +59,10 @@ export async function startLocalStores(options: LocalStoresOptions) {
     },
     demoFile: (baseUrl: string): DemoFileContent => ({
       base_url: baseUrl,
+      ...(options.host && {
+        base_url_in_containers: inContainers(baseUrl),
+        s3_endpoint_in_containers: s3InContainers(s3Endpoint),
+      }),
       ...demo,
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,

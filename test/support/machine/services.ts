@@ -25,12 +25,15 @@ interface ServiceOptions {
   environment?: Record<string, string>
   /** How often the functions with a schedule are invoked. */
   everyMs?: number
+  /** Another name of this machine. */
+  host?: string
   /** A directory with earlier data, which stays; omitted: a new one. */
   directory?: string
 }
 
 /** Serves what npm start serves, on a free port and with data of its own. The functions can be killed and restarted. */
-export async function startService({ changes, environment = {}, everyMs, directory: kept }: ServiceOptions = {}) {
+export async function startService(options: ServiceOptions = {}) {
+  const { changes, environment = {}, everyMs, host, directory: kept } = options
   parseOnce()
   const directory = kept ?? (await mkdtemp(join(tmpdir(), 'promotion-service-')))
   const given = inject('definition')
@@ -43,7 +46,7 @@ export async function startService({ changes, environment = {}, everyMs, directo
     environment: { ...given.environment, ...changes },
     functions: given.functions.map((each) => ({ ...each, schedules: each.schedules.map(faster) })),
   }
-  const service = await startLocalService({ root: ROOT, definition, port: 0, directory, environment, log() {} })
+  const service = await startLocalService({ root: ROOT, definition, port: 0, host, directory, environment, log() {} })
   const visited = visit(service.demo, directory, async () => {
     await service.stop()
     if (kept === undefined) await rm(directory, { recursive: true, force: true })

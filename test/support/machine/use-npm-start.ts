@@ -41,14 +41,18 @@ export function useNpmStart() {
   }
 }
 
-/** The port above it, where npm start has its S3, is free, too. */
+/** The two ports above it, where npm start has its stores, are free, too. */
 export async function freePort(): Promise<number> {
-  const [probe, above] = [createServer(), createServer()]
+  const probe = createServer()
   const port = await listen(probe, 0)
-  const isFree = await listen(above, port + 1).then(
-    () => close(above).then(() => true),
-    () => false,
-  )
+  const areFree = [port + 1, port + 2].map(async (each) => {
+    const above = createServer()
+    return listen(above, each).then(
+      () => close(above).then(() => true),
+      () => false,
+    )
+  })
+  const isFree = !(await Promise.all(areFree)).includes(false)
   await close(probe)
   return isFree ? port : freePort()
 }

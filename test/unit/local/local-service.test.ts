@@ -134,16 +134,26 @@ describe('readStartOptions', () => {
     expect(read(['--fresh'], { PORT: '4000' })).toMatchObject({ port: 4000, fresh: true })
     expect(read(['--port', '5000'], { PORT: '4000' })).toMatchObject({ port: 5000 })
     expect(read(['--inspect'])).toMatchObject({ inspect: 9229 })
+    expect(read(['--host', 'Host.Docker.internal'])).toMatchObject({ host: 'host.docker.internal' })
+    expect(read(['--host', '192.168.0.10'])).toMatchObject({ host: '192.168.0.10' })
   })
 
   const impossible = 'must be a number from 1 to 65535'
   it.each<[string, string[], Record<string, string>, string]>([
-    ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --fresh'],
-    ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --fresh'],
+    ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --host, --fresh'],
+    ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --host, --fresh'],
     ['an impossible port', ['--port', 'http'], {}, impossible],
     ['PORT=0', [], { PORT: '0' }, impossible],
     ['PORT=65536', [], { PORT: '65536' }, impossible],
     ['PORT=', [], { PORT: '' }, impossible],
+    ...['localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', '0', '::', 'a:3000', 'http://a', '-a', ''].map(
+      (host): [string, string[], Record<string, string>, string] => [
+        `the host '${host}'`,
+        [`--host=${host}`],
+        {},
+        'must be the name or IPv4 address by which containers know this machine',
+      ],
+    ),
     ['what npm took for itself', [], { npm_config_fresh: 'true' }, 'itself: write npm start -- --fresh'],
   ])('refuses %s', (_, args, env, said) => {
     expect(() => read(args, env)).toThrow(said)

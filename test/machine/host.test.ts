@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { networkInterfaces } from 'node:os'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REFUSAL } from '../../infra/local/loopback.ts'
+import { type OwnService, startService } from '../support/machine/services.ts'
+
+const NAME = 'host.docker.internal'
+/** Where another machine, or a container, would find this one. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flatMap((each) => each ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+if (OUTSIDE === undefined) console.warn('npm start -- --host IS NOT TESTED HERE: this machine has no other address.')
+
+describe.skipIf(OUTSIDE === undefined)('npm start -- --host, asked from outside', () => {
+  let service: OwnService
+  let closed: OwnService
+  beforeAll(async () => {
+    ;[service, closed] = await Promise.all([startService({ host: NAME }), startService()])
+  })
+  afterAll(() => Promise.all([service.stop(), closed.stop()]))
+
+  /** fetch would not let the test say Host. @param url of this machine, asked for at its other address */
+  async function ask(url: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
+    const { port, pathname, search, host } = new URL(url)
+    const { method = 'GET', headers, body } = init
+    const path = `${pathname}${search}`
+    const asked = request({ host: OUTSIDE, port, path, method, headers: { host, ...headers } })
+    const [answer] = (await once(asked.end(body), 'response')) as [IncomingMessage]
+    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+  }
+  const named = (url: string) => url.replace('127.0.0.1', NAME)
+
+  it('has a file put, promoted and downloaded, all by that name', async () => {
+    const { demo } = service
+    expect(demo.base_url_in_containers).toBe(named(demo.base_url))
+    expect(demo.s3_endpoint_in_containers).toBe(named(demo.s3_endpoint))
+    const key = `/${demo.sandbox_bucket}/sandboxes/${demo.workspace_id}/${demo.container_id}/a`
+    const put = { method: 'PUT', headers: { authorization: 'x' }, body: 'of a container' }
+    expect((await ask(`${demo.s3_endpoint_in_containers}${key}`, put)).status).toBe(200)
+
+    const headers = { authorization: `Bearer ${demo.standard_key}` }
+    const file = `${demo.base_url_in_containers}/containers/${demo.container_id}/files/cfile_YQ`
+    const promoted = await ask(`${file}/promote`, { method: 'POST', headers })
+    expect(promoted.status, promoted.body).toBe(200)
+    for (const content of [
+      `/files/${JSON.parse(promoted.body).id}/content`,
+      `${new URL(file).pathname.slice(3)}/content`,
+    ]) {
+      const { status, headers: sent } = await ask(`${demo.base_url_in_containers}${content}`, { headers })
+      expect([status, new URL(`${sent.location}`).host]).toEqual([302, named(new URL(demo.s3_endpoint).host)])
+      expect((await ask(`${sent.location}`)).body).toBe('of a container')
+      const here = await fetch(`${demo.base_url}${content}`, { headers, redirect: 'manual' })
+      expect(new URL(`${here.headers.get('location')}`).host).toBe(new URL(demo.s3_endpoint).host)
+    }
+  })
+
+  it.each([
+    ['another name', { host: 'evil.test' }],
+    ['a name that begins as ours', { host: `${NAME}.evil.test` }],
+    ['its address', { host: `${OUTSIDE}` }],
+    ['the page of another name', { origin: 'http://evil.test' }],
+    ['a page of this name at another port', { origin: `http://${NAME}:1` }],
+  ])('refuses %s at both servers: 403', async (_, headers) => {
+    for (const url of [service.demo.base_url, service.demo.s3_endpoint]) {
+      expect(await ask(named(url), { headers })).toMatchObject({ status: 403, body: expect.stringContaining(REFUSAL) })
+    }
+  })
+
+  it('hides the page, its keys and its uploads, and has no DynamoDB', async () => {
+    const home = new URL('/', service.demo.base_url_in_containers).href
+    for (const path of ['', 'demo.json', 'index.html']) expect((await ask(`${home}${path}`)).status).toBe(404)
+    const upload = { container_id: service.demo.container_id, path: 'a', size_bytes: 1 }
+    const asked = await ask(`${home}demo/uploads`, { method: 'POST', body: JSON.stringify(upload) })
+    expect(asked.status).toBe(404)
+    expect((await fetch(new URL('/demo.json', service.demo.base_url))).status, 'on this machine').toBe(200)
+    await expect(ask(service.demo.dynamodb_endpoint)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('reaches nothing without the option', async () => {
+    const { base_url, s3_endpoint, dynamodb_endpoint } = closed.demo
+    for (const url of [base_url, s3_endpoint, dynamodb_endpoint]) {
+      await expect(ask(url), url).rejects.toThrow('ECONNREFUSED')
+    }
+    expect((await fetch(base_url, { method: 'POST' })).status).toBe(404)
+  })
+})
