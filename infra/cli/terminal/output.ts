@@ -108,6 +108,9 @@ export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: 
 /** 1 key, 2 keys */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+/** A word for a shell. */
+export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
 export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

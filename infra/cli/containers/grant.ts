@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AssumeRoleCommand, type Credentials, STSClient } from '@aws-sdk/client-sts'
+import type { ContainerId, WorkspaceId } from '../../../lib/ids.ts'
+import { CommandError } from '../command-error.ts'
+import type { Session } from '../session.ts'
+import { outputsOf } from '../stack-outputs.ts'
+import { quoted } from '../terminal/output.ts'
+import { type Container, openContainer } from './open-container.ts'
+
+interface GrantOptions {
+  workspace?: WorkspaceId
+  for: number
+  form: 'env' | 'json' | 'process'
+}
+
+const TEMPLATE = join(import.meta.dirname, '../../../docs/policies/sandbox-session.json')
+/** STS API Reference, AssumeRole: Policy, RoleSessionName. */
+const MAX_POLICY_CHARACTERS = 2048
+const MAX_NAME_CHARACTERS = 64
+
+/** Prints the credentials on standard output and nowhere else. */
+export async function grant(session: Session, containerId: ContainerId, options: GrantOptions): Promise<void> {
+  const { output, signal } = session
+  const container = await openContainer(session, containerId, options.workspace)
+  const { bucket, prefix, demo } = container
+  const local = { AccessKeyId: 'local', SecretAccessKey: 'local', SessionToken: undefined, Expiration: undefined }
+  const got = demo ? local : await assumeRole(container, options.for, signal)
+  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = got
+  const place = { bucket, prefix, region: process.env.AWS_REGION, endpoint: demo?.s3_endpoint }
+  const variables = {
+    ...{ AWS_ACCESS_KEY_ID: AccessKeyId, AWS_SECRET_ACCESS_KEY: SecretAccessKey, AWS_SESSION_TOKEN: SessionToken },
+    ...{ AWS_REGION: place.region, AWS_ENDPOINT_URL_S3: place.endpoint },
+    ...{ SANDBOX_BUCKET: bucket, SANDBOX_PREFIX: prefix },
+  }
+  const keys = { AccessKeyId, SecretAccessKey, SessionToken, Expiration }
+  const forms = {
+    env: () => Object.entries(variables).flatMap(([name, value]) => (value ? `export ${name}=${quoted(value)}` : [])),
+    json: () => [JSON.stringify({ ...keys, ...place })],
+    process: () => [JSON.stringify({ Version: 1, ...keys })],
+  }
+  const json = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }
+  output.print(forms[options.form]().join('\n'), { ...json, expiration: Expiration, ...place })
+  output.note(
+    demo
+      ? 'The local S3 has no STS: these reach everything in it, for ever.'
+      : `They reach ${bucket}/${prefix} until ${Expiration?.toISOString()}.`,
+  )
+}
+
+async function assumeRole({ ids, stores, ...place }: Container, lifeMs: number, signal: AbortSignal) {
+  const { SandboxWriterRoleArn: RoleArn } = await outputsOf(stores.config.serviceName, signal)
+  if (!RoleArn) throw refused('This stage has no role for containers: deploy it with the setting sandboxWriters.')
+  const command = new AssumeRoleCommand({
+    RoleArn,
+    RoleSessionName: `sandbox-${ids.containerId}`.slice(0, MAX_NAME_CHARACTERS),
+    DurationSeconds: Math.floor(lifeMs / 1000),
+    Policy: await sessionPolicy(RoleArn, place),
+  })
+  try {
+    const { Credentials } = await new STSClient({}).send(command, { abortSignal: signal })
+    return Credentials as Credentials
+  } catch (error) {
+    const { name, message } = error as Error
+    if (/DurationSeconds/.test(message)) throw refused(`Whoever has assumed a role gets 1h at most: ${message}`, error)
+    if (name === 'AccessDenied') throw refused(`Does sandboxWriters name the role in use? ${message}`, error)
+    throw error
+  }
+}
+
+/** It only narrows what the role may, so that it need not know which key that is. */
+async function sessionPolicy(roleArn: string, { bucket, prefix }: Pick<Container, 'bucket' | 'prefix'>) {
+  const values: Record<string, string> = {
+    ...{ 'sandboxes/WORKSPACE/CONTAINER/': prefix, BUCKET: bucket, KEY: '*' },
+    'arn:*:': `${roleArn.split(':', 2).join(':')}:`,
+  }
+  const template = JSON.stringify(JSON.parse(await readFile(TEMPLATE, 'utf8')))
+  const policy = template.replace(/sandboxes\/WORKSPACE\/CONTAINER\/|BUCKET|KEY|arn:\*:/g, (word) => values[word] ?? '')
+  if (policy.length <= MAX_POLICY_CHARACTERS) return policy
+  throw refused(`The policy of ${prefix} has ${policy.length} characters, and STS takes ${MAX_POLICY_CHARACTERS}.`)
+}
+
+const refused = (message: string, cause?: unknown) => new CommandError('no_grant', message, { exitCode: 2, cause })
