@@ -34,7 +34,7 @@ export function addContainersCommands(program: Command, run: Run): void {
     .action(run(grant))
   ofContainer('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
-    .addOption(new Option('--max-bytes <size>', 'its limit').argParser(parseSize).default(100 * 1024 ** 2, '100MiB'))
+    .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
     .action(run(printUploadUrl))

@@ -54,14 +54,14 @@ async function* filesBelow({ stores, prefix }: Container, path: string, signal: 
 export async function removeFiles(
   session: Session,
   containerId: ContainerId,
-  paths: string[] | undefined,
+  paths: string[],
   { workspace, yes }: { workspace?: WorkspaceId; yes: boolean },
 ): Promise<void> {
   const { output, signal } = session
   const container = await openContainer(session, containerId, workspace)
   const { ids, bucket: Bucket, prefix, stores } = container
   const found = new Map<string, number>()
-  for (const path of paths ?? ['']) {
+  for (const path of paths.length > 0 ? paths : ['']) {
     const files = await Array.fromAsync(filesBelow(container, path, signal))
     for (const { objectKey, sizeBytes } of files) found.set(objectKey, sizeBytes)
     if (files.length > 0) continue

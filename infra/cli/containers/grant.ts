@@ -48,14 +48,14 @@ export async function grant(session: Session, containerId: ContainerId, options:
   )
 }
 
-async function assumeRole({ ids, stores, ...place }: Container, lifeMs: number, signal: AbortSignal) {
-  const { SandboxWriterRoleArn: RoleArn } = await outputsOf(stores.config.serviceName, signal)
+async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: number, signal: AbortSignal) {
+  const { SandboxWriterRoleArn: RoleArn, SandboxKmsKeyArn: key } = await outputsOf(stores.config.serviceName, signal)
   if (!RoleArn) throw refused('This stage has no role for containers: deploy it with the setting sandboxWriters.')
   const command = new AssumeRoleCommand({
     RoleArn,
     RoleSessionName: `sandbox-${ids.containerId}`.slice(0, MAX_NAME_CHARACTERS),
     DurationSeconds: Math.floor(lifeMs / 1000),
-    Policy: await sessionPolicy(RoleArn, place),
+    Policy: await sessionPolicy(RoleArn, { bucket, prefix, key }),
   })
   try {
     const { Credentials } = await new STSClient({}).send(command, { abortSignal: signal })
@@ -68,16 +68,17 @@ async function assumeRole({ ids, stores, ...place }: Container, lifeMs: number, 
   }
 }
 
-/** It only narrows what the role may, so that it need not know which key that is. */
-async function sessionPolicy(roleArn: string, { bucket, prefix }: Pick<Container, 'bucket' | 'prefix'>) {
-  const values: Record<string, string> = {
-    ...{ 'sandboxes/WORKSPACE/CONTAINER/': prefix, BUCKET: bucket, KEY: '*' },
-    'arn:*:': `${roleArn.split(':', 2).join(':')}:`,
+async function sessionPolicy(role: string, { bucket, prefix, key }: { bucket: string; prefix: string; key?: string }) {
+  const { Statement: all, ...policy } = JSON.parse(await readFile(TEMPLATE, 'utf8'))
+  const Statement = all.filter(({ Resource }: { Resource: string }) => key || Resource !== 'KEY')
+  const values: Record<string, string | undefined> = {
+    ...{ 'sandboxes/WORKSPACE/CONTAINER/': prefix, BUCKET: bucket, KEY: key },
+    'arn:*:': role.slice(0, role.indexOf('iam')),
   }
-  const template = JSON.stringify(JSON.parse(await readFile(TEMPLATE, 'utf8')))
-  const policy = template.replace(/sandboxes\/WORKSPACE\/CONTAINER\/|BUCKET|KEY|arn:\*:/g, (word) => values[word] ?? '')
-  if (policy.length <= MAX_POLICY_CHARACTERS) return policy
-  throw refused(`The policy of ${prefix} has ${policy.length} characters, and STS takes ${MAX_POLICY_CHARACTERS}.`)
+  const words = /sandboxes\/WORKSPACE\/CONTAINER\/|BUCKET|KEY|arn:\*:/g
+  const text = JSON.stringify({ ...policy, Statement }).replace(words, (word) => values[word] ?? '')
+  if (text.length <= MAX_POLICY_CHARACTERS) return text
+  throw refused(`The policy of ${prefix} has ${text.length} characters, and STS takes ${MAX_POLICY_CHARACTERS}.`)
 }
 
 const refused = (message: string, cause?: unknown) => new CommandError('no_grant', message, { exitCode: 2, cause })

@@ -9,9 +9,10 @@ import { openContainer } from './open-container.ts'
 interface UploadUrlOptions {
   workspace?: WorkspaceId
   for: number
-  maxBytes: number
+  maxBytes?: number
 }
 
+const DEFAULT_MAX_BYTES = 100 * 1024 ** 2
 /** S3 API Reference, "POST Object": in a key, it puts the name of the uploader's file here. */
 const S3_PLACEHOLDER = /\$\{filename\}/
 
@@ -19,11 +20,13 @@ export async function printUploadUrl(
   session: Session,
   containerId: ContainerId,
   path: string,
-  { workspace, maxBytes, for: lifeMs }: UploadUrlOptions,
+  { workspace, for: lifeMs, ...limit }: UploadUrlOptions,
 ): Promise<void> {
   if (S3_PLACEHOLDER.test(path)) throw wrongUsage(`"${path}" means something else in a form of S3`)
   const { bucket, prefix, stores, ids } = await openContainer(session, containerId, workspace)
-  requireUsable([{ file: path, path, sizeBytes: maxBytes }], prefix, stores.config.maxFileBytes)
+  const { maxFileBytes } = stores.config
+  const maxBytes = limit.maxBytes ?? Math.min(DEFAULT_MAX_BYTES, maxFileBytes)
+  requireUsable([{ file: path, path, sizeBytes: maxBytes }], prefix, maxFileBytes)
   const expiresAt = new Date(Date.now() + lifeMs)
   const { url, fields } = await createPresignedPost(stores.s3, {
     ...{ Bucket: bucket, Key: prefix + path, Expires: Math.floor(lifeMs / 1000) },

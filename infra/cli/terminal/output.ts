@@ -118,6 +118,6 @@ export function time(ms: number): string {
 function toSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeCase)
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const snake = (name: string) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), toSnakeCase(each)]))
 }
