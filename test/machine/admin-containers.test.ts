@@ -241,13 +241,13 @@ describe('npm run admin -- containers put: what cannot be', () => {
 })
 
 describe('npm run admin -- containers list, remove', () => {
-  it('lists files with their ids, and says how many objects have none', async () => {
+  it('lists files with their ids, without objects that have none', async () => {
     await service().putFile('ws_demo' as never, 'sess_list', 'b.txt', Buffer.alloc(2000))
     await service().putFile('ws_demo' as never, 'sess_list', 'a.txt', Buffer.alloc(3))
     await service().putFile('ws_demo' as never, 'sess_list', 'folder/', Buffer.alloc(0))
     const { stdout, stderr } = await admin('list', 'sess_list', '--sort', '-size')
     expect(stdout).toMatch(/^PATH +SIZE +MODIFIED +FILE ID\nb\.txt +1\.95 KiB .*cfile_\w+\na\.txt +3 B .*cfile_\w+\n$/)
-    expect(stderr).toBe('Left out: 1 object that no file id can name.\n')
+    expect(stderr).toBe('')
     const [first] = jsonLines(await admin('list', 'sess_list', '--json'))
     const ids = { workspace_id: 'ws_demo', container_id: 'sess_list', path: 'a.txt', file_id: formatFileId('a.txt') }
     expect(first).toEqual({ ...ids, size_bytes: 3, modified_at: expect.any(String) })
@@ -430,12 +430,7 @@ describe('npm run admin -- containers grant', () => {
     expect(JSON.parse((await form('--form', 'process')).stdout)).toEqual({ Version: 1, ...given })
     const place = { bucket: 'local-sandboxes', prefix: 'sandboxes/ws_demo/sess_own/', region: CALLER.AWS_REGION }
     expect(JSON.parse((await form('--form', 'json')).stdout)).toEqual({ ...given, ...place })
-    expect(jsonLines(await form('--json'))).toEqual([
-      {
-        ...{ access_key_id: SECRET.AccessKeyId, secret_access_key: SECRET.SecretAccessKey },
-        ...{ session_token: SECRET.SessionToken, expiration: EXPIRATION, ...place },
-      },
-    ])
+    expect(jsonLines(await form('--json'))).toEqual([{ ...given, ...place }])
   })
 
   it.each([

@@ -1,5 +1,4 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
-import pMap from 'p-map'
 import { type ContainerId, filePathOf, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -20,25 +19,22 @@ export const FILE_COLUMNS: Columns<ListedFile> = {
   MODIFIED: ({ modifiedAt }) => modifiedAt.toISOString(),
   'FILE ID': ({ fileId }) => fileId,
 }
-const PARALLEL_DELETIONS = 16
 
+/** Lists what can be promoted: directories and other objects that no file id can name are left out. */
 export async function listFiles(
   session: Session,
   containerId: ContainerId,
   options: ListOptions & { workspace?: WorkspaceId },
 ): Promise<void> {
   const container = await openContainer(session, containerId, options.workspace)
-  let unnamed = 0
   async function* rows(): AsyncGenerator<ListedFile> {
     for await (const { objectKey, ...file } of filesBelow(container, '', session.signal)) {
       const path = filePathOf(objectKey.slice(container.prefix.length))
-      if (path === undefined) unnamed++
-      else yield { path, fileId: formatFileId(path), ...file }
+      if (path !== undefined) yield { path, fileId: formatFileId(path), ...file }
     }
   }
   const toJson = (file: ListedFile) => ({ ...container.ids, ...file })
   await session.output.list(rows(), { ...options, columns: FILE_COLUMNS, toJson, noun: `files in ${containerId}` })
-  if (unnamed > 0) session.output.note(`Left out: ${counted(unnamed, 'object')} that no file id can name.`)
 }
 
 /** @param path of one file, or of a directory, with a slash at its end; empty: everything */
@@ -69,10 +65,9 @@ export async function removeFiles(
   }
   if (found.size === 0) return
   await confirm(`Remove ${counted(found.size, 'file')} of ${containerId} in ${session.place}?`, yes, session)
-  const remove = async ([Key, sizeBytes]: [string, number]) => {
+  for (const [Key, sizeBytes] of found) {
     await stores.s3.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal: signal })
     const path = Key.slice(prefix.length)
     output.done(`${path}: removed, ${exactBytes(sizeBytes)}.`, { ...ids, path, outcome: 'removed', sizeBytes })
   }
-  await pMap(found, remove, { concurrency: PARALLEL_DELETIONS, signal })
 }

@@ -2,50 +2,41 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AssumeRoleCommand, type Credentials, STSClient } from '@aws-sdk/client-sts'
 import type { ContainerId, WorkspaceId } from '../../../lib/ids.ts'
+import { outputsOf } from '../../deploy/stack.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
-import { outputsOf } from '../stack-outputs.ts'
 import { quoted } from '../terminal/output.ts'
 import { type Container, openContainer } from './open-container.ts'
-
-interface GrantOptions {
-  workspace?: WorkspaceId
-  for: number
-  form: 'env' | 'json' | 'process'
-}
 
 const TEMPLATE = join(import.meta.dirname, '../../../docs/policies/sandbox-session.json')
 /** STS API Reference, AssumeRole: Policy, RoleSessionName. */
 const MAX_POLICY_CHARACTERS = 2048
 const MAX_NAME_CHARACTERS = 64
+const LOCAL: Partial<Credentials> = { AccessKeyId: 'local', SecretAccessKey: 'local' }
+const VARIABLES: Record<string, string> = {
+  ...{ AccessKeyId: 'AWS_ACCESS_KEY_ID', SecretAccessKey: 'AWS_SECRET_ACCESS_KEY', SessionToken: 'AWS_SESSION_TOKEN' },
+  ...{ region: 'AWS_REGION', endpoint: 'AWS_ENDPOINT_URL_S3', bucket: 'SANDBOX_BUCKET', prefix: 'SANDBOX_PREFIX' },
+}
 
 /** Prints the credentials on standard output and nowhere else. */
-export async function grant(session: Session, containerId: ContainerId, options: GrantOptions): Promise<void> {
-  const { output, signal } = session
-  const container = await openContainer(session, containerId, options.workspace)
+export async function grant(
+  session: Session,
+  containerId: ContainerId,
+  { workspace, form, for: lifeMs }: { workspace?: WorkspaceId; form: 'env' | 'json' | 'process'; for: number },
+): Promise<void> {
+  const container = await openContainer(session, containerId, workspace)
   const { bucket, prefix, demo } = container
-  const local = { AccessKeyId: 'local', SecretAccessKey: 'local', SessionToken: undefined, Expiration: undefined }
-  const got = demo ? local : await assumeRole(container, options.for, signal)
-  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = got
-  const place = { bucket, prefix, region: process.env.AWS_REGION, endpoint: demo?.s3_endpoint }
-  const variables = {
-    ...{ AWS_ACCESS_KEY_ID: AccessKeyId, AWS_SECRET_ACCESS_KEY: SecretAccessKey, AWS_SESSION_TOKEN: SessionToken },
-    ...{ AWS_REGION: place.region, AWS_ENDPOINT_URL_S3: place.endpoint },
-    ...{ SANDBOX_BUCKET: bucket, SANDBOX_PREFIX: prefix },
-  }
-  const keys = { AccessKeyId, SecretAccessKey, SessionToken, Expiration }
+  const keys = demo ? LOCAL : await assumeRole(container, lifeMs, session.signal)
+  const all = { ...keys, bucket, prefix, region: process.env.AWS_REGION, endpoint: demo?.s3_endpoint }
+  const variables = Object.entries(all).filter(([name, value]) => name in VARIABLES && value !== undefined)
   const forms = {
-    env: () => Object.entries(variables).flatMap(([name, value]) => (value ? `export ${name}=${quoted(value)}` : [])),
-    json: () => [JSON.stringify({ ...keys, ...place })],
-    process: () => [JSON.stringify({ Version: 1, ...keys })],
+    env: variables.map(([name, value]) => `export ${VARIABLES[name]}=${quoted(`${value}`)}`).join('\n'),
+    json: JSON.stringify(all),
+    process: JSON.stringify({ Version: 1, ...keys }),
   }
-  const json = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }
-  output.print(forms[options.form]().join('\n'), { ...json, expiration: Expiration, ...place })
-  output.note(
-    demo
-      ? 'The local S3 has no STS: these reach everything in it, for ever.'
-      : `They reach ${bucket}/${prefix} until ${Expiration?.toISOString()}.`,
-  )
+  session.output.print(forms[form], all)
+  const reach = `They reach ${bucket}/${prefix} until ${keys.Expiration?.toISOString()}.`
+  session.output.note(demo ? 'The local S3 has no STS: these reach everything in it, for ever.' : reach)
 }
 
 async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: number, signal: AbortSignal) {
@@ -68,7 +59,10 @@ async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: nu
   }
 }
 
-async function sessionPolicy(role: string, { bucket, prefix, key }: { bucket: string; prefix: string; key?: string }) {
+async function sessionPolicy(
+  role: string,
+  { bucket, prefix, key }: { bucket: string; prefix: string; key: string | undefined },
+) {
   const { Statement: all, ...policy } = JSON.parse(await readFile(TEMPLATE, 'utf8'))
   const Statement = all.filter(({ Resource }: { Resource: string }) => key || Resource !== 'KEY')
   const values: Record<string, string | undefined> = {

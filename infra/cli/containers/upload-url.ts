@@ -6,12 +6,6 @@ import { exactBytes, quoted, time } from '../terminal/output.ts'
 import { requireUsable } from './local-files.ts'
 import { openContainer } from './open-container.ts'
 
-interface UploadUrlOptions {
-  workspace?: WorkspaceId
-  for: number
-  maxBytes?: number
-}
-
 const DEFAULT_MAX_BYTES = 100 * 1024 ** 2
 /** S3 API Reference, "POST Object": in a key, it puts the name of the uploader's file here. */
 const S3_PLACEHOLDER = /\$\{filename\}/
@@ -20,7 +14,7 @@ export async function printUploadUrl(
   session: Session,
   containerId: ContainerId,
   path: string,
-  { workspace, for: lifeMs, ...limit }: UploadUrlOptions,
+  { workspace, for: lifeMs, ...limit }: { workspace?: WorkspaceId; for: number; maxBytes?: number },
 ): Promise<void> {
   if (S3_PLACEHOLDER.test(path)) throw wrongUsage(`"${path}" means something else in a form of S3`)
   const { bucket, prefix, stores, ids } = await openContainer(session, containerId, workspace)

@@ -115,9 +115,10 @@ export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
+/** Names that begin with a capital are others' own, such as those of a form for S3. */
 function toSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeCase)
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const snake = (name: string) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const snake = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), toSnakeCase(each)]))
 }
