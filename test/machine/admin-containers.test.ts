@@ -198,7 +198,7 @@ describe('npm run admin -- containers put: what cannot be', () => {
       expect([code, stdout, stderr]).toEqual([
         2,
         '',
-        expect.stringMatching(/^EACCES: permission denied, '.*'\n$/),
+        expect.stringMatching(/^EACCES: permission denied, .*'\n$/),
       ])
     } finally {
       if (isRoot) process.seteuid?.(0)
