@@ -195,11 +195,7 @@ describe('npm run admin -- containers put: what cannot be', () => {
     if (isRoot) process.seteuid?.(65534)
     try {
       const { code, stdout, stderr } = await put('sess_locked', good, join(locked, '..'))
-      expect([code, stdout, stderr]).toEqual([
-        2,
-        '',
-        expect.stringMatching(/^EACCES: permission denied, .*'\n$/),
-      ])
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^EACCES: permission denied, .*'\n$/)])
     } finally {
       if (isRoot) process.seteuid?.(0)
       await chmod(join(locked, '..'), 0o755)

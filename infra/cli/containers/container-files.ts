@@ -1,10 +1,12 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { type ContainerId, filePathOf, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { readDemoFile } from '../../local/stores/demo-file.ts'
+import { wrongUsage } from '../command-error.ts'
+import { requireWorkspace } from '../commands/require-workspace.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import type { Columns, ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes } from '../terminal/output.ts'
-import { type Container, openContainer } from './open-container.ts'
 
 interface ListedFile {
   path: string
@@ -18,6 +20,20 @@ export const FILE_COLUMNS: Columns<ListedFile> = {
   SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
   MODIFIED: ({ modifiedAt }) => modifiedAt.toISOString(),
   'FILE ID': ({ fileId }) => fileId,
+}
+
+export type Container = Awaited<ReturnType<typeof openContainer>>
+
+/** The container that a command is about. Its workspace must exist; whether a container does, S3 does not know. */
+export async function openContainer(session: Session, containerId: ContainerId, workspace: WorkspaceId | undefined) {
+  const { local, directory } = session.target
+  if (workspace === undefined && !local) throw wrongUsage("required option '--workspace <id>' not specified")
+  const stores = await session.stores()
+  const demo = local ? await readDemoFile(directory) : undefined
+  const workspaceId = workspace ?? (demo?.workspace_id as WorkspaceId)
+  await requireWorkspace(workspaceId, stores.workspaces, session.signal)
+  const ids = { workspaceId, containerId }
+  return { ids, prefix: stores.objectKeys.containerPrefix(ids), bucket: stores.config.sandboxBucket, stores, demo }
 }
 
 /** Lists what can be promoted: directories and other objects that no file id can name are left out. */

@@ -6,7 +6,7 @@ import { outputsOf } from '../../deploy/stack.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { quoted } from '../terminal/output.ts'
-import { type Container, openContainer } from './open-container.ts'
+import { type Container, openContainer } from './container-files.ts'
 
 const TEMPLATE = join(import.meta.dirname, '../../../docs/policies/sandbox-session.json')
 /** STS API Reference, AssumeRole: Policy, RoleSessionName. */

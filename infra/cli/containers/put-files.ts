@@ -16,8 +16,8 @@ import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { bytes } from '../terminal/output.ts'
 import { progressBar } from '../terminal/status-line.ts'
+import { openContainer } from './container-files.ts'
 import { findLocalFiles, requireUsable } from './local-files.ts'
-import { openContainer } from './open-container.ts'
 
 const PART_BYTES = 32 * 1024 ** 2
 /** Of S3 ("Amazon S3 multipart upload limits"). */

@@ -3,8 +3,8 @@ import { type ContainerId, formatFileId, type WorkspaceId } from '../../../lib/i
 import { wrongUsage } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { exactBytes, quoted, time } from '../terminal/output.ts'
+import { openContainer } from './container-files.ts'
 import { requireUsable } from './local-files.ts'
-import { openContainer } from './open-container.ts'
 
 const DEFAULT_MAX_BYTES = 100 * 1024 ** 2
 /** S3 API Reference, "POST Object": in a key, it puts the name of the uploader's file here. */
