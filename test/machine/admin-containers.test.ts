@@ -81,7 +81,7 @@ describe('npm run admin -- containers put', () => {
     expect([jsonLines(result), result.stderr]).toEqual([[{ ...ids, promotion_url }], ''])
   })
 
-  const LARGE = randomBytes(70 * MIB + 17)
+  const LARGE = randomBytes(33 * MIB + 17)
   const uploads = async () => {
     const { Uploads = [] } = await service().s3.send(
       new ListMultipartUploadsCommand({ Bucket: service().demo.sandbox_bucket }),
