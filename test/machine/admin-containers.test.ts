@@ -461,7 +461,7 @@ describe('npm run admin -- containers grant', () => {
   })
 
   it('gives what the local service takes, never the credentials of the environment', async () => {
-    const own = { AWS_ACCESS_KEY_ID: 'AKIA0987654321', AWS_SECRET_ACCESS_KEY: 'mine' }
+    const own = { AWS_ACCESS_KEY_ID: 'own-key-id', AWS_SECRET_ACCESS_KEY: 'mine' }
     const local = ['--local', '--directory', service().directory, 'containers', 'grant', 'sess_demo-r4k2']
     const { code, stdout, stderr } = await runAdmin([...local, '--form', 'json'], own)
     expect([code, stderr]).toEqual([0, 'The local S3 has no STS: these reach everything in it, for ever.\n'])
