@@ -115,7 +115,8 @@ function checkPath(path: string): FilePath {
   return path as FilePath
 }
 
-function problemInPath(path: string): string | undefined {
+/** @returns the end of a sentence about the path; undefined when a file id can name it */
+export function problemInPath(path: string): string | undefined {
   if (CONTROL_CHARACTER.test(path)) return 'contains a control character'
   if (path.startsWith('/') || path.endsWith('/')) {
     return 'must be relative and name a file: no "/" at its start or end'

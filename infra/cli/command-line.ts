@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { wrongUsage } from './command-error.ts'
 import { addAuditCommand } from './commands/audit-command.ts'
+import { addContainersCommands } from './commands/containers-commands.ts'
 import { addDocumentsCommands } from './commands/documents-commands.ts'
 import { addKeysCommands } from './commands/keys-commands.ts'
 import { addSwitchCommands } from './commands/switch-commands.ts'
@@ -91,7 +92,8 @@ function createProgram({ stdout, stderr }: Terminal): Command {
 }
 
 function addCommands(program: Command, run: Run): void {
-  for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands]) add(program, run)
+  for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands, addContainersCommands])
+    add(program, run)
   addAuditCommand(program.command('audit'), run)
   program
     .command('doctor')

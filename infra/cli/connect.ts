@@ -3,6 +3,7 @@ import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { createWorkspaceAdministration } from '../../lib/aws/dynamodb/workspace-administration.ts'
 import { createWorkspaceRemoval } from '../../lib/aws/dynamodb/workspace-removal.ts'
+import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
@@ -40,6 +41,7 @@ export function connect(env: Environment) {
     log: SILENT,
     workspaces: { ...stores.workspaces, ...createWorkspaceAdministration(ledgerSettings) },
     workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
+    containerFiles: createContainerFiles({ ...config, client: s3 }),
     apiKeys: createApiKeyAdministration({ client: dynamoDb, tableName: config.keysTable }),
     dynamoDb,
     s3,

@@ -13,6 +13,11 @@ const EXAMPLES = [
   'keys rotate key_b307bbcb9085 --grace 24h',
   'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents delete ws_acme file_ChGEzHh4gNnrXCdfGHJtP,file_ChGEzKRzNbJLPs9Sz2UTq',
+  'containers put results/ --container sess_b3t1 --workspace ws_acme',
+  'containers list sess_b3t1 --workspace ws_acme',
+  'containers remove sess_b3t1 results/draft.csv --workspace ws_acme',
+  'containers grant sess_b3t1 --workspace ws_acme --for 1h --form process',
+  'containers upload-url sess_b3t1 report.csv --workspace ws_acme --max-bytes 20MiB',
   'audit --workspace ws_acme --repair',
   'restore tables --at 2026-11-21T09:00Z',
 ]

@@ -1,4 +1,4 @@
-import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
+import { CloudFormationClient, DescribeStacksCommand, paginateListStackResources } from '@aws-sdk/client-cloudformation'
 
 const GONE = /^(DELETE_COMPLETE|CREATE_FAILED)$/
 
@@ -19,6 +19,15 @@ export async function resourcesOf(stackName: string, signal?: AbortSignal) {
     if (!isMissingStack(error)) throw error
   }
   return found
+}
+
+/** By name (infra/resources/outputs.yml). @throws when there is no such stack */
+export async function outputsOf(
+  StackName: string,
+  abortSignal: AbortSignal,
+): Promise<Record<string, string | undefined>> {
+  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }), { abortSignal })
+  return Object.fromEntries((Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]))
 }
 
 /** CloudFormation has no error of its own for it: ValidationError, "Stack with id … does not exist". */

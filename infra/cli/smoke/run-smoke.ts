@@ -1,4 +1,4 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { outputsOf } from '../../deploy/stack.ts'
 import { readDemoFile } from '../../local/stores/demo-file.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { problem, problemsFound, runCheck, VERDICTS } from '../doctor/check.ts'
@@ -64,8 +64,7 @@ async function baseUrlOf({ local, directory, stage }: Target, abortSignal: Abort
   if (demo) return demo.base_url
   if (stage === undefined) throw wrongUsage('Say where the API is, with --stage <name>, --local or --base-url <url>.')
   const StackName = stackNameOf(stage)
-  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }), { abortSignal })
-  const url = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'BaseUrl')?.OutputValue
-  if (url) return url
+  const { BaseUrl } = await outputsOf(StackName, abortSignal)
+  if (BaseUrl) return BaseUrl
   throw new CommandError('not_deployed', `The stack ${StackName} has no output BaseUrl.`, { exitCode: 2 })
 }

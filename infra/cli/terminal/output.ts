@@ -108,13 +108,17 @@ export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: 
 /** 1 key, 2 keys */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+/** A word for a shell. */
+export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
 export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
+/** Names that begin with a capital are others' own, such as those of a form for S3. */
 function toSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeCase)
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const snake = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), toSnakeCase(each)]))
 }

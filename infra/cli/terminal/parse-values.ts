@@ -1,7 +1,7 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
-import { type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
+import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 
 /** After a capital, a small b means bits. */
@@ -72,6 +72,12 @@ export function parseExpiry(text: string): number | 'never' {
 export function parseWorkspaceId(text: string): WorkspaceId {
   if (!isWorkspaceId(text)) refuse(`"${text}" is not a workspace id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
   return text
+}
+
+/** Its form is that of a workspace id. */
+export function parseContainerId(text: string): ContainerId {
+  if (!isWorkspaceId(text)) refuse(`"${text}" is not a container id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
+  return text as string as ContainerId
 }
 
 export function parseDocumentId(text: string): DocumentId {
