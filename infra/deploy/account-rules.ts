@@ -15,10 +15,7 @@ export function applyAccountRules(template: Template, settings: Settings): void 
   for (const { Type, Properties } of Object.values(template.Resources)) {
     for (const [name, value] of Object.entries(demands[Type] ?? {})) if (value) Properties[name] = value
   }
-  if (!rolePath) return
-  nameVersionsByPath(template, rolePath)
-  // The new role comes before the former one goes, and two roles cannot have one name, whatever their paths.
-  for (const [, { Properties }] of ofType(template, 'AWS::IAM::Role')) delete Properties.RoleName
+  if (rolePath) nameVersionsByPath(template, rolePath)
 }
 
 /**

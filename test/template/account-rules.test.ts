@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { applyAccountRules, tagsOf } from '../../infra/deploy/account-rules.ts'
-import { ofType } from '../../infra/deploy/template.ts'
 import { EXISTING, packagedService } from '../support/template/packages.ts'
 
 const BOUNDARY = 'arn:aws:iam::111122223333:policy/boundary'
@@ -28,17 +27,6 @@ describe('what an account demands', () => {
       expect(Object.keys(Properties)).not.toEqual(expect.arrayContaining(['Path']))
       expect(Object.keys(Properties)).not.toEqual(expect.arrayContaining(['PermissionsBoundary']))
     }
-  })
-
-  it('leaves no role a name that its successor with another path could not take', async () => {
-    const { resources } = await packagedService('prod')
-    const namesBy = (rolePath: string) => {
-      const template = { Resources: structuredClone(resources), Outputs: {} }
-      applyAccountRules(template, { rolePath })
-      return ofType(template, 'AWS::IAM::Role').flatMap(([, { Properties }]) => Properties.RoleName ?? [])
-    }
-    expect(namesBy('')).toEqual(['container-file-promotion-prod-sandbox-writer'])
-    expect(namesBy('/team/')).toEqual([])
   })
 
   it('has tags of its own beside the service and the stage', () => {

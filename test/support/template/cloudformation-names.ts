@@ -24,7 +24,7 @@ const GENERATED: Record<string, number> = {
   'AWS::S3::Bucket': 63,
 }
 const NAMES =
-  'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName RoleName'.split(
+  'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName'.split(
     ' ',
   )
 
