@@ -14,6 +14,8 @@ export const PATTERNS: Readonly<Record<string, RegExp>> = {
   table: /^[A-Za-z0-9_.-]{3,255}$/,
   kmsKey,
   kmsKeys: listOf(kmsKey),
+  /** A comma may be in a role's name, but separates names here. IAM, quotas: a trust policy has 2,048 characters. */
+  roles: new RegExp(`(?=^.{1,1600}$)${listOf(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=.@/-]+$/).source}`),
   topic: arn('sns', '[A-Za-z0-9_-]{1,256}'),
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
   account: /^\d{12}$/,

@@ -23,6 +23,7 @@ export async function examineAccount(deployment: Deployment) {
     ['lambda:GetAccountSettings and GetFunctionConcurrency', () => problemsInConcurrency(deployment, warnings)],
     ['cloudformation:ListStackResources and dynamodb:DescribeTable', () => problemsInTables(deployment)],
     ['cloudformation:ListStackResources and s3:GetEncryptionConfiguration', () => problemsInKeys(deployment)],
+    ['cloudformation:ListStackResources', () => problemsInExpiry(deployment)],
   ]
   for (const [rights, look] of looks) {
     try {
@@ -121,6 +122,20 @@ async function problemsInKeys({ stackName, settings }: Deployment): Promise<stri
       problems.push(`${name} was "${key}", with which what is in ${Bucket} is encrypted: add it to formerKmsKeyArns`)
   }
   return problems
+}
+
+/** What begins like the key of a sandbox expires in a created bucket: no document that is kept there may. */
+async function problemsInExpiry({ stackName, settings }: Deployment): Promise<string[]> {
+  const beginning = (name: string) => settings[name]?.split('{')[0] ?? ''
+  const [ofSandboxes, ofDocuments] = [beginning('sandboxKeyTemplate'), beginning('documentKeyTemplate')]
+  if (!ofSandboxes.startsWith(ofDocuments) && !ofDocuments.startsWith(ofSandboxes)) return []
+  const isShared = (await resourcesOf(stackName)).some(
+    ({ logicalId, physicalId }) => logicalId === 'SandboxBucket' && physicalId === settings.documentsBucket,
+  )
+  if (!isShared || settings.sandboxBucket) return []
+  return [
+    `documentsBucket is "${settings.documentsBucket}", the created sandbox bucket, where documents would expire after sandboxDays: let sandboxKeyTemplate and documentKeyTemplate begin with different fixed segments, or name another bucket`,
+  ]
 }
 
 const isDenied = (error: unknown) => error instanceof Error && /^AccessDenied|^UnauthorizedOperation/.test(error.name)

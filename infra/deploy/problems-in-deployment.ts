@@ -27,6 +27,7 @@ export function problemsInDeployment({ stage, region, settings: raw, ...names }:
     ...Object.entries(SETTINGS).flatMap(([name, setting]) => problemsInSetting(name, settings[name] ?? '', setting)),
     ...problemsInEnvironment(settings),
     ...problemsInCombination(settings, region),
+    ...problemsInSandboxes(settings, names),
   ]
 }
 
@@ -100,6 +101,21 @@ function problemsInCombination(settings: Settings, region: string): string[] {
       `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
     )
   }
+  return problems
+}
+
+/** @param names of what was set for this stage */
+function problemsInSandboxes(settings: Settings, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
+  const set = [...written, ...given.map((text) => text.split('=', 1)[0] ?? '')]
+  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => settings.sandboxBucket && set.includes(name))
+  const problems = ofCreated.map(
+    (name) =>
+      `${name} is for a bucket that the stack creates: leave it out, and set up ${settings.sandboxBucket} where that is managed`,
+  )
+  if (settings.sandboxWriters && settings.sandboxKeyTemplate?.includes('*'))
+    problems.push(
+      `sandboxKeyTemplate is "${settings.sandboxKeyTemplate}": with sandboxWriters it may have no "*", by which a right to one container would reach others`,
+    )
   return problems
 }
 

@@ -1,5 +1,20 @@
-import { DeleteItemCommand, DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
-import { GetBucketPolicyCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteItemCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb'
+import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetBucketPolicyCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keyOf } from '../../infra/deploy/functions.ts'
@@ -16,6 +31,7 @@ import {
 } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
 import { unusedRights } from '../support/template/iam-policies.ts'
+import { textOfPolicy } from '../support/template/policy-files.ts'
 
 vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
 
@@ -71,6 +87,35 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('is administered, and serves by the zips that were uploaded', async () => {
     expect((await stage.admin('workspaces', 'create', 'ws_kept', '--quota', '5MiB')).code).toBe(0)
     expect(await stage.smoke()).toEqual({ code: 0, problems: [] })
+  })
+
+  // moto's STS ignores the session's policy: the stand-in before it judges by the role as deployed, and by that policy.
+  it('grants a container its own files, and nothing else', async () => {
+    const { SANDBOX_BUCKET: Bucket = '', DOCUMENTS_BUCKET = '' } = await stage.environmentOfFunction()
+    const policy = textOfPolicy('sandbox-session').replaceAll('BUCKET', Bucket)
+    const credentials = await stage.assumeWriter(policy.replaceAll('WORKSPACE/CONTAINER', 'ws_1/sess_1'))
+    const client = new S3Client({ forcePathStyle: true, credentials })
+    const file = (Key: string) => ({ Bucket, Key: `sandboxes/${Key}`, Body: 'a;b\n' })
+    const own = file('ws_1/sess_1/output/a.csv')
+    await client.send(new PutObjectCommand(own))
+    const upload = await client.send(new CreateMultipartUploadCommand(own))
+    await client.send(new AbortMultipartUploadCommand({ ...own, UploadId: upload.UploadId }))
+    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'sandboxes/ws_1/sess_1/' }))
+    expect(Contents?.map(({ Key, Size }) => [Key, Size])).toEqual([[own.Key, 4]])
+
+    const denied = { name: expect.stringMatching(/^AccessDenied/) }
+    for (const key of ['ws_1/sess_10/a.csv', 'ws_1/sess_2/a.csv', 'ws_2/sess_1/a.csv', 'ws_1/sess_1']) {
+      await expect(client.send(new PutObjectCommand(file(key))), key).rejects.toMatchObject(denied)
+      await expect(client.send(new GetObjectCommand(file(key))), key).rejects.toMatchObject(denied)
+    }
+    for (const Prefix of [undefined, 'sandboxes/', 'sandboxes/ws_1/sess_1', 'sandboxes/ws_1/sess_10/'])
+      await expect(client.send(new ListObjectsV2Command({ Bucket, Prefix })), Prefix).rejects.toMatchObject(denied)
+    const document = { Bucket: DOCUMENTS_BUCKET, Key: 'documents/ws_1/file_1/a' }
+    await expect(client.send(new GetObjectCommand(document))).rejects.toMatchObject(denied)
+    await expect(client.send(new GetBucketPolicyCommand({ Bucket }))).rejects.toMatchObject(denied)
+    await expect(client.send(new DeleteObjectCommand(own))).rejects.toMatchObject(denied)
+    const get = new GetItemCommand({ TableName: `${STACK}-workspaces`, Key: marshall({ workspace_id: 'ws_1' }) })
+    await expect(new DynamoDBClient({ credentials }).send(get)).rejects.toMatchObject(denied)
   })
 
   it('is seen to be complete, protected, and private, by doctor', async () => {

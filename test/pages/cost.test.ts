@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { SETTINGS } from '../../infra/deploy/settings.ts'
 import { read, tableRows } from './pages.ts'
-import { idlePrices } from './store-prices.ts'
+import { idlePrices, SCALE, sandboxPrices } from './store-prices.ts'
 
 const PAGE = 'docs/cost.md'
 
@@ -29,6 +30,13 @@ describe(PAGE, () => {
     expect(others).toEqual(Object.fromEntries(computed))
     expect(together).toBeCloseTo(Object.values(others).reduce((sum, price) => sum + price, Alarms))
     expect(read('README.md').replace(/\s+/g, ' ')).toContain(`costs some $${Math.round(together)} a month`)
+  })
+
+  it('has the price of sandboxes, as computed with their settings', () => {
+    const rows = tableRows(PAGE, '## Sandboxes').slice(1)
+    const computed = Object.entries(sandboxPrices()).map(([what, price]) => [what, Number(price.toFixed(2))])
+    expect(rows.map(([what, , together]) => [what, dollars(together)])).toEqual(computed)
+    expect(SCALE.sandboxDays).toBe(SETTINGS.sandboxDays?.default)
   })
 
   it('has the same parts in the formula for large files', () => {

@@ -21,6 +21,10 @@ export const SCALE = {
   /** DynamoDB removes what is expired within some days. */
   tombstoneDays: 3,
   versionDays: 30,
+  /** A file is promoted once, and expires with its sandbox. */
+  sandboxDays: 30,
+  /** With sandboxVersions, the day that former versions are kept, and the one until S3 has removed them. */
+  formerSandboxDays: 2,
   logDays: 90,
   /** Of promotions that fail, and leave notes for a quarter of an hour, or a day. */
   failedShare: 0.001,
@@ -116,6 +120,8 @@ export function storePrices(workspaces: number): Record<string, number> {
     RateLimits: table(keyCount, ITEM_BYTES.rateLimit),
     'objects, current': documents * objectGb * PRICES.s3StorageGb,
     'objects, former versions': perDay * SCALE.versionDays * objectGb * PRICES.s3StorageGb,
+    'sandboxes, current': perDay * SCALE.sandboxDays * objectGb * PRICES.s3StorageGb,
+    'sandboxes, former versions': perDay * SCALE.formerSandboxDays * objectGb * PRICES.s3StorageGb,
     'log groups': logGb * GB * PRICES.logByte + ((logGb * SCALE.logDays) / 30) * PRICES.logStorageGb,
     metrics: METRIC_COUNT.most * PRICES.metric,
     'the audit, each day': 30 * auditDollars(workspaces, documents),
@@ -145,6 +151,17 @@ export function idlePrices(): Record<string, number> {
     Audit: IDLE.transitions * PRICES.stepFunctionsTransition,
     'Custom metrics': IDLE_METRICS * PRICES.metric,
     Dashboard: PRICES.dashboard,
+  }
+}
+
+/** Dollars of a million files of 1 MiB in a sandbox, by the rows of docs/cost.md. */
+export function sandboxPrices(): Record<string, number> {
+  const gbMonths = ((1e6 * SCALE.documentMib * 1.048_576e-3) / 30) * PRICES.s3StorageGb
+  return {
+    Writing: 1e6 * PRICES.s3WriteRequest,
+    Keeping: gbMonths * SCALE.sandboxDays,
+    Expiring: 0,
+    'Overwriting, with `sandboxVersions`': 1e6 * PRICES.s3WriteRequest + gbMonths * SCALE.formerSandboxDays,
   }
 }
 

@@ -19,15 +19,13 @@ const ROOT = join(import.meta.dirname, '../..')
 const variants = await Promise.all((['dev', 'prod'] as const).map(packagedService))
 
 describe('docs/policies', () => {
-  it.each([...MANAGED, 'sandbox-writer'])('%s.json fits into a managed policy, in any partition', (name) => {
+  it.each(MANAGED)('%s.json fits into a managed policy, in any partition', (name) => {
     const text = textOfPolicy(name)
     expect(text.replace(/\s/g, '').length).toBeLessThanOrEqual(MAX_CHARACTERS)
     expect(text).not.toContain('arn:aws')
     // No placeholder that nobody explains.
     const left = JSON.stringify(statementsOfPolicies([name]).map(({ resources, condition }) => [resources, condition]))
-    expect([...new Set(left.match(/\b[A-Z]{2,}(_[A-Z]+)*\b/g))]).toEqual(
-      name === 'sandbox-writer' ? ['WORKSPACE_ID'] : [],
-    )
+    expect([...new Set(left.match(/\b[A-Z]{2,}(_[A-Z]+)*\b/g))]).toEqual([])
   })
 
   const directory = useDirectory('policies')
@@ -90,12 +88,34 @@ describe('docs/policies/boundary.json', () => {
 })
 
 describe('docs/policies/cross-account-sandbox-bucket.json', () => {
+  const { Statement: statements } = JSON.parse(textOfPolicy('cross-account-sandbox-bucket'))
+  const allowing = (ofWriters: boolean): { Principal: object; Action: string[] }[] =>
+    statements.filter(
+      ({ Effect, Sid }: { Effect: string; Sid: string }) => Effect === 'Allow' && Sid.includes('Writers') === ofWriters,
+    )
+
   it('lets both functions read that read sandboxes', () => {
-    const { Statement: statements } = JSON.parse(textOfPolicy('cross-account-sandbox-bucket'))
     const roles = ['PROMOTE_CONTAINER_FILE_ROLE_ARN', 'READ_CONTAINER_FILES_ROLE_ARN']
-    const allowing = statements.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')
-    expect(allowing.map(({ Action }: { Action: string[] }) => Action[0])).toEqual(['s3:GetObject', 's3:ListBucket'])
-    for (const { Principal } of allowing) expect(Principal).toEqual({ AWS: roles })
+    const reading = variants.flatMap((service) =>
+      service
+        .idsOfType('AWS::IAM::Role')
+        .filter((role) => templateStatements(service, role).some(({ Sid }) => Sid === 'ReadSandboxes')),
+    )
+    expect([...new Set(reading)].toSorted()).toEqual(['PromoteContainerFileRole', 'ReadContainerFilesRole'])
+    expect(allowing(false).map(({ Action }) => Action[0])).toEqual(['s3:GetObject', 's3:ListBucket'])
+    for (const { Principal } of allowing(false)) expect(Principal).toEqual({ AWS: roles })
+  })
+
+  it('lets writers do there what their role may', () => {
+    const [, prod] = variants
+    const actions = prod && templateStatements(prod, 'SandboxWriterRole').flatMap(({ Action }) => Action)
+    const inBuckets = actions?.filter((action) => action.startsWith('s3:')).toSorted()
+    expect(
+      allowing(true)
+        .flatMap(({ Action }) => Action)
+        .toSorted(),
+    ).toEqual(inBuckets)
+    for (const { Principal } of allowing(true)) expect(Principal).toEqual({ AWS: ['SANDBOX_WRITER_ROLE_ARN'] })
   })
 })
 

@@ -79,6 +79,12 @@ const examine = (has: Partial<typeof account>, settings: Record<string, string> 
 const TOO_FEW = { limit: 10, unreserved: 10 }
 const [OWN_ROLE, WITHOUT_OWN] = [{ createGatewayLogRole: 'true' }, { role: undefined }]
 const ENCRYPTED = { ofStack: { DocumentsBucket: 'docs' }, key: 'b' }
+const SHARED = { ofStack: { SandboxBucket: 'boxes' } }
+const IN_SANDBOXES = {
+  documentsBucket: 'boxes',
+  sandboxKeyTemplate: '{workspace_id}/boxes/{container_id}/{path}',
+  documentKeyTemplate: 'docs/{workspace_id}/{document_id}/{attempt_id}',
+}
 const MADE = { tables: [KEPT, { TableName: 'prod-keys' }] }
 
 describe('before a deployment, the account', () => {
@@ -101,6 +107,14 @@ describe('before a deployment, the account', () => {
     ['has a bucket of this stack with a key that no setting names', ENCRYPTED, {}, 'add it to formerKmsKeyArns'],
     ['has one with a former key', ENCRYPTED, { formerKmsKeyArns: 'a,b' }],
     ['has one with the key that stays', ENCRYPTED, { documentsKmsKeyArn: 'b' }],
+    [
+      'has its documents where sandboxes expire',
+      SHARED,
+      IN_SANDBOXES,
+      'where documents would expire after sandboxDays',
+    ],
+    ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
+    ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
     ['lacks the index of one', { tables: [{ TableName: 'kept' }] }, {}, 'it has no index documents-by-creation'],
   ])('%s', async (_, has, settings, problem) => {

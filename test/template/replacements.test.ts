@@ -39,6 +39,8 @@ bare rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
 full rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
 bare keysTable workspacesTable reservationsTable documentsTable rateLimitsTable | DynamoDB::Table Lambda::Version | docs/settings.md
 bare sandboxBucket documentsBucket | Lambda::Version S3::Bucket S3::BucketPolicy | docs/settings.md
+bare sandboxDays sandboxVersions |  | the bucket is changed where it is
+bare sandboxWriters | IAM::Role | one comes
 full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Route53::RecordSet | docs/settings.md
 full hostedZoneId | Route53::RecordSet | the new ones come before the others go
 full webAclArn | WAFv2::WebACLAssociation | docs/settings.md
@@ -52,8 +54,6 @@ full REST | Lambda::Version | the aliases move to them`
   .split('\n')
   .map((line) => line.split(' | '))
   .map(([what = '', replaced, why]) => ({ stage: what.slice(0, 4), names: what.split(' ').slice(1), replaced, why }))
-const named = CHANGES.flatMap(({ stage, names }) => (stage === 'full' ? names : []))
-const rest = Object.keys(SETTINGS).filter((name) => !named.includes(name))
 
 type Settings = Record<string, string>
 const FULL: Settings = {
@@ -61,11 +61,17 @@ const FULL: Settings = {
   operationsKmsKeyArn: packages.KEYS.sandboxKmsKeyArn,
   ...{ reservationsTable: 'platform-reserved', documentsTable: 'platform-docs', rateLimitsTable: 'platform-limits' },
 }
+/** Those of a created bucket cannot be given in a stage that has all that may exist. */
+const named = CHANGES.flatMap(({ stage, names }) =>
+  stage === 'full' ? names : Object.keys(packages.CREATED_SANDBOXES),
+)
+const rest = Object.keys(SETTINGS).filter((name) => !named.includes(name))
 const STAGES: Record<string, Settings> = { bare: { alarmsWithoutReceiver: 'true' }, full: FULL }
 /** By their names, or their kinds. */
 const OTHERS: Settings = {
   ...{ bucket: 'b-bucket', table: 'b-table', account: '999999999999', tags: 'team=b', email: 'b@example.com' },
   ...{ topic: 'arn:aws:sns:us-east-1:111122223333:b', policy: 'arn:aws:iam::111122223333:policy/b', rolePath: '/b/' },
+  roles: 'arn:aws:iam::111122223333:role/b',
   ...{ hostName: 'b.example.com', hostedZone: 'ZB', retentionDays: '7', deploymentPreference: 'AllAtOnce' },
   sandboxKeyTemplate: 'b/{workspace_id}/{container_id}/{path}',
   documentKeyTemplate: 'c/{workspace_id}/{document_id}/{attempt_id}',
@@ -78,7 +84,10 @@ const otherOf = (name: string) => {
 }
 const changesOf = ({ stage, names }: (typeof CHANGES)[number]) =>
   Object.fromEntries(
-    (names[0] === 'REST' ? rest : names).map((name) => [name, (stage === 'full' ? otherOf(name) : FULL[name]) ?? '']),
+    (names[0] === 'REST' ? rest : names).map((name) => [
+      name,
+      stage === 'full' ? otherOf(name) : (FULL[name] ?? otherOf(name)),
+    ]),
   )
 
 type Resources = Record<string, packages.Resource>

@@ -43,6 +43,7 @@ describe('roles', () => {
     ['PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
     ['ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
     ['AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
+    ['SandboxWriterRole', 'ReadAndWriteSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
   ])('lets %s (%s) reach the objects of the key template only', (role, sid, objects) => {
     const statement = templateStatements(existing, role).find(({ Sid }) => Sid === sid)
     expect(textOf(statement?.Resource)).toBe(`arn:<AWS::Partition>:s3:::${objects}`)
@@ -51,8 +52,8 @@ describe('roles', () => {
   const OWN_ACCOUNT = { Ref: 'AWS::AccountId' }
 
   it('reach buckets of the account that they are meant to be in only, whoever takes a name that was given up', () => {
-    const accountsOf = (service: Packaged) =>
-      allRoles.flatMap((role) =>
+    const accountsOf = (service: Packaged, roles = allRoles) =>
+      roles.flatMap((role) =>
         templateStatements(service, role)
           // CodeDeploy's revisions may be anywhere.
           .filter(
@@ -65,7 +66,7 @@ describe('roles', () => {
       )
     expect(accountsOf(dev).length).toBeGreaterThan(15)
     for (const [, account] of accountsOf(dev)) expect(account).toEqual(OWN_ACCOUNT)
-    for (const [which, account] of accountsOf(existing)) {
+    for (const [which, account] of accountsOf(existing, [...allRoles, 'SandboxWriterRole'])) {
       expect(account).toEqual(which === 'sandboxes' ? EXISTING.sandboxAccountId : OWN_ACCOUNT)
     }
   })

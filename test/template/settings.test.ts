@@ -4,7 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { defaultParameters } from '../../infra/deploy/variables.ts'
-import { copyProject, EXISTING, serverless, THRESHOLDS } from '../support/template/packages.ts'
+import {
+  CREATED_SANDBOXES,
+  copyProject,
+  EXISTING,
+  serverless,
+  THRESHOLDS,
+  WRITERS,
+} from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -14,6 +21,19 @@ const { default: defaults = {}, prod = {} } = defaultParameters()
 
 const WITHOUT_WORKSPACE = 'boxes/{container_id}/{path}'
 const IN_ONE_BUCKET = { sandboxBucket: 'one', documentsBucket: 'one' }
+const OWN_BUCKET = { sandboxBucket: 'boxes' }
+const WITH_WILDCARD = 'box*/{workspace_id}/{container_id}/{path}'
+const NO_WRITERS = [
+  'runner',
+  'arn:aws:iam::111122223333:root',
+  'arn:aws:iam::111122223333:user/runner',
+  'arn:aws:iam::111122223333:role/*',
+  'arn:aws:iam::*:role/runner',
+  'arn:aws:sts::111122223333:assumed-role/runner/task',
+  `${WRITERS},`,
+  `${WRITERS}, ${WRITERS}`,
+  Array(30).fill(WRITERS).join(),
+]
 const GLOBAL_ACL = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0'
 
 /** A deployment with these parameters, as the framework hands them to the plugin. */
@@ -43,6 +63,7 @@ describe('the parameters', () => {
     ['of production that nobody watches', { ...prod, alarmsWithoutReceiver: 'true' }],
     ['of existing resources', { ...prod, ...EXISTING }],
     ['of alarms', { ...prod, ...THRESHOLDS }],
+    ['of sandboxes', { ...CREATED_SANDBOXES, sandboxWriters: WRITERS }],
   ])('%s can be deployed', (_, changes) => {
     expect(problemsInDeployment(deployment(changes))).toEqual([])
   })
@@ -83,6 +104,15 @@ describe('the parameters', () => {
     ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
     ['sandboxAccountId is "12", allowed: AWS account number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
     ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
+    ['sandboxDays is "0", allowed: 1 to 3650', { sandboxDays: '0' }],
+    ['sandboxVersions is "on", allowed: true, false', { sandboxVersions: 'on' }],
+    ['sandboxDays is for a bucket that the stack creates: leave', OWN_BUCKET, { written: ['sandboxDays'] }],
+    ['leave it out, and set up boxes', OWN_BUCKET, { given: ['sandboxVersions=true'] }],
+    ...NO_WRITERS.map((sandboxWriters): [string, Record<string, string>] => [
+      `sandboxWriters is "${sandboxWriters}", allowed: ARNs of IAM roles that exist`,
+      { sandboxWriters },
+    ]),
+    ['with sandboxWriters it may have no "*"', { sandboxWriters: WRITERS, sandboxKeyTemplate: WITH_WILDCARD }],
     ['hostedZoneId is "example.com", allowed: id of', { ...EXISTING_DOMAIN, hostedZoneId: 'example.com' }],
     ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
     [`webAclArn is "${GLOBAL_ACL}", allowed: ARN of a regional`, { webAclArn: GLOBAL_ACL }],

@@ -49,6 +49,28 @@ describe('buckets', () => {
     )
   })
 
+  it.each([
+    ['dev', dev, '30', undefined],
+    ['prod', prod, '7', { Status: 'Enabled' }],
+  ])('lets sandboxes of %s expire, and former versions soon, but nothing beside them', (_, service, days, versions) => {
+    const { VersioningConfiguration, LifecycleConfiguration } = service.resource('SandboxBucket').Properties
+    expect(VersioningConfiguration).toEqual(versions)
+    const [rule, ...others] = LifecycleConfiguration.Rules.filter(
+      ({ ExpirationInDays }: object & { ExpirationInDays?: string }) => ExpirationInDays,
+    )
+    expect(others).toEqual([])
+    const { Prefix, ...rest } = rule
+    expect([textOf(Prefix), rest]).toEqual([
+      'sandboxes/',
+      {
+        Id: 'expire-sandboxes',
+        Status: 'Enabled',
+        ExpirationInDays: days,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      },
+    ])
+  })
+
   it('creates no bucket where one exists, and uses that in every function', () => {
     expect(existing.idsOfType('AWS::S3::Bucket')).toEqual(['ServerlessDeploymentBucket'])
     expect(existing.idsOfType('AWS::S3::BucketPolicy')).toEqual(['ServerlessDeploymentBucketPolicy'])
@@ -84,10 +106,11 @@ describe('buckets', () => {
       ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
       ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
     ]
-    expect(grantsOf(prod)).toEqual(granted)
+    const writing = ['SandboxWriterRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.sandboxKmsKeyArn]
+    expect(grantsOf(prod)).toEqual([...granted, writing])
     const former = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
     const reading = [...new Set(granted.map(([role]) => role))].map((role) => [role, 'kms:Decrypt', former])
-    expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...reading]))
+    expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...reading, writing]))
   })
 })
 

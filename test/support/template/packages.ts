@@ -17,8 +17,12 @@ export const KEYS = {
   sandboxKmsKeyArn: arn('kms', `key/${KEY_ID}`),
   documentsKmsKeyArn: arn('kms', 'key/mrk-0aaaaaaa111122223333444444444444'),
 }
+export const WRITERS = ['team/ecs-runner', 'eks-runner'].map((role) => `arn:aws:iam::111122223333:role/${role}`).join()
+/** For the bucket of sandboxes that a stack creates. */
+export const CREATED_SANDBOXES = { sandboxDays: '7', sandboxVersions: 'true' }
 export const EXISTING = {
   ...KEYS,
+  sandboxWriters: WRITERS,
   formerKmsKeyArns: [1, 2].map((one) => arn('kms', `key/0aaaaaaa-former-${one}`)).join(),
   sandboxBucket: 'platform-boxes',
   sandboxAccountId: '444455556666',
@@ -58,7 +62,7 @@ const ON_STAND_INS = {
 /** What is deployed by default; in production with keys of one's own; and next to what exists already. */
 export const VARIANTS = {
   dev: ['--stage', 'dev', ...asParams({ createGatewayLogRole: 'true' })],
-  prod: ['--stage', 'prod', ...asParams({ ...THRESHOLDS, ...KEYS })],
+  prod: ['--stage', 'prod', ...asParams({ ...THRESHOLDS, ...KEYS, ...CREATED_SANDBOXES, sandboxWriters: WRITERS })],
   existing: ['--stage', 'prod', ...asParams(EXISTING)],
   // This one is run, with the buckets that the stand-ins have, and small parts.
   standIns: ['--stage', 'e2e', ...asParams(ON_STAND_INS)],

@@ -27,23 +27,27 @@ export function statementsOfPolicies(
   names: readonly string[],
   placeholders: Readonly<Record<string, string>> = PLACEHOLDERS,
 ): Statement[] {
-  return names.flatMap((name) => {
-    const text = textOfPolicy(name).replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => placeholders[word] ?? word)
-    const { Statement: statements } = JSON.parse(text) as { Statement: WrittenStatement[] }
-    return statements.map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
-      Sid,
-      Effect,
-      actions: Action,
-      resources: [Resource].flat(),
-      condition: Condition,
-    }))
-  })
+  return names.flatMap((name) =>
+    statementsIn(textOfPolicy(name).replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => placeholders[word] ?? word)),
+  )
+}
+
+/** @param text a policy */
+export function statementsIn(text: string): Statement[] {
+  const { Statement: statements } = JSON.parse(text) as { Statement: WrittenStatement[] }
+  return statements.map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
+    Sid,
+    Effect,
+    actions: [Action].flat(),
+    resources: [Resource].flat(),
+    condition: Condition,
+  }))
 }
 
 interface WrittenStatement {
   Sid: string
   Effect: 'Allow' | 'Deny'
-  Action: string[]
+  Action: string | string[]
   Resource: string | string[]
   Condition?: Statement['condition']
 }

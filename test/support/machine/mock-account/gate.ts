@@ -5,30 +5,34 @@ import { storeAt } from '../../aws/store.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../../template/iam-policies.ts'
 import { type ApiRequest, accessesOfRequest, accessesOfTemplate, signerOf, templateIn } from './identities.ts'
+import { sessionIn } from './sessions.ts'
 
 interface Gate {
   endpoint: string
   /** What each identity asked for, and was allowed. */
   used: Map<string, Access[]>
-  /** What was refused. */
+  /** What was refused to them. */
   refused: Access[]
   stop(): Promise<void>
 }
 
 /**
  * IAM in front of the mock account: whoever signs with the key of an identity may do what its policies allow, and what
- * CloudFormation does for it counts as its own doing. All others may do everything.
+ * CloudFormation does for it counts as its own doing. Whoever assumes a role may do what that role and the policy of the
+ * session both allow. All others may do everything.
  * @param identities policies by access key
  */
 export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>): Promise<Gate> {
   const used = new Map<string, Access[]>(Object.keys(identities).map((id) => [id, []]))
   const refused: Access[] = []
+  /** By access key: statements that must each allow it. Sessions come to it as they are begun. */
+  const limits = new Map(Object.entries(identities).map(([id, statements]) => [id, [statements]]))
 
   /** @returns what is not allowed, if anything */
   function refusal(accesses: Access[], accessKeyId: string): Access | undefined {
-    const found = accesses.find((access) => !isAllowed(identities[accessKeyId] ?? [], access))
-    if (found) refused.push(found)
-    else used.get(accessKeyId)?.push(...accesses)
+    const found = accesses.find((access) => !limits.get(accessKeyId)?.every((each) => isAllowed(each, access)))
+    if (!found) used.get(accessKeyId)?.push(...accesses)
+    else if (accessKeyId in identities) refused.push(found)
     return found
   }
 
@@ -42,13 +46,15 @@ export async function startGate(account: string, identities: Readonly<Record<str
     const { method = '', url = '', headers } = asked
     const request: ApiRequest = { method, url, headers, body: body.toString() }
     const { accessKeyId } = signerOf(request)
-    const isKnown = accessKeyId in identities
+    const isKnown = limits.has(accessKeyId)
     const template = isKnown ? templateIn(request) : undefined
     const text = template && ('body' in template ? template.body : await contentOf(template.object))
     const byTemplate = text === undefined ? [] : accessesOfTemplate(text, request)
     const denied = isKnown && refusal([...accessesOfRequest(request), ...byTemplate], accessKeyId)
     if (denied) return refuse(denied, request, answered)
     const answer = await store({ method, path: url, headers, body })
+    const session = await sessionIn(request, answer.body.toString(), account)
+    if (session) limits.set(session.accessKeyId, session.limits)
     // A HEAD that finds nothing needs more rights.
     const takesMore = isKnown && method === 'HEAD'
     const isRefused = takesMore && refusal(accessesOfRequest(request, answer.status), accessKeyId)

@@ -29,6 +29,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
+from moto.iam.models import Role
 from moto.s3.models import FakeBucket, s3_backends
 
 PORT, FAILING = int(sys.argv[1]), sys.argv[2]
@@ -243,9 +244,10 @@ class WholeBucket(FakeBucket):
 def lifecycle_rule(rule):
     """What CloudFormation has flat, S3's API has in parts, with numbers as such."""
     rule = json.loads(json.dumps(rule), object_hook=lambda part: {key: number(value) for key, value in part.items()})
-    marker = rule.pop("ExpiredObjectDeleteMarker", None)
-    expiration = {} if marker is None else {"Expiration": {"ExpiredObjectDeleteMarker": marker}}
-    return {"ID": rule.pop("Id"), "Filter": {"Prefix": ""}, **rule, **expiration}
+    parts = {"ExpiredObjectDeleteMarker": "ExpiredObjectDeleteMarker", "ExpirationInDays": "Days"}
+    expiration = {name: rule.pop(flat) for flat, name in parts.items() if flat in rule}
+    more = {"Expiration": expiration} if expiration else {}
+    return {"ID": rule.pop("Id"), "Filter": {"Prefix": rule.pop("Prefix", "")}, **rule, **more}
 
 
 def number(value):
@@ -279,6 +281,16 @@ class Alarm(Placeholder):
     def delete(self, account_id, region_name):
         api_of("cloudwatch", region_name).delete_alarms(AlarmNames=[self.alarm])
 
+
+put_policy_of_moto = Role.put_policy
+
+
+def put_policy(self, policy_name, policy_json):
+    """The API gives a policy back as text, which it is not when it comes from a template."""
+    put_policy_of_moto(self, policy_name, policy_json if isinstance(policy_json, str) else json.dumps(policy_json))
+
+
+Role.put_policy = put_policy
 
 # moto cannot see TLS, and would take every request for one without it.
 FakeBucket.get_permission = lambda self, action, resource: PermissionResult.NEUTRAL

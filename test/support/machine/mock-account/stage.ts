@@ -17,6 +17,7 @@ import {
 } from '@aws-sdk/client-lambda'
 import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, vi } from 'vitest'
+import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
@@ -113,6 +114,7 @@ export async function startStage() {
         region: REGION,
         alarmEmail: 'ops@example.com',
         createGatewayLogRole: 'true',
+        sandboxWriters: `arn:aws:iam::${MOCK_ACCOUNT}:role/team/ecs-runner`,
         permissionsBoundaryArn: `arn:aws:iam::${MOCK_ACCOUNT}:policy/container-file-promotion-boundary`,
         ...more,
       }
@@ -120,6 +122,30 @@ export async function startStage() {
       return writeFile(join(project, 'settings/prod.yml'), text.join(''))
     },
     ownSettings: () => ownSettings,
+
+    /** Credentials of the writers' role. @param Policy of the session */
+    async assumeWriter(
+      Policy: string,
+    ): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken: string }> {
+      // moto gives a stack no outputs that a change set has brought.
+      const role = (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === 'SandboxWriterRole')
+      const RoleArn = `arn:aws:iam::${MOCK_ACCOUNT}:role/${role?.physicalId}`
+      const asked = { Action: 'AssumeRole', Version: '2011-06-15', RoleSessionName: 'sess_1', RoleArn, Policy }
+      const signed = `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/sts/aws4_request, Signature=x`
+      const answer = await fetch(gate.endpoint, {
+        method: 'POST',
+        headers: { authorization: signed },
+        body: new URLSearchParams(asked),
+      })
+      const text = await answer.text()
+      expect(answer.status, text).toBe(200)
+      const of = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(text)?.[1] ?? ''
+      return {
+        accessKeyId: of('AccessKeyId'),
+        secretAccessKey: of('SecretAccessKey'),
+        sessionToken: of('SessionToken'),
+      }
+    },
 
     async tables(): Promise<string[]> {
       return (await new DynamoDBClient({}).send(new ListTablesCommand({}))).TableNames ?? []
