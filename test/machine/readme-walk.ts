@@ -9,7 +9,7 @@ import { printedBy } from '../support/machine/program.ts'
 import { freePort } from '../support/machine/use-npm-start.ts'
 
 /**
- * Goes through README.md and docs/clients.md as a new user would: in a fresh clone, with a fresh home whose name has a
+ * Goes through README.md, docs/clients.md and docs/sandboxes.md as a new user would: in a fresh clone, with a fresh home whose name has a
  * space. Every fenced block is run as it stands, in order and in one terminal, or says in a comment why not; what JSON
  * follows a command is what it must print. By itself (npm run walk) it runs npm ci, too.
  */
@@ -22,7 +22,7 @@ export interface Step {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGES = ['README.md', 'docs/clients.md']
+const PAGES = ['README.md', 'docs/clients.md', 'docs/sandboxes.md']
 /** What these are is read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
