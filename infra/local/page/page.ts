@@ -7,7 +7,7 @@ import { pageFiles } from './page-files.ts'
 /** @returns whether the request was for the page */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
 
-/** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
+/** The product to look at, and the API reference with the demonstration filled in. @param options.root the folder of docs/ */
 export async function createPage({ root, demo }: { root: string; demo: DemoFileContent }): Promise<PageHandler> {
   const { base_url, s3_endpoint } = demo
   const { origin, host } = new URL(base_url)
@@ -22,11 +22,12 @@ export async function createPage({ root, demo }: { root: string; demo: DemoFileC
 
   return (incoming, outgoing, path) => {
     // Under another name, the page would have another origin than the API, which allows no other.
-    if (path === '/' && incoming.headers.host !== host) {
-      outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()
+    const page = PAGES[path]
+    if (page !== undefined && incoming.headers.host !== host) {
+      outgoing.writeHead(302, { ...HEADERS, location: origin + path }).end()
       return true
     }
-    const file = files.get(path === '/' ? 'index.html' : path.slice(1))
+    const file = files.get(page ?? path.slice(1))
     if (file === undefined) return false
     outgoing.writeHead(200, { ...HEADERS, 'content-type': file.contentType, 'content-length': file.body.length })
     outgoing.end(file.body)
@@ -34,4 +35,5 @@ export async function createPage({ root, demo }: { root: string; demo: DemoFileC
   }
 }
 
+const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }
