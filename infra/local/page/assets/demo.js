@@ -5,7 +5,6 @@ import { at, showSent } from './sent.js'
 const LOOK_EVERY_MS = 3000
 const NEARLY_FULL = 0.9
 const GONE = 'The service does not answer: start it with npm start, and this page goes on.'
-
 let demo
 const chosen = () => [demo, demo.full_workspace][at('container').selectedIndex]
 const say = (text) => Object.assign(at('told'), { textContent: text })
@@ -42,6 +41,7 @@ async function look() {
   const { wrong = '', container_id, files, documents } = lists
   if (at('gone').textContent !== wrong) at('gone').textContent = wrong
   if (wrong || container_id !== chosen().container_id) return
+  at('stay').textContent = `stay in ${chosen().workspace_id}`
   showRows(at('file-rows'), files.body, fileRow)
   showRows(at('document-rows'), documents.body, documentRow)
   showUsage(...['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(documents.headers.get(name))))
@@ -153,6 +153,7 @@ function documentRow({ id, filename, size_bytes, mime_type }) {
 }
 
 async function upload(file) {
+  forget()
   const progress = element('progress', { value: 0, ariaLabel: `Upload of ${file.name}` })
   const row = rowOf(file.name, progress)
   at('uploads').append(row)
@@ -191,24 +192,18 @@ function sendForm({ url, fields }, file, progress) {
   })
 }
 
-function uploadAll(files) {
-  forget()
-  return Promise.all(Array.from(files, upload))
-}
-
-function onDrag(event) {
-  event.preventDefault()
-  document.body.classList.toggle('dragging', event.type === 'dragover')
-  return event.type === 'drop' && uploadAll(event.dataTransfer.files)
-}
-
 at('container').addEventListener('change', () => look(forget()))
 at('choose').addEventListener('click', () => at('chosen').click())
-at('chosen').addEventListener('change', () => uploadAll(at('chosen').files))
-// A file may be dropped anywhere: where nobody takes it, a browser opens it.
-for (const name of ['dragover', 'dragleave', 'drop']) document.addEventListener(name, onDrag)
+at('chosen').addEventListener('change', () => Array.from(at('chosen').files, upload))
+for (const name of ['dragover', 'dragleave', 'drop']) {
+  // A file may be dropped anywhere: where nobody takes it, a browser opens it.
+  document.addEventListener(name, (event) => {
+    event.preventDefault()
+    document.body.classList.toggle('dragging', name === 'dragover')
+    if (name === 'drop') Array.from(event.dataTransfer.files, upload)
+  })
+}
 document.addEventListener('visibilitychange', () => document.hidden || look())
-
 for (;;) {
   if (!document.hidden) await look()
   await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))

@@ -3,8 +3,7 @@ document.querySelector('#no-script').remove()
 
 function showTrouble(what) {
   const text = `This page does not work as it should: ${what}. The API is described in openapi.yaml, too.`
-  const line = Object.assign(document.createElement('p'), { className: 'trouble', textContent: text })
-  document.querySelector('#trouble').append(line)
+  document.querySelector('#trouble').append(Object.assign(document.createElement('p'), { textContent: text }))
 }
 
 // In the capture phase, because a failed load fires its event only at its own element.
@@ -14,19 +13,17 @@ const onError = ({ target, message }) =>
 window.addEventListener('error', onError, true)
 window.addEventListener('unhandledrejection', ({ reason }) => showTrouble(reason?.message ?? reason))
 
-const prefersDark = window.matchMedia('(prefers-color-scheme: dark)')
 const button = document.querySelector('#theme')
-
-function showTheme(theme) {
-  const isDark = theme ? theme === 'Dark' : prefersDark.matches
+const showTheme = (isDark) => {
   document.documentElement.classList.toggle('dark-mode', isDark)
   document.documentElement.style.colorScheme = isDark ? 'dark' : 'light'
   button.textContent = isDark ? 'Light' : 'Dark'
 }
 
-showTheme(sessionStorage.theme)
-prefersDark.addEventListener('change', () => showTheme())
+const prefersDark = window.matchMedia('(prefers-color-scheme: dark)')
+prefersDark.addEventListener('change', () => showTheme(prefersDark.matches))
 button.addEventListener('click', () => {
   sessionStorage.theme = button.textContent
-  showTheme(sessionStorage.theme)
+  showTheme(button.textContent === 'Dark')
 })
+showTheme(sessionStorage.theme ? sessionStorage.theme === 'Dark' : prefersDark.matches)

@@ -14,12 +14,12 @@ const LANGUAGES = {
     return [...parts, quoted(url)].join(' \\\n  ')
   },
   JavaScript({ method, url, headers, fields, file }) {
-    const set = `const body = new FormData()\nfor (const each of Object.entries(${literal(fields)})) body.set(...each)`
-    const content = `body.set('file', await openAsBlob(${literal(file)}))`
-    const call = `const answer = await fetch(${literal(url)}, {\n  method: '${method}',\n  `
+    const set = `for (const each of Object.entries(${literal(fields)})) body.set(...each)`
+    const form = `const body = new FormData()\n${set}\nbody.set('file', await openAsBlob(${literal(file)}))\n`
+    const call = `await fetch(${literal(url)}, {\n  method: '${method}',\n  `
     const sent = file ? 'body' : `headers: ${literal(headers)}`
-    const form = file ? `import { openAsBlob } from 'node:fs'\n\n${set}\n${content}\n` : ''
-    return `${form}${call}${sent},\n})\nconsole.log(answer.status, await answer.text())`
+    const before = file ? `import { openAsBlob } from 'node:fs'\n\n${form}` : ''
+    return `${before}const answer = ${call}${sent},\n})\nconsole.log(answer.status, await answer.text())`
   },
   Python({ method, url, headers, fields, file }) {
     const form = `data=${literal(fields)},\n    files={"file": open(${literal(file)}, "rb")}`
@@ -27,25 +27,22 @@ const LANGUAGES = {
     return `import requests\n\nanswer = requests.request(\n    ${options})\nprint(answer.status_code, answer.text)`
   },
 }
-const HEADERS = /^(content-type|ratelimit|retry-after|storage-.*|x-request-id)$/
-
+const SHOWN = /^(content-type|ratelimit|retry-after|storage-.*|x-request-id)$/
 let last
-const showRequest = () => {
-  if (last) at('request').value = LANGUAGES[at('language').value](last)
-}
+const showRequest = () => last && Object.assign(at('request'), { value: LANGUAGES[at('language').value](last) })
 
 export function showSent(request, { status, headers, body }) {
   last = request
   showRequest()
-  const lines = [...headers].filter(([name]) => HEADERS.test(name)).map(([name, value]) => `${name}: ${value}`)
+  const lines = [...headers].filter(([name]) => SHOWN.test(name)).map(([name, value]) => `${name}: ${value}`)
   at('answer').value = [status, ...lines, '', body].join('\n')
 }
 
 at('language').append(...Object.keys(LANGUAGES).map((name) => new Option(name)))
 at('language').addEventListener('change', showRequest)
+// Only a page on this machine, or behind TLS, has a clipboard.
 at('copy').addEventListener('click', async () => {
   at('request').select()
-  // Only a page on this machine, or behind TLS, has a clipboard.
   await navigator.clipboard?.writeText(at('request').value)
   at('told').textContent = navigator.clipboard ? 'Copied.' : 'Selected: copy it with the keyboard.'
 })
