@@ -1,6 +1,5 @@
 // The last action, as one would write it in a program, beside what was answered.
 export const at = (id) => document.getElementById(id)
-
 const literal = (value) => JSON.stringify(value, null, 1)?.replace(/\n */g, ' ')
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 
