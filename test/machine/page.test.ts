@@ -14,6 +14,7 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const bottom = (box: { y: number; height: number } | null) => (box ? box.y + box.height : Number.NaN)
 const documents = (page: Page) => page.locator('#document-rows > li')
 const rowOf = (page: Page, path: string) => page.locator('#file-rows > li').filter({ hasText: path })
 
@@ -46,6 +47,9 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     it('shows the sandbox beside or above the documents, and a promotion that moves, without scrolling', async () => {
       const { page, wrong } = await open(home(), { viewport })
       await rowOf(page, 'output/report.csv').waitFor()
+      const { container_id, full_workspace } = service().demo
+      const containers = [container_id, full_workspace.container_id]
+      expect(await page.locator('#container option').allTextContents()).toEqual(containers)
       const listed = await page.locator('#file-rows p:first-child').allTextContents()
       expect(listed).toEqual(
         service()
@@ -57,15 +61,17 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
         .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()))
       expect(viewport.width >= 900 ? right?.top === left?.top : (right?.top ?? 0) > (left?.bottom ?? 0)).toBe(true)
 
-      for (const path of listed.slice(0, 6)) expect(await rowOf(page, path).getByRole('button').isVisible()).toBe(true)
+      const list = await page.locator('#files').boundingBox()
+      const sixth = await rowOf(page, listed[5] ?? '').boundingBox()
+      expect(bottom(sixth)).toBeLessThanOrEqual(bottom(list))
+      expect(bottom(list)).toBeLessThanOrEqual(viewport.height)
       const before = await documents(page).count()
       await promote(page, 'output/report.csv')
       expect(await documents(page).count()).toBe(before + 1)
       const newest = documents(page).first()
       expect(await newest.textContent()).toMatch(/^output\/report\.csv8\.56 KiB, text\/csv, from sess_demo-r4k2/)
       expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
-      const box = await newest.boundingBox()
-      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(viewport.height)
+      expect(bottom(await newest.boundingBox())).toBeLessThanOrEqual(viewport.height)
       expect(await page.evaluate('[scrollX, scrollY]')).toEqual([0, 0])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width)
       expect(wrong).toEqual([])
