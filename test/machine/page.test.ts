@@ -314,6 +314,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     it('sends a request, with the key and the ids filled in', async () => {
       const { page, wrong } = await open(reference())
       await isReady(page)
+      await page.locator('.btn.authorize.locked').waitFor()
       await page.locator('.opblock-summary-control').first().click()
       await page.getByRole('button', { name: 'Execute' }).click()
       await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
