@@ -7,7 +7,7 @@ import { pageFiles } from './page-files.ts'
 /** @returns whether the request was for the page */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => boolean
 
-/** The product to look at, and the API reference with the demonstration filled in. @param options.root the folder of docs/ */
+/** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
 export async function createPage({ root, demo }: { root: string; demo: DemoFileContent }): Promise<PageHandler> {
   const { base_url, s3_endpoint } = demo
   const { origin, host } = new URL(base_url)
@@ -35,5 +35,6 @@ export async function createPage({ root, demo }: { root: string; demo: DemoFileC
   }
 }
 
+/** The demonstration, and the reference. */
 const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }
