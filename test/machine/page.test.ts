@@ -1,143 +1,343 @@
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
+
+const SIZES = [
+  { width: 1280, height: 720 },
+  { width: 900, height: 800 },
+  { width: 390, height: 844 },
+]
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const bottom = (box: { y: number; height: number } | null) => (box ? box.y + box.height : Number.NaN)
+const documents = (page: Page) => page.locator('#document-rows > li')
+const rowOf = (page: Page, path: string) => page.locator('#file-rows > li').filter({ hasText: path })
+
+async function promote(page: Page, path: string): Promise<void> {
+  await button(page, `Promote ${path}`).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: `${path} is a document now.` })
+    .waitFor()
+}
+
+/** What axe finds, once nothing moves. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate('for (const each of document.getAnimations()) each.finish()')
+  await page.evaluate(axe.source)
+  const { violations, passes } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  expect(passes.map(({ id }) => id)).toContain('color-contrast')
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
 
 describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   const { service, home, open } = usePage()
   const s3 = () => new URL(service().demo.s3_endpoint).host
+  const put = (path: string, text = 'x') => {
+    const { workspace_id, container_id } = service().demo
+    return service().putFile(workspace_id as WorkspaceId, container_id, path, Buffer.from(text))
+  }
 
-  it('opens, promotes by one click, shows the document, and how full the workspace is', async () => {
-    const { page, wrong } = await open()
-    await isReady(page)
-    const names = await page.locator('#files th').allTextContents()
-    expect(names).toEqual(service().demo.files.map(({ path }) => path))
+  describe.each(SIZES)('at $width × $height', (viewport) => {
+    it('shows the sandbox beside or above the documents, and a promotion that moves, without scrolling', async () => {
+      const { page, wrong } = await open(home(), { viewport })
+      await rowOf(page, 'output/report.csv').waitFor()
+      const { container_id, full_workspace } = service().demo
+      const containers = [container_id, full_workspace.container_id]
+      expect(await page.locator('#container option').allTextContents()).toEqual(containers)
+      const listed = await page.locator('#file-rows p:first-child').allTextContents()
+      expect(listed).toEqual(
+        service()
+          .demo.files.map(({ path }) => path)
+          .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+      )
+      const [left, right] = await page
+        .locator('.panel')
+        .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()))
+      expect(viewport.width >= 900 ? right?.top === left?.top : (right?.top ?? 0) > (left?.bottom ?? 0)).toBe(true)
 
-    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    const outcome = page.locator('#outcome.done')
-    await outcome.getByRole('heading', { name: 'output/report.csv is a document now' }).waitFor()
-    const document = JSON.parse((await outcome.locator('pre').textContent()) ?? '')
-    expect(document).toMatchObject({ _shape: 'native', filename: 'output/report.csv', size_bytes: 8763 })
-    expect(await outcome.textContent()).toContain('8.56 KiB of 10 GiB of the workspace are used.')
-    expect(await outcome.getByRole('meter').getAttribute('value')).toBe('8763')
-    expect(wrong).toEqual([])
+      const list = await page.locator('#files').boundingBox()
+      const sixth = await rowOf(page, listed[5] ?? '').boundingBox()
+      expect(bottom(sixth)).toBeLessThanOrEqual(bottom(list))
+      expect(bottom(list)).toBeLessThanOrEqual(viewport.height)
+      const before = await documents(page).count()
+      await promote(page, 'output/report.csv')
+      expect(await documents(page).count()).toBe(before + 1)
+      const newest = documents(page).first()
+      expect(await newest.textContent()).toMatch(/^output\/report\.csv8\.56 KiB, text\/csv, from sess_demo-r4k2/)
+      expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
+      expect(bottom(await newest.boundingBox())).toBeLessThanOrEqual(viewport.height)
+      expect(await page.evaluate('[scrollX, scrollY]')).toEqual([0, 0])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width)
+      expect(wrong).toEqual([])
+    })
+
+    it.each(['light', 'dark'] as const)(
+      'has nothing that axe objects to, and room for a thumb: %s',
+      async (colorScheme) => {
+        const { page } = await open(home(), { viewport, colorScheme })
+        await promote(page, 'output/summary.txt')
+        await button(page, 'Promote data/too-large.bin').click()
+        await page.locator('.refused').waitFor()
+        await page.locator('#sent').evaluate((details: HTMLDetailsElement) => {
+          details.open = true
+        })
+        await button(page, 'Delete output/summary.txt').first().click()
+        expect(await violations(page)).toEqual([])
+        await page.locator('#container').selectOption('sess_full')
+        await page.locator('#used.danger').waitFor()
+        expect(await violations(page)).toEqual([])
+        const targets = page.locator('header a, button, select, summary')
+        const small = await targets.evaluateAll((all) =>
+          all
+            .filter((each) => each.checkVisibility())
+            .map((each) => each.getBoundingClientRect())
+            .filter(({ width, height }) => width < 44 || height < 44),
+        )
+        expect(small).toEqual([])
+      },
+    )
   })
 
   it('downloads a document as the API has it done: by its redirect to S3, which is not told the key', async () => {
     const { page, wrong } = await open()
-    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    const document = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
+    await promote(page, 'output/report.csv')
     const asked: [url: string, key: string | undefined][] = []
-    page.on('request', (request) => asked.push([request.url().split('?')[0] ?? '', request.headers().authorization]))
+    page.on('request', (request) => {
+      if (!('page-look' in request.headers()))
+        asked.push([request.url().split('?')[0] ?? '', request.headers().authorization])
+    })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download output/report.csv' }).click(),
+      button(page, 'Download output/report.csv').first().click(),
     ])
     expect(download.suggestedFilename()).toBe('report.csv')
     expect((await readFile(await download.path())).toString()).toMatch(/^row,sensor,value\n1,sensor-0,/)
-    expect(asked[0]).toEqual([
-      `${service().demo.base_url}/files/${document.id}/content`,
-      `Bearer ${service().demo.standard_key}`,
-    ])
-    expect(asked.length).toBeGreaterThan(1)
-    for (const [url, key] of asked.slice(1)) expect([new URL(url).host, key]).toEqual([s3(), undefined])
+    const ofS3 = asked.filter(([url]) => new URL(url).host === s3())
+    expect(asked.find(([url]) => url.endsWith('/content'))?.[1]).toBe(`Bearer ${service().demo.standard_key}`)
+    expect(ofS3.length).toBeGreaterThan(0)
+    for (const [, key] of ofS3) expect(key).toBeUndefined()
     expect(wrong.filter((line) => line !== `${s3()} was asked`)).toEqual([])
     expect(page.url()).toBe(home())
   })
 
-  it('says in words why a download does not come about', async () => {
+  it('asks once before it deletes, in the row, and keeps if one says so', async () => {
     const { page } = await open()
-    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    const download = page.getByRole('button', { name: 'Download output/report.csv' })
-    const said = (hasText: RegExp | string) => page.getByRole('status').filter({ hasText }).waitFor()
-    // As the browser has it fail where S3 does not let the page in.
-    await page.route('**/content', (route) => route.abort())
-    await download.click()
-    await said('S3, and that must let this page in (CORS)')
-    await page.unrouteAll()
-
-    const { id } = JSON.parse((await page.locator('#outcome.done pre').textContent()) ?? '')
-    const headers = { authorization: `Bearer ${service().demo.standard_key}` }
-    await fetch(`${service().demo.base_url}/files/${id}`, { method: 'DELETE', headers })
-    await download.click()
-    await said(/^404: /)
+    await promote(page, 'empty.txt')
+    const before = await documents(page).count()
+    await button(page, 'Delete empty.txt').first().click()
+    await button(page, 'Keep empty.txt').click()
+    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Delete empty.txt')
+    expect(await documents(page).count()).toBe(before)
+    await button(page, 'Delete empty.txt').first().click()
+    await button(page, 'Delete for ever empty.txt').click()
+    await page.getByRole('status').filter({ hasText: 'empty.txt is deleted.' }).waitFor()
+    expect(await documents(page).count()).toBe(before - 1)
   })
 
-  it('redirects a visitor who uses another name of this machine to the one at which the API answers', async () => {
-    const { page, wrong } = await open(home().replace('127.0.0.1', 'localhost'))
-    await isReady(page)
-    expect(page.url()).toBe(home())
-    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    await page.getByRole('meter').waitFor()
-    expect(wrong.filter((line) => line !== `${new URL(home()).host} was asked`)).toEqual([])
-  })
-
-  it('says in words why the full workspace refuses: 403', async () => {
+  it('says in its row why the full workspace refuses: 403, until the next action', async () => {
     const { page, wrong } = await open()
-    await page.locator('#container').selectOption({ label: 'sess_full (ws_full)' })
-    await page.getByRole('button', { name: 'Promote does-not-fit.bin' }).click()
-    await page.getByText('403: The file does not fit into what is left of the storage quota: delete').waitFor()
-    expect(await page.locator('#outcome.refused').getByRole('meter').getAttribute('max')).toBe('1048576')
+    await page.locator('#container').selectOption('sess_full')
+    await button(page, 'Promote does-not-fit.bin').click()
+    const said = '403: The file does not fit into what is left of the storage quota: delete'
+    await rowOf(page, 'does-not-fit.bin').getByText(said).waitFor()
+    expect(await page.locator('#used').textContent()).toBe('977 KiB of 1 MiB, nearly full')
+    expect(await page.getByRole('meter').getAttribute('max')).toBe('1048576')
+    expect(await page.locator('#answer').inputValue()).toMatch(/^403\n/)
+    await promote(page, 'fits.txt')
+    expect(await page.locator('.refused').count()).toBe(0)
+    expect(await page.locator('#answer').inputValue()).toMatch(/^200\n/)
     // A browser calls every answer of 400 and above an error of its console.
     expect(wrong.filter((line) => !line.includes('status of 403'))).toEqual([])
   })
 
-  it('sends a request from the reference, with the key and the ids filled in', async () => {
+  it('sends with the key that is chosen, and reads with the management key: 403', async () => {
+    const { page } = await open()
+    await page.locator('#key').selectOption('powerless_key')
+    await button(page, 'Promote output/report.csv').click()
+    await rowOf(page, 'output/report.csv')
+      .getByText(/^403: .*files:promote/)
+      .waitFor()
+    await page.locator('#container').selectOption('sess_full')
+    await rowOf(page, 'fits.txt').waitFor()
+    expect(await page.locator('#key').inputValue()).toBe('standard_key')
+  })
+
+  it.each<[language: string, run: (code: string) => Promise<{ stdout: string }>]>([
+    ['curl', (code) => promisify(execFile)('sh', ['-c', code])],
+    ['JavaScript', (code) => promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])],
+    ['Python', (code) => promisify(execFile)('python3', ['-c', code])],
+  ])('shows what was sent in %s, which does the same again', async (language, run) => {
+    const { page } = await open()
+    await promote(page, 'output/pixel.png')
+    await page.locator('#language').selectOption(language)
+    const before = await documents(page).count()
+    const { stdout } = await run(await page.locator('#request').inputValue())
+    expect(stdout).toMatch(/200[\s\S]*"filename":"output\/pixel.png"/)
+    // What others have done shows, too.
+    await expect.poll(() => documents(page).count(), { timeout: 10_000 }).toBe(before + 1)
+  })
+
+  it('shows a file that somebody put there, with a name that would be HTML, as text', async () => {
     const { page, wrong } = await open()
-    await isReady(page)
-    await page.locator('.opblock-summary-control').first().click()
-    await page.getByRole('button', { name: 'Execute' }).click()
-    await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
-    await page.getByRole('heading', { name: 'output/report.csv is a document now' }).waitFor()
+    await rowOf(page, 'output/report.csv').waitFor()
+    const name = '<img src=x onerror=alert(1)>.txt'
+    await put(name)
+    await promote(page, name)
+    expect(await documents(page).first().locator('p').first().textContent()).toBe(name)
+    expect(await page.locator('img').count()).toBe(0)
     expect(wrong).toEqual([])
+  })
+
+  describe('a file of one’s own', () => {
+    /** What POST /demo/uploads and S3 answer, as long as the local server has no such route. */
+    async function standIn(page: Page, refusal?: { status: number; body: string }): Promise<unknown[]> {
+      const asked: unknown[] = []
+      const bucket = `${service().demo.s3_endpoint}/${service().demo.sandbox_bucket}`
+      const fields = { key: 'the key', policy: 'a policy' }
+      await page.route('**/demo/uploads', (route) => {
+        asked.push(route.request().postDataJSON())
+        return route.fulfill({ json: { url: bucket, fields } })
+      })
+      await page.route(bucket, async (route) => {
+        if (refusal) return route.fulfill({ ...refusal, headers: { 'access-control-allow-origin': '*' } })
+        const sent = route.request().postData() ?? ''
+        asked.push(['the key', 'a policy', 'Mine!'].map((text) => sent.includes(text)))
+        await put('mine.txt', 'Mine!')
+        return route.fulfill({ status: 204, headers: { 'access-control-allow-origin': '*' } })
+      })
+      return asked
+    }
+    const file = { name: 'mine.txt', mimeType: 'text/plain', buffer: Buffer.from('Mine!') }
+
+    it('is uploaded by a form that S3 takes, and appears', async () => {
+      const { page } = await open()
+      const asked = await standIn(page)
+      await rowOf(page, 'output/report.csv').waitFor()
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Drop or add files').click()])
+      await chooser.setFiles(file)
+      await rowOf(page, 'mine.txt').waitFor()
+      const { container_id } = service().demo
+      expect(asked[0]).toEqual({ container_id, path: 'mine.txt', content_type: 'text/plain', size_bytes: 5 })
+      expect(asked[1]).toEqual([true, true, true])
+      await page.getByRole('status').filter({ hasText: 'mine.txt is in the sandbox.' }).waitFor()
+      expect(await page.locator('#uploads > li').count()).toBe(0)
+      expect(await page.locator('#request').inputValue()).toContain(`-F 'file=@"mine.txt"'`)
+      await promote(page, 'mine.txt')
+    })
+
+    it('may be dropped anywhere; what S3 refuses stands in its row until the next action', async () => {
+      const { page } = await open()
+      await standIn(page, { status: 400, body: '<Error><Message>Too large</Message></Error>' })
+      await rowOf(page, 'output/report.csv').waitFor()
+      await page.evaluate(() => {
+        const dataTransfer = new DataTransfer()
+        dataTransfer.items.add(new File(['x'], 'big.bin'))
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+      })
+      await page.locator('#uploads > li').filter({ hasText: '400: Too large' }).waitFor()
+      await promote(page, 'output/report.csv')
+      expect(await page.locator('#uploads > li').count()).toBe(0)
+    })
+  })
+
+  it('says once that the service does not answer, and goes on by itself when it is back', async () => {
+    const { page } = await open()
+    await rowOf(page, 'output/report.csv').waitFor()
+    await page.context().setOffline(true)
+    await button(page, 'Promote output/report.csv').click()
+    const line = page.getByRole('alert').filter({ hasText: 'The service does not answer: start it with npm start' })
+    await line.waitFor()
+    await expect.poll(() => button(page, 'Promote output/report.csv').textContent()).toBe('Promote')
+    expect(await page.getByText('Failed to fetch').count()).toBe(0)
+    await page.context().setOffline(false)
+    await line.waitFor({ state: 'hidden' })
+    await promote(page, 'output/report.csv')
+  })
+
+  it('says in its row that a download broke while the API answers', async () => {
+    const { page } = await open()
+    await promote(page, 'output/report.csv')
+    await page.route('**/content', (route) => route.abort())
+    await button(page, 'Download output/report.csv').first().click()
+    await documents(page).first().locator('.refused').waitFor()
+  })
+
+  it('redirects a visitor who uses another name of this machine to the one at which the API answers', async () => {
+    for (const path of ['', 'reference']) {
+      const { page } = await open(home().replace('127.0.0.1', 'localhost') + path)
+      expect(page.url()).toBe(home() + path)
+    }
   })
 
   it('needs no mouse', async () => {
     const { page } = await open()
-    await isReady(page)
+    await rowOf(page, 'output/report.csv').waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the API reference')
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the files')
+    await page.keyboard.press('Enter')
     const focused = () => page.evaluate("document.activeElement?.getAttribute('aria-label')")
     for (let tabs = 0; (await focused()) !== 'Promote output/summary.txt'; tabs++) {
       expect(tabs).toBeLessThan(20)
       await page.keyboard.press('Tab')
     }
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'output/summary.txt is a document now' }).waitFor()
+    await page.getByRole('status').filter({ hasText: 'output/summary.txt is a document now.' }).waitFor()
     expect(await focused()).toBe('Promote output/summary.txt')
   })
 
-  it('is dark for those who prefer it, and can be switched', async () => {
+  it('is dark for those who prefer it, and can be switched, for both pages', async () => {
     const { page, wrong } = await open(home(), { colorScheme: 'dark' })
-    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
-    expect(await ground()).toBe('rgb(22, 25, 29)')
-    await page.getByRole('button', { name: 'Light' }).click()
-    expect(await ground()).toBe('rgb(255, 255, 255)')
-    expect(wrong).toEqual([])
-  })
-
-  it('fits on a narrow screen', async () => {
-    const { page } = await open(home(), { viewport: { width: 360, height: 700 } })
+    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+    expect(await ground()).toBe('rgb(18, 21, 26)')
+    await button(page, 'Light').click()
+    expect(await ground()).toBe('rgb(241, 244, 246)')
+    await page.getByRole('link', { name: 'API reference' }).click()
     await isReady(page)
-    await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    await page.getByRole('meter').waitFor()
-    await page.locator('.opblock-summary-control').first().click()
-    await page.getByRole('button', { name: 'Execute' }).waitFor()
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
-  })
-
-  it.each([
-    ['the renderer', '**/swagger-ui-bundle.js', '/swagger-ui-bundle.js could not be loaded.'],
-    ['the description', '**/openapi.json', 'Failed to fetch'],
-  ])('says in words that %s is missing', async (_, glob, said) => {
-    const { page } = await open(home(), {}, (page) => page.route(glob, (route) => route.abort()))
-    await page.getByRole('alert').filter({ hasText: said }).waitFor()
-    expect(await page.getByRole('alert').textContent()).toContain('The same description is in openapi.yaml.')
+    expect(await ground()).toBe('rgb(241, 244, 246)')
+    expect(wrong).toEqual([])
   })
 
   it('says in words that it needs JavaScript', async () => {
     const { page } = await open(home(), { javaScriptEnabled: false })
     await page.getByText('This page needs JavaScript.').waitFor()
+  })
+
+  describe('its reference', () => {
+    const reference = () => `${home()}reference`
+
+    it('sends a request, with the key and the ids filled in', async () => {
+      const { page, wrong } = await open(reference())
+      await isReady(page)
+      await page.locator('.btn.authorize.locked').waitFor()
+      await page.locator('.opblock-summary-control').first().click()
+      await page.getByRole('button', { name: 'Execute' }).click()
+      await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+      expect(wrong).toEqual([])
+    })
+
+    it('fits on a narrow screen', async () => {
+      const { page } = await open(reference(), { viewport: { width: 360, height: 700 } })
+      await isReady(page)
+      await page.locator('.opblock-summary-control').first().click()
+      await page.getByRole('button', { name: 'Execute' }).waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+    })
+
+    it.each([
+      ['the renderer', '**/swagger-ui-bundle.js', '/swagger-ui-bundle.js could not be loaded.'],
+      ['the description', '**/openapi.json', 'Failed to fetch'],
+    ])('says in words that %s is missing', async (_, glob, said) => {
+      const { page } = await open(reference(), {}, (page) => page.route(glob, (route) => route.abort()))
+      await page.getByRole('alert').filter({ hasText: said }).waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain('The API is described in openapi.yaml, too.')
+    })
   })
 
   describe('npm run docs', () => {
@@ -147,8 +347,8 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       const { page, wrong } = await open(url())
       await isReady(page)
       expect(await page.locator('.servers select').inputValue()).toBe('https://api.example.com/v1')
-      expect(await page.locator('#demo').isHidden()).toBe(true)
-      expect(wrong.filter((line) => !line.includes('demo.json') && !line.includes('status of 404'))).toEqual([])
+      expect(await page.getByRole('link', { name: 'Try it with files' }).count()).toBe(0)
+      expect(wrong.filter((line) => !line.includes('status of 404'))).toEqual([])
     })
   })
 })

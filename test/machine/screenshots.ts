@@ -9,9 +9,9 @@ import { startBrowser } from '../support/machine/browser.ts'
 /** npm run screenshots: the page of npm start after a promotion, as docs/page shows it. */
 const ROOT = join(import.meta.dirname, '../..')
 const VIEWS = [
-  { name: 'light', colorScheme: 'light', viewport: { width: 1100, height: 1000 } },
-  { name: 'dark', colorScheme: 'dark', viewport: { width: 1100, height: 1000 } },
-  { name: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 1100 } },
+  { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 720 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 720 } },
+  { name: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 844 } },
 ] as const
 
 const directory = await mkdtemp(join(tmpdir(), 'promotion-screenshots-'))
@@ -25,8 +25,7 @@ try {
     const page = await browser.newPage(view)
     await page.goto(new URL('/', service.demo.base_url).href)
     await page.getByRole('button', { name: 'Promote output/report.csv' }).click()
-    await page.getByRole('meter').waitFor()
-    await page.locator('.opblock').first().waitFor()
+    await page.getByRole('status').filter({ hasText: 'output/report.csv is a document now.' }).waitFor()
     const path = join(ROOT, `docs/page/${name}.png`)
     await page.screenshot({ path })
     console.log(path)

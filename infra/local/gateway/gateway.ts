@@ -91,6 +91,8 @@ export async function startGateway(options: GatewayOptions) {
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
     const { statusCode: status, body } = answer
+    // The page looks every few seconds for what has changed: nobody needs to read of that.
+    if ('page-look' in incoming.headers && status < 400) return
     onRequest?.({
       method: incoming.method ?? '',
       path: splitTarget(incoming.url ?? '').path,

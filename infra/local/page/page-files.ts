@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { PageDescription } from './api-description.ts'
@@ -15,16 +15,20 @@ const TYPES: Record<string, string> = {
   yaml: 'application/yaml',
 }
 
-/** The page's files: nothing comes from another host. @param options.connectTo origins it may ask besides its own */
+/**
+ * The files of both pages: nothing comes from another host.
+ * @param options.connectTo origins that they may ask besides their own
+ */
 export async function pageFiles(options: { description: PageDescription; connectTo: readonly string[] }) {
   const files = new Map<string, { contentType: string; body: Buffer }>()
   const add = (name: string, body: Buffer | string) => {
     const contentType = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
     files.set(name, { contentType, body: Buffer.from(body) })
   }
-  const html = await readFile(join(ASSETS, 'index.html'), 'utf8')
-  add('index.html', html.replaceAll('{connect_to}', options.connectTo.join(' ')))
-  for (const name of ['page.css', 'page.js', 'demo.js']) add(name, await readFile(join(ASSETS, name)))
+  for (const name of await readdir(ASSETS)) {
+    const text = await readFile(join(ASSETS, name), 'utf8')
+    add(name, text.replaceAll('{connect_to}', options.connectTo.join(' ')))
+  }
   const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png']
   for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))
   add('openapi.yaml', options.description.yaml)

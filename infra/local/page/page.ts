@@ -36,11 +36,12 @@ export async function createPage(options: {
     }
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return false
     // Under another name, the page would have another origin than the API, which allows no other.
-    if (path === '/' && incoming.headers.host !== host) {
-      outgoing.writeHead(302, { ...HEADERS, location: `${origin}/` }).end()
+    const page = PAGES[path]
+    if (page !== undefined && incoming.headers.host !== host) {
+      outgoing.writeHead(302, { ...HEADERS, location: origin + path }).end()
       return true
     }
-    const file = files.get(path === '/' ? 'index.html' : path.slice(1))
+    const file = files.get(page ?? path.slice(1))
     if (file === undefined) return false
     outgoing.writeHead(200, { ...HEADERS, 'content-type': file.contentType, 'content-length': file.body.length })
     outgoing.end(file.body)
@@ -48,4 +49,6 @@ export async function createPage(options: {
   }
 }
 
+/** The demonstration, and the reference. */
+const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }

@@ -16,6 +16,14 @@ const { baseUrl, out } = command.opts<{ baseUrl?: string; out: string }>()
 const description = await describeApi({ file: join(ROOT, 'docs/openapi.yaml'), baseUrl })
 const connectTo = baseUrl === undefined ? [] : [new URL(baseUrl).origin]
 const files = await pageFiles({ description, connectTo })
+// The demonstration stays here, and so does the link to it.
+const reference =
+  files
+    .get('reference.html')
+    ?.body.toString()
+    .replace(/.*id="home".*\n/, '') ?? ''
+files.set('index.html', { contentType: 'text/html', body: Buffer.from(reference) })
+for (const name of ['reference.html', 'demo.js', 'sent.js']) files.delete(name)
 await mkdir(out, { recursive: true })
 for (const [name, { body }] of files) await writeFile(join(out, name), body)
 console.log(`${files.size} files are in ${relative(process.cwd(), out) || '.'}: put them on any host.`)

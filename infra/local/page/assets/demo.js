@@ -1,131 +1,210 @@
-// The demonstration of npm start: its containers and files, and what becomes of a promoted one. Elsewhere there is
-// no demo.json, and the page is the reference alone.
+// The life of a file: from the sandbox on the left into the documents on the right. The page shows what the API lists,
+// read with the management key of the demonstration; actions are sent with the chosen key.
+import { at, showSent } from './sent.js'
 
-const KEYS = {
-  standard_key: 'standard key, may promote',
-  management_key: 'management key',
-  powerless_key: 'key without permission',
+const LOOK_EVERY_MS = 3000
+const NEARLY_FULL = 0.9
+const GONE = 'The service does not answer: start it with npm start, and this page goes on.'
+let demo
+const chosen = () => [demo, demo.full_workspace][at('container').selectedIndex]
+const say = (text) => Object.assign(at('told'), { textContent: text })
+const refusal = (status, detail = 'no reason was given.') => new Error(`${status}: ${detail}`, { cause: status })
+const element = (name, properties, ...children) => {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+const bytes = (count) => {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(count, 1)) / 10))
+  return `${Number((count / 1024 ** power).toPrecision(3))} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
 }
 
-const at = (id) => document.querySelector(`#${id}`)
+/** Asks the API with a key of the chosen container. @throws what is refused, in the API's words */
+async function ask({ method = 'GET', path, key, headers, signal, show = () => {} }) {
+  const request = {
+    method,
+    url: demo.base_url + path,
+    headers: { Authorization: `Bearer ${chosen()[key]}`, ...headers },
+  }
+  const answer = await fetch(request.url, { ...request, signal })
+  if (answer.redirected) await answer.body.cancel()
+  const body = answer.redirected ? 'The API redirects to S3, which sends the content.' : await answer.json()
+  show(request, { status: answer.status, headers: answer.headers, body: JSON.stringify(body, null, 2) })
+  if (!answer.ok) throw refusal(answer.status, body.error?.metadata?.detail)
+  return { body, headers: answer.headers, url: answer.url }
+}
+const act = (method, path) => ask({ method, path, key: at('key').value, show: showSent })
 
-async function readDemo() {
-  const isLocal = /^(127\.0\.0\.1|localhost)$/.test(location.hostname)
-  const answer = isLocal ? await fetch('demo.json') : undefined
-  return answer?.ok ? answer.json() : undefined
+/** Shows what there is now. What is wrong is said once, and the next look may find it mended. */
+async function look() {
+  const lists = await readLists().catch((error) => ({ wrong: error.cause ? error.message : GONE }))
+  const { wrong = '', container_id, files, documents } = lists
+  if (at('gone').textContent !== wrong) at('gone').textContent = wrong
+  if (wrong || container_id !== chosen().container_id) return
+  at('stay').textContent = `stay in ${chosen().workspace_id}`
+  showRows(at('file-rows'), files.body, fileRow)
+  showRows(at('document-rows'), documents.body, documentRow)
+  showUsage(...['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(documents.headers.get(name))))
 }
 
-function element(name, text, attributes = {}) {
-  const made = Object.assign(document.createElement(name), attributes)
-  if (text !== undefined) made.textContent = text
+async function readLists() {
+  const signal = AbortSignal.timeout(LOOK_EVERY_MS)
+  demo = await (await fetch('demo.json', { signal })).json()
+  for (const option of at('key').options) option.disabled = chosen()[option.value] === undefined
+  if (at('key').selectedOptions[0].disabled) at('key').selectedIndex = 0
+  const { container_id } = chosen()
+  // The header keeps these requests out of the terminal of npm start.
+  const looking = { key: 'management_key', signal, headers: { 'Page-Look': '1' } }
+  const lists = [`/containers/${container_id}/files?limit=1000`, '/files?order=desc&limit=100']
+  const [files, documents] = await Promise.all(lists.map((path) => ask({ ...looking, path })))
+  return { container_id, files, documents }
+}
+
+/** Rows that have not changed stay, with their focus and with what they say. */
+function showRows(list, { data, has_more }, rowFor) {
+  const { container_id } = chosen()
+  const known = new Map(Array.from(list.children, (row) => [row.dataset.of, row]))
+  const rows = data.map((item) => {
+    const of = container_id + JSON.stringify(item)
+    const row = known.get(of) ?? rowFor(item)
+    const isNew = !known.has(of) && list.dataset.of === container_id
+    if (isNew) row.animate([{ background: 'var(--done)' }, {}], { duration: 3000, easing: 'ease-in' })
+    row.dataset.of = of
+    return row
+  })
+  list.dataset.of = container_id
+  if (has_more) rows.push(element('li', {}, `These are the first ${rows.length}; the API lists the others.`))
+  for (const row of [...list.children]) if (!rows.includes(row)) row.remove()
+  for (const [i, row] of rows.entries()) if (list.children[i] !== row) list.insertBefore(row, list.children[i])
+}
+
+function showUsage(quota, used) {
+  const limit = NEARLY_FULL * quota
+  const text = `${bytes(used)} of ${bytes(quota)}${used < limit ? '' : ', nearly full'}`
+  // Without a quota, the API could not read it just now.
+  if (quota === 0 || at('used').textContent === text) return
+  Object.assign(at('used'), { textContent: text, className: used < limit ? '' : 'danger' })
+  Object.assign(at('meter'), { max: quota, value: used, low: limit, high: limit })
+}
+
+function rowOf(path, about, ...buttons) {
+  const split = path.lastIndexOf('/') + 1
+  const name = element('p', {}, element('small', {}, path.slice(0, split)), path.slice(split))
+  return element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
+}
+
+/** What a button is for, and for which file; what is refused stands in its row until the next action. */
+function button(textContent, of, doing, work, className = '') {
+  const made = element('button', { type: 'button', textContent, ariaLabel: `${textContent} ${of}`, className })
+  made.addEventListener('click', async () => {
+    if (made.ariaDisabled) return
+    forget()
+    Object.assign(made, { textContent: doing, ariaDisabled: 'true' })
+    await work().catch((error) => refuse(made.closest('li'), error))
+    Object.assign(made, { textContent, ariaDisabled: null })
+  })
   return made
 }
 
-function bytes(count) {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB']
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(count, 1)) / 10))
-  return `${Number((count / 1024 ** power).toPrecision(3))} ${units[power]}`
+async function refuse(row, { cause, message }) {
+  if (!cause) await look()
+  // That the service is gone is said once, below.
+  if (at('gone').textContent && !row.closest('#uploads')) return
+  row.append(element('p', { className: 'refused danger' }, message))
+  say(message)
 }
 
-function showDemo(demo) {
-  const containers = [demo, demo.full_workspace]
-  at('demo').hidden = false
-  at('container').append(
-    ...containers.map((each, index) =>
-      element('option', `${each.container_id} (${each.workspace_id})`, { value: index }),
-    ),
-  )
-  const chosen = () => containers[at('container').value]
-  const key = () => chosen()[at('key').value]
-
-  const showContainer = () => {
-    const names = Object.keys(KEYS).filter((name) => chosen()[name] !== undefined)
-    at('key').replaceChildren(...names.map((name) => element('option', KEYS[name], { value: name })))
-    at('files').replaceChildren(...chosen().files.map(fileRow))
-    useKey()
-  }
-  const useKey = () => window.apiReference?.preauthorizeApiKey('bearer', key())
-  const fileRow = (file) => {
-    const button = element('button', 'Promote', { type: 'button', ariaLabel: `Promote ${file.path}` })
-    button.addEventListener('click', () => promote(file, button))
-    const row = element('tr')
-    const action = element('td')
-    action.append(button)
-    row.append(
-      element('th', file.path, { scope: 'row', title: file.file_id }),
-      element('td', bytes(file.size_bytes)),
-      action,
-    )
-    return row
-  }
-  const promote = async (file, button) => {
-    button.disabled = true
-    try {
-      const path = `/containers/${chosen().container_id}/files/${file.file_id}/promote`
-      const answer = await fetch(demo.base_url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key()}` },
-      })
-      showOutcome(answer.status, await answer.json(), answer.headers)
-    } finally {
-      button.disabled = false
-      button.focus()
-    }
-  }
-  const downloadLine = ({ id, filename }) => {
-    const line = element('p')
-    const button = element('button', `Download ${filename}`, { type: 'button' })
-    const told = element('span', '', { role: 'status' })
-    const workspaceKey = key()
-    button.addEventListener('click', async () => {
-      button.disabled = true
-      told.textContent = await download(`${demo.base_url}/files/${id}/content`, workspaceKey)
-      button.disabled = false
-      button.focus()
-    })
-    line.append(button, ' ', told)
-    return line
-  }
-  const showOutcome = (status, body, headers) => {
-    const isPromoted = status === 200
-    const title = isPromoted ? `${body.filename} is a document now` : `${status}: ${body.error.metadata.detail}`
-    const parts = [element('h3', title), element('pre', JSON.stringify(body, null, 2), { tabIndex: 0 })]
-    const [quota, used] = ['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(headers.get(name)))
-    if (quota > 0) {
-      const text = `${bytes(used)} of ${bytes(quota)} of the workspace are used.`
-      parts.push(element('p', text), element('meter', text, { max: quota, value: used, ariaLabel: 'Used storage' }))
-    }
-    if (isPromoted) parts.push(downloadLine(body))
-    at('outcome').replaceChildren(...parts)
-    at('outcome').className = isPromoted ? 'done' : 'refused'
-  }
-
-  at('container').addEventListener('change', showContainer)
-  at('key').addEventListener('change', useKey)
-  document.addEventListener('referenceshown', useKey)
-  // What is sent from the reference below shows up here as well.
-  document.addEventListener('answered', ({ detail }) => {
-    const isPromotion = /\/promote$/.test(new URL(detail.url, location.href).pathname) && detail.obj !== undefined
-    if (isPromotion) showOutcome(detail.status, detail.obj, new Headers(detail.headers))
-  })
-  showContainer()
+function forget() {
+  for (const each of document.querySelectorAll('.refused')) (each.closest('#uploads li') ?? each).remove()
 }
 
-/** Lets the browser itself download: only the first request has the key, and S3 names the file. @returns what to say */
-async function download(url, key) {
+function fileRow({ id, path, bytes: size, container_id }) {
+  const promote = async () => {
+    const { body } = await act('POST', `/containers/${container_id}/files/${id}/promote`)
+    sessionStorage[body.id] = container_id
+    await look()
+    at('document-rows').parentElement.scrollTop = 0
+    say(`${path} is a document now.`)
+  }
+  return rowOf(path, bytes(size), button('Promote', path, 'Promoting…', promote, 'promote'))
+}
+
+function documentRow({ id, filename, size_bytes, mime_type }) {
+  // The API does not tell the container: the page knows it of what it promoted itself.
+  const from = sessionStorage[id] ? `, from ${sessionStorage[id]}` : ''
+  // Lets the browser itself download: only the first request has the key, and S3 names the file.
+  const fetchContent = async () => location.assign((await act('GET', `/files/${id}/content`)).url)
+  const destroy = async () => {
+    await act('DELETE', `/files/${id}`)
+    await look()
+    at('documents-title').focus()
+    say(`${filename} is deleted.`)
+  }
+  const offer = async (...buttons) => {
+    row.lastChild.replaceChildren(...buttons)
+    buttons[1].focus()
+  }
+  const download = button('Download', filename, 'Fetching…', fetchContent)
+  const remove = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
+  const keep = button('Keep', filename, 'Keep', () => offer(download, question))
+  const question = button('Delete', filename, 'Delete', () => offer(keep, remove))
+  const row = rowOf(filename, `${bytes(size_bytes)}, ${mime_type.split(';')[0]}${from}`, download, question)
+  return row
+}
+
+async function upload(file) {
+  forget()
+  const progress = element('progress', { value: 0, ariaLabel: `Upload of ${file.name}` })
+  const row = rowOf(file.name, progress)
+  at('uploads').append(row)
+  const { container_id } = chosen()
+  const asked = { container_id, path: file.name, content_type: file.type, size_bytes: file.size }
+  const headers = { 'Content-Type': 'application/json' }
   try {
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
-    if (!answer.ok) {
-      const body = await answer.json().catch(() => undefined)
-      return `${answer.status}: ${body?.error?.metadata?.detail ?? 'the content is not there.'}`
-    }
-    await answer.body.cancel()
-    location.assign(answer.url)
-    return ''
+    const answer = await fetch('/demo/uploads', { method: 'POST', headers, body: JSON.stringify(asked) })
+    const body = await answer.json()
+    if (!answer.ok) throw refusal(answer.status, body.error?.metadata?.detail)
+    await sendForm(body, file, progress)
+    row.remove()
+    await look()
+    say(`${file.name} is in the sandbox.`)
   } catch (error) {
-    return `The content could not be fetched (${error.message}). The API sends on to S3, and that must let this page in (CORS).`
+    await refuse(row, error)
   }
 }
 
-const demo = await readDemo()
-if (demo !== undefined) showDemo(demo)
+/** By XMLHttpRequest, because fetch does not tell how far it is. */
+function sendForm({ url, fields }, file, progress) {
+  const form = new FormData()
+  for (const each of Object.entries({ ...fields, file })) form.set(...each)
+  const asked = new XMLHttpRequest()
+  asked.upload.onprogress = ({ loaded, total }) => Object.assign(progress, { value: loaded / total })
+  asked.open('POST', url)
+  asked.send(form)
+  return new Promise((done, fail) => {
+    asked.onerror = () => fail(new Error('Not all of it was sent: the connection broke, or it is a folder.'))
+    asked.onload = () => {
+      const { status, responseText: body } = asked
+      showSent({ method: 'POST', url, fields, file: file.name }, { status, headers: [], body })
+      const message = new DOMParser().parseFromString(body, 'text/xml').querySelector('Message')
+      return status < 300 ? done() : fail(refusal(status, message?.textContent))
+    }
+  })
+}
+
+at('container').addEventListener('change', () => look(forget()))
+at('choose').addEventListener('click', () => at('chosen').click())
+at('chosen').addEventListener('change', () => Array.from(at('chosen').files, upload))
+for (const name of ['dragover', 'dragleave', 'drop']) {
+  // A file may be dropped anywhere: where nobody takes it, a browser opens it.
+  document.addEventListener(name, (event) => {
+    event.preventDefault()
+    document.body.classList.toggle('dragging', name === 'dragover')
+    if (name === 'drop') Array.from(event.dataTransfer.files, upload)
+  })
+}
+document.addEventListener('visibilitychange', () => document.hidden || look())
+for (;;) {
+  if (!document.hidden) await look()
+  await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+}

@@ -1,0 +1,14 @@
+// Shows the API reference; where npm start serves it, with the standard key of the demonstration.
+const read = async (name) => {
+  const answer = await fetch(name)
+  if (!answer.ok) throw new Error(`${name} was answered with ${answer.status}`)
+  return answer.json()
+}
+
+const spec = await read('openapi.json')
+const demo = document.querySelector('#home') ? await read('demo.json') : undefined
+const reference = window.SwaggerUIBundle?.({
+  ...{ spec, dom_id: '#reference', deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
+  ...{ docExpansion: 'list', defaultModelsExpandDepth: 0, requestSnippetsEnabled: true, validatorUrl: null },
+  onComplete: () => demo && reference.preauthorizeApiKey('bearer', demo.standard_key),
+})
