@@ -82,12 +82,11 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       async (colorScheme) => {
         const { page } = await open(home(), { viewport, colorScheme })
         await promote(page, 'output/summary.txt')
-        await button(page, 'Promote data/too-large.bin').click()
-        await page.locator('.refused').waitFor()
-        await page.locator('#sent').evaluate((details: HTMLDetailsElement) => {
-          details.open = true
-        })
+        await page.evaluate("document.querySelector('#sent').open = true")
         await button(page, 'Delete output/summary.txt').first().click()
+        await page.locator('#key').selectOption('powerless_key')
+        await button(page, 'Promote output/report.csv').click()
+        await page.locator('.refused').waitFor()
         expect(await violations(page)).toEqual([])
         await page.locator('#container').selectOption('sess_full')
         await page.locator('#used.danger').waitFor()
@@ -196,7 +195,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
 
   describe('a file of one’s own', () => {
     /** What POST /demo/uploads and S3 answer, as long as the local server has no such route. */
-    async function standIn(page: Page, refusal?: { status: number; body: string }): Promise<unknown[]> {
+    async function standIn(page: Page): Promise<unknown[]> {
       const asked: unknown[] = []
       const bucket = `${service().demo.s3_endpoint}/${service().demo.sandbox_bucket}`
       const fields = { key: 'the key', policy: 'a policy' }
@@ -205,7 +204,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
         return route.fulfill({ json: { url: bucket, fields } })
       })
       await page.route(bucket, async (route) => {
-        if (refusal) return route.fulfill({ ...refusal, headers: { 'access-control-allow-origin': '*' } })
         const sent = route.request().postData() ?? ''
         asked.push(['the key', 'a policy', 'Mine!'].map((text) => sent.includes(text)))
         await put('mine.txt', 'Mine!')
@@ -231,15 +229,20 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       await promote(page, 'mine.txt')
     })
 
-    it('may be dropped anywhere; what S3 refuses stands in its row until the next action', async () => {
+    it.each([
+      ['the server', '**/demo/uploads', { json: { detail: 'Too large' } }],
+      ['S3', '**/local-sandboxes', { body: '<Error><Message>Too large</Message></Error>' }],
+    ])('may be dropped anywhere; what %s refuses stands in its row until the next action', async (_, glob, refusal) => {
       const { page } = await open()
-      await standIn(page, { status: 400, body: '<Error><Message>Too large</Message></Error>' })
+      await standIn(page)
+      const headers = { 'access-control-allow-origin': '*' }
+      await page.route(glob, (route) => route.fulfill({ status: 400, headers, ...refusal }))
       await rowOf(page, 'output/report.csv').waitFor()
-      await page.evaluate(() => {
+      await page.evaluate(`
         const dataTransfer = new DataTransfer()
         dataTransfer.items.add(new File(['x'], 'big.bin'))
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
-      })
+      `)
       await page.locator('#uploads > li').filter({ hasText: '400: Too large' }).waitFor()
       await promote(page, 'output/report.csv')
       expect(await page.locator('#uploads > li').count()).toBe(0)

@@ -163,7 +163,7 @@ async function upload(file) {
   try {
     const answer = await fetch('/demo/uploads', { method: 'POST', headers, body: JSON.stringify(asked) })
     const body = await answer.json()
-    if (!answer.ok) throw refusal(answer.status, body.error?.metadata?.detail)
+    if (!answer.ok) throw refusal(answer.status, body.detail ?? body.error?.metadata?.detail)
     await sendForm(body, file, progress)
     row.remove()
     await look()
