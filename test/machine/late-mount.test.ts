@@ -33,9 +33,10 @@ async function promoted(): Promise<{ status: number; reason?: string; content?: 
   const { demo } = service()
   const at = { token: demo.management_key, containerId: demo.container_id, fileId: formatFileId(PATH) }
   const { status, body } = await promote(demo.base_url, at)
-  if (status !== 200) return { status, reason: body.error.metadata.reason }
+  const { id, error } = body as { id: string; error?: { metadata: { reason: string } } }
+  if (error) return { status, reason: error.metadata.reason }
   const headers = { authorization: `Bearer ${demo.management_key}` }
-  const download = await fetch(`${demo.base_url}/files/${body.id}/content`, { headers })
+  const download = await fetch(`${demo.base_url}/files/${id}/content`, { headers })
   return { status, content: await download.text() }
 }
 

@@ -17,6 +17,10 @@ describe('README.md, as a new user goes through it', () => {
     expect(notRun.map(({ block }) => block.text.split('\n').at(-2))).toEqual([
       'npm ci && npm test',
       'npm run admin -- --stage prod smoke',
+      'docker cp my-container:/work/output ./output',
+      'npm start -- --host host.docker.internal',
+      'npm run admin -- --stage prod containers grant sess_a1b2 --workspace ws_acme --for 1h --form json',
+      'aws s3 cp --recursive output "s3://$SANDBOX_BUCKET/sandboxes/ws_acme/sess_a1b2/output/"',
     ])
     const run = steps.filter(({ notRun }) => notRun === undefined).map(({ where }) => where.replace(/:\d+/, ''))
     expect(run.filter((page) => page === 'README.md').length).toBeGreaterThanOrEqual(8)
@@ -32,7 +36,13 @@ describe('README.md, as a new user goes through it', () => {
   })
 
   it('promotes a file of the reader', () => {
-    expect(outputOf('curl -T LICENSE')).toContain('"filename":"output/LICENSE"')
+    expect(outputOf('put LICENSE')).toContain('"filename":"LICENSE"')
+  })
+
+  it('gets files into a sandbox in each way that needs no AWS', () => {
+    expect(outputOf('put output')).toContain('output/table.csv')
+    expect(outputOf('upload-url')).toMatch(/output\/note\.txt[^]*output\/table\.csv/)
+    expect(outputOf('containers grant')).toContain('"prefix":"sandboxes/ws_demo/sess_demo-r4k2/"')
   })
 
   it('makes the same id of a path in every language', () => {
