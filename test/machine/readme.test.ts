@@ -41,7 +41,7 @@ describe('README.md, as a new user goes through it', () => {
 
   it('gets files into a sandbox in each way that needs no AWS', () => {
     expect(outputOf('put output')).toContain('output/table.csv')
-    expect(outputOf('upload-url')).toMatch(/output\/note\.txt[^]*output\/table\.csv/)
+    expect(outputOf('upload-url')).toMatch(/output\/note\.txt.*output\/table\.csv/s)
     expect(outputOf('containers grant')).toContain('"prefix":"sandboxes/ws_demo/sess_demo-r4k2/"')
   })
 
