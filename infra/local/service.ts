@@ -40,7 +40,7 @@ export async function startLocalService(options: LocalServiceOptions) {
       corsAllowedOrigins,
       invoke: host.invoke,
       onRequest,
-      page: () => (page ??= createPage({ root, demo, credentials: stores.environment })),
+      page: () => (page ??= createPage({ root, demo, s3: stores.s3 })),
     }),
   )
   const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`

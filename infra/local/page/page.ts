@@ -1,20 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import type { S3Client } from '@aws-sdk/client-s3'
 import type { DemoFileContent } from '../stores/demo-file.ts'
 import { describeApi } from './api-description.ts'
-import { type Credentials, createDemoUploads } from './demo-uploads.ts'
+import { createDemoUploads } from './demo-uploads.ts'
 import { pageFiles } from './page-files.ts'
 
 /** @returns whether the request was for the page */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<boolean>
 
 /** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
-export async function createPage(options: {
-  root: string
-  demo: DemoFileContent
-  credentials: Credentials
-}): Promise<PageHandler> {
-  const { root, demo, credentials } = options
+export async function createPage(options: { root: string; demo: DemoFileContent; s3: S3Client }): Promise<PageHandler> {
+  const { root, demo, s3 } = options
   const { base_url, s3_endpoint } = demo
   const { origin, host } = new URL(base_url)
   const description = await describeApi({
@@ -26,7 +23,7 @@ export async function createPage(options: {
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
 
-  const signUpload = createDemoUploads({ demo, credentials })
+  const signUpload = createDemoUploads({ demo, s3 })
 
   return async (incoming, outgoing, path) => {
     if (incoming.method === 'POST' && path === '/demo/uploads') {

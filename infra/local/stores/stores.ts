@@ -49,6 +49,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
   return {
     config,
     s3InContainers,
+    s3,
     /** The environment of the functions' process, so that they reach the stores. */
     environment: {
       AWS_ENDPOINT_URL_S3: s3Endpoint,
