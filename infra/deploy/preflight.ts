@@ -126,13 +126,14 @@ async function problemsInKeys({ stackName, settings }: Deployment): Promise<stri
 
 /** What begins like the key of a sandbox expires in a created bucket: no document that is kept there may. */
 async function problemsInExpiry({ stackName, settings }: Deployment): Promise<string[]> {
+  if (settings.sandboxBucket) return []
   const beginning = (name: string) => settings[name]?.split('{')[0] ?? ''
   const [ofSandboxes, ofDocuments] = [beginning('sandboxKeyTemplate'), beginning('documentKeyTemplate')]
   if (!ofSandboxes.startsWith(ofDocuments) && !ofDocuments.startsWith(ofSandboxes)) return []
   const isShared = (await resourcesOf(stackName)).some(
     ({ logicalId, physicalId }) => logicalId === 'SandboxBucket' && physicalId === settings.documentsBucket,
   )
-  if (!isShared || settings.sandboxBucket) return []
+  if (!isShared) return []
   return [
     `documentsBucket is "${settings.documentsBucket}", the created sandbox bucket, where documents would expire after sandboxDays: let sandboxKeyTemplate and documentKeyTemplate begin with different fixed segments, or name another bucket`,
   ]
