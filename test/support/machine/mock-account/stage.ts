@@ -80,7 +80,9 @@ export async function startStage() {
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
     // Only the settings say in which region.
-    const env = { ...as('deployer'), AWS_REGION: '', PROMOTION_BUILD: 'skip' }
+    // This account is done at once: the framework need not wait five seconds between its looks.
+    const quickly = { SLS_AWS_MONITORING_FREQUENCY: '200' }
+    const env = { ...as('deployer'), ...quickly, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const outcome = await serverless([...args, '--stage', 'prod'], project, env).catch((error) => error)
     return { hasSucceeded: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
   }
