@@ -59,6 +59,18 @@ describe('POST …/promote: 429', () => {
     expectUntouched(api)
   })
 
+  it('ends a lookup that hangs as soon as the limiter refuses', async () => {
+    const refuse = async () => ({ isAllowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 })
+    const policy = { requestsPerMinute: 60, burst: 5 }
+    const api = createTestApi({ rateLimiter: { policy, take: refuse } })
+    const ended = vi.fn()
+    vi.spyOn(api.objects, 'findContainerFile').mockImplementation(
+      (_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(ended(signal.reason)))),
+    )
+    expect((await api.promote({})).status).toBe(429)
+    expect(ended.mock.calls).toMatchObject([[{ reason: 'rate_limited' }]])
+  })
+
   it('when more promotions of a workspace begin than its ledger can take: Retry-After grows with their number', async () => {
     // The workspace is hot, so the ledger is tried only once.
     const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
