@@ -51,6 +51,7 @@ export async function attemptPromotion(
     mimeType: await findingType,
     createdAt: new Date(deps.now()),
     containerId,
+    sourceEtag: file.etag,
     createdBy: request.caller.keyId,
   }
 

@@ -25,6 +25,8 @@ export interface DocumentItem extends Remembered {
   /** ISO 8601, UTC. */
   created_at: string
   container_id: string
+  /** The ETag of the container's file. Missing in items of before it was kept. */
+  source_etag?: string
   created_by: string
   /** The first version of the ledger that counts its bytes. */
   counted_from: number
@@ -135,6 +137,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
+    ...(document.sourceEtag !== undefined && { source_etag: document.sourceEtag }),
     created_by: document.createdBy,
     counted_from: document.countedFrom,
     listed_at: listedAt(document),
@@ -152,6 +155,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
     containerId: item.container_id as ContainerId,
+    ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
     createdBy: item.created_by,
     countedFrom: item.counted_from,
   }

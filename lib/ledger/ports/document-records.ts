@@ -11,6 +11,8 @@ export interface WorkspaceDocument {
   sizeBytes: number
   createdAt: Date
   containerId: ContainerId
+  /** Of the container's file when it was promoted. Documents made before it was kept have none. */
+  sourceEtag?: string | undefined
   /** Id of the API key that promoted it. */
   createdBy: string
   /** The first version of the ledger that counts its bytes. */

@@ -46,6 +46,7 @@ export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocum
     mimeType: 'text/csv; charset=utf-8',
     createdAt: new Date('2026-11-21T09:38:35.556Z'),
     containerId: 'sess_1' as ContainerId,
+    sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
     createdBy: 'key_1',
   }
 }
