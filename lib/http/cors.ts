@@ -6,6 +6,7 @@ export const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
   'RateLimit',
   'RateLimit-Policy',
+  'Request-Id',
   'Retry-After',
   'Storage-Quota-Bytes',
   'Storage-Used-Bytes',
