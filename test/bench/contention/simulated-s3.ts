@@ -32,6 +32,7 @@ export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: Simulat
     },
     hasContainer: async () => true,
     readStart: async () => new Uint8Array(),
+    computesSha256: () => false,
     copy: (_, signal) => wait(copySeconds * 1000, signal),
     discard: (_, signal) => wait(latencyMs(), signal),
   }
