@@ -60,6 +60,7 @@ export function createFakeObjectStore(): FakeObjectStore {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
       documents.set(objectKey, { ...object, contentType: mimeType })
+      return { sha256: createHash('sha256').update(object.bytes).digest('hex') }
     },
     async discard(objectKey, signal) {
       await this.abortUploads(objectKey, signal)
