@@ -1,5 +1,6 @@
 import {
   HeadObjectCommand,
+  type HeadObjectCommandInput,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
   type S3Client,
@@ -17,7 +18,7 @@ interface ObjectName {
 /** @returns undefined when there is no such object */
 export async function headObject(
   client: S3Client,
-  object: ObjectName & { RequestPayer?: 'requester'; ChecksumMode?: 'ENABLED' },
+  object: ObjectName & Pick<HeadObjectCommandInput, 'VersionId' | 'RequestPayer' | 'ChecksumMode'>,
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
