@@ -184,6 +184,7 @@ describe('npm run admin -- containers put: what cannot be', () => {
   it('a directory that may not be read: exit code 2, one line that says why, and nothing is put', async () => {
     const good = await write('good.txt')
     const locked = await write('locked/a.txt')
+    const args = ['containers', 'put', good, join(locked, '..'), '--container', 'sess_locked', '--workspace', 'ws_demo']
     // Before the change of user: some modules are loaded only then.
     await put('sess_warm', good)
     await chmod(join(locked, '..'), 0)
@@ -192,7 +193,7 @@ describe('npm run admin -- containers put: what cannot be', () => {
     const isRoot = process.getuid?.() === 0
     if (isRoot) process.seteuid?.(65534)
     try {
-      const { code, stdout, stderr } = await put('sess_locked', good, join(locked, '..'))
+      const { code, stdout, stderr } = await runAdmin(args, environment())
       expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^EACCES: permission denied, .*'\n$/)])
     } finally {
       if (isRoot) process.seteuid?.(0)

@@ -1,47 +1,39 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import {
-  AbortMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  type PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3'
+import { AbortMultipartUploadCommand, CreateMultipartUploadCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { createS3Client } from '../../../lib/aws/clients.ts'
-import { type ContainerId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { formatFileId } from '../../../lib/ids.ts'
 import { outputsOf } from '../../deploy/stack.ts'
 import { CommandError } from '../command-error.ts'
 import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { bytes } from '../terminal/output.ts'
 import { progressBar } from '../terminal/status-line.ts'
-import { openContainer } from './container-files.ts'
+import type { Container } from './container-files.ts'
 import { findLocalFiles, type LocalFile, requireUsable } from './local-files.ts'
 
 /** For one part, over a slow line. */
 const TIMEOUT = { requestTimeout: 600_000 }
 
-export async function putFiles(
-  session: Session,
-  names: string[],
-  { container, workspace }: { container: ContainerId; workspace?: WorkspaceId },
-): Promise<void> {
+export async function putFiles(session: Session, container: Container, names: string[]): Promise<void> {
   const { output, signal, target } = session
+  const { ids, bucket: Bucket, prefix, stores, demo } = container
+  const { maxFileBytes, s3ForcePathStyle: forcePathStyle, serviceName } = stores.config
   const files = await findLocalFiles(names, output.note)
+  for (const file of files) requireUsable(file, prefix, maxFileBytes)
   const [first] = files
   if (!first) throw new CommandError('nothing_to_put', `There is no file in ${names.join(', ')}.`, { exitCode: 2 })
-  const { ids, bucket: Bucket, prefix, stores, demo } = await openContainer(session, container, workspace)
-  const { maxFileBytes, s3ForcePathStyle: forcePathStyle, serviceName } = stores.config
-  requireUsable(files, prefix, maxFileBytes)
   // Files can be put without the right to see the stack.
   const stack = target.stage ? await outputsOf(serviceName, signal).catch(() => undefined) : undefined
-  const address = demo?.base_url ?? stack?.BaseUrl ?? '$BASE_URL'
-  const promotionUrl = (path: string) => `${address}/containers/${container}/files/${formatFileId(path)}/promote`
+  const address = `${demo?.base_url ?? stack?.BaseUrl ?? '$BASE_URL'}/containers/${ids.containerId}`
+  const promotionUrl = (path: string) => `${address}/files/${formatFileId(path)}/promote`
 
   // The service's own client repeats nothing.
   const client = interruptible(createS3Client({ forcePathStyle, maxAttempts: 4 }), session)
-  for (const { path, sizeBytes, ...each } of files) {
-    const Body = Readable.from(contentOf({ path, sizeBytes, ...each }))
+  for (const file of files) {
+    const { path, sizeBytes } = file
+    const Body = Readable.from(contentOf(file))
     // Its type is not stored: a promotion finds it as it would here.
     const upload = new Upload({ client, params: { Bucket, Key: prefix + path, Body, ContentLength: sizeBytes } })
     const show = (count = 0) => output.progress(`${path} ${progressBar(count, sizeBytes, bytes)}`)
@@ -62,17 +54,17 @@ async function* contentOf({ file, sizeBytes }: LocalFile): AsyncGenerator<Uint8A
     read += chunk.length
     if (read >= sizeBytes) return
   }
-  if (read < sizeBytes)
-    throw new CommandError('file_changed', `${file} became shorter as it was read.`, { exitCode: 2 })
+  if (read === sizeBytes) return
+  throw new CommandError('file_changed', `${file} became shorter as it was read.`, { exitCode: 2 })
 }
 
 /** Of what an upload sends, the signal stops all but its beginning, which says what to abort, and the abort itself. */
 function interruptible(s3: S3Client, { signal, output }: Session): S3Client {
   const left = (why: unknown) => output.note(`Its unfinished upload is left: ${explainFailure(why).message}`)
-  const send = (command: object) => {
+  const send = (command: Parameters<S3Client['send']>[0]) => {
     if (command instanceof AbortMultipartUploadCommand) return s3.send(command, TIMEOUT).catch(left)
-    if (command instanceof CreateMultipartUploadCommand) return s3.send(command, TIMEOUT)
-    return s3.send(command as PutObjectCommand, { ...TIMEOUT, abortSignal: signal })
+    const stopped = command instanceof CreateMultipartUploadCommand ? {} : { abortSignal: signal }
+    return s3.send(command, { ...TIMEOUT, ...stopped })
   }
   return Object.create(s3, { send: { value: send } })
 }
