@@ -59,6 +59,23 @@ export function portsBeside(port: number): { s3Port: number; dynamoDbPort: numbe
   return { s3Port: port + step, dynamoDbPort: port + 2 * step }
 }
 
+/** The bytes of a request. The end of reading must not close the connection before the answer. */
+export const arriving = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
+  incoming.iterator({ destroyOnReturn: false })
+
+/** What should be short, in memory. @throws when it breaks off */
+export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {
+  const chunks: Buffer[] = []
+  let leftBytes = maxBytes
+  if (Number(incoming.headers['content-length']) > maxBytes) return 'too_large'
+  for await (const chunk of arriving(incoming)) {
+    leftBytes -= chunk.length
+    if (leftBytes < 0) return 'too_large'
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** Stops listening and cuts the connections that are still open. */
 export async function close(server: Server): Promise<void> {
   const closed = promisify(server.close.bind(server))()

@@ -19,6 +19,7 @@ import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
 
 const Bucket = 'bucket'
+const MIB = Buffer.alloc(1024 * 1024, 'm')
 const CREDENTIALS = { accessKeyId: 'x', secretAccessKey: 'x' }
 let directory: string
 let server: Awaited<ReturnType<typeof startS3>>
@@ -71,7 +72,6 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
 
 describe('bytes that arrive slowly', () => {
   const SIGNED = { authorization: 'x' }
-  const MIB = Buffer.alloc(1024 * 1024, 'm')
   const files = () => readdir(join(directory, 'bytes'))
   const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
@@ -160,6 +160,7 @@ describe('bytes that arrive slowly', () => {
 describe('a presigned POST', () => {
   const refused = (status: number, code: string, said = '') => ({ status, code, said })
   const denied = (why: string) => refused(403, 'AccessDenied', `Invalid according to Policy: ${why}`)
+  const SMALL = Buffer.from('x')
   const TYPE = { 'Content-Type': 'text/csv' }
   const failed = (condition: unknown[]) =>
     denied(`Policy Condition failed: [${condition.map((each) => JSON.stringify(each)).join(', ')}]`)
@@ -233,9 +234,30 @@ describe('a presigned POST', () => {
     expect(sending.writableFinished, 'all of it was taken').toBe(true)
   })
 
-  it('demands a file', async () => {
-    const answer = await post(await presigned([]))
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('exactly one file')])
+  it('that is refused may break off', async () => {
+    const { body, type } = await formOf({ ...(await presigned([])), tagging: 'x', file: MIB })
+    const headers = { 'content-type': type, 'content-length': body.length }
+    const sending = request(`${server.endpoint}/${Bucket}`, { method: 'POST', headers }).on('error', () => {})
+    sending.write(body.subarray(0, -100))
+    await once(sending, 'response')
+    await once(sending.destroy(), 'close')
+    expect((await post(await presigned([]))).status).toBe(400)
+  })
+
+  it.each([
+    ['has no file', {}, undefined, 400, 'exactly one file'],
+    ['has a field after its file that its policy forbids', { file: SMALL, tagging: 'x' }, undefined, 204, ''],
+    ['has one after its file that its policy demands', { file: SMALL, key: 'b' }, undefined, 400, "named 'key'"],
+    ['ends in its file', { file: MIB }, -100, 400, 'end of multipart data'],
+    ['ends in a small file', { file: SMALL }, -10, 400, 'end of multipart data'],
+    ['ends in its fields', {}, -100, 400, 'end of multipart data'],
+    ['has no boundary', {}, 0, 400, 'Boundary not found'],
+  ])('that %s is answered', async (what, last, end, status, said) => {
+    const { key, ...fields } = await presigned([])
+    const { body, type } = await formOf({ ...(what.endsWith('demands') ? {} : { key }), ...fields, ...last })
+    const headers = { 'content-type': end === 0 ? 'multipart/form-data' : type }
+    const answer = await fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers, body: body.subarray(0, end) })
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(said)])
   })
 })
 
@@ -249,16 +271,18 @@ async function presigned(conditions: unknown[], { expiration, ...changes }: Reco
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-function formOf({ file, ...fields }: Record<string, string | Buffer>) {
+function formOf(fields: Record<string, string | Buffer<ArrayBuffer>>) {
   const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) form.set(name, String(value))
-  if (file !== undefined) form.set('file', new Blob([Buffer.from(file)]), 'C:\\in\\ü.bin')
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.set(name, value)
+    else form.set(name, new Blob([value]), 'C:\\in\\ü.bin')
+  }
   const response = new Response(form)
   const type = response.headers.get('content-type') ?? ''
   return response.arrayBuffer().then((body) => ({ body: Buffer.from(body), type }))
 }
 
-async function post(fields: Record<string, string | Buffer>): Promise<Response> {
+async function post(fields: Record<string, string | Buffer<ArrayBuffer>>): Promise<Response> {
   const { body, type } = await formOf(fields)
   return fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers: { 'content-type': type }, body })
 }
