@@ -138,14 +138,11 @@ function splitTarget(target: string): { path: string; query: string } {
 }
 
 function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
-  const { statusCode, headers = {}, multiValueHeaders = {}, body = '', isBase64Encoded = false } = answer
+  const { statusCode, headers = {}, body } = answer
   // Drains an unread body: a client still sending it would lose the answer with the connection.
   outgoing.req.resume()
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(outgoingName(name), String(value))
-  for (const [name, values] of Object.entries(multiValueHeaders)) {
-    outgoing.setHeader(outgoingName(name), values.map(String))
-  }
-  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  const bytes = Buffer.from(body ?? '')
   outgoing.writeHead(statusCode, statusCode === 204 ? {} : { 'content-length': bytes.length })
   outgoing.end(bytes)
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
+import { describing } from './s3-operations.ts'
 
 type Fields = Record<string, string>
 type Condition = [operator: string, name: unknown, wanted: unknown]
@@ -23,9 +24,8 @@ const OPERATORS: Record<string, (value: string, wanted: unknown) => boolean> = {
 }
 
 /**
- * The form of a presigned POST: its fields, with names in lower case, and the bytes of its file as they arrive. A size
- * that the policy does not allow breaks them off; fields after them do not count. Whether the policy is signed correctly
- * is not checked.
+ * What the form of a presigned POST wants to put, and the bytes of its file as they arrive: a size that the policy does
+ * not allow breaks them off, and fields after them do not count. Whether the policy is signed correctly is not checked.
  * @throws S3Failure as S3 refuses it
  */
 export async function readPost(incoming: IncomingMessage, bucket: string) {
@@ -45,8 +45,22 @@ export async function readPost(incoming: IncomingMessage, bucket: string) {
   const read = finished(incoming.pipe(form))
   const [, file, filename = ''] = await Promise.race([begun, read.then(() => refuse('InvalidArgument', NO_FILE))])
   read.catch((error) => file.destroy(error))
-  fields.key &&= fields.key.replace(/\$\{filename\}/g, () => filename)
-  return { key: fields.key ?? '', fields, file: within(requirePolicy(fields, bucket), file) }
+  const key = (fields.key ?? '').replace(/\$\{filename\}/g, () => filename)
+  const range = requirePolicy({ ...fields, key }, bucket)
+  const path = `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+  return {
+    put: { method: 'PUT', path, headers: describing(fields) },
+    file: within(range, file),
+    /** @param put what was answered to the same as a PUT */
+    answerTo(put: S3Answer): S3Answer {
+      if (put.status !== 200) return put
+      const status = { '200': 200, '201': 201 }[fields.success_action_status ?? ''] ?? 204
+      const Location = `http://${incoming.headers.host}${path}`
+      const made = xml({ PostResponse: { Location, Bucket: bucket, Key: key, ETag: put.headers.etag } }, status)
+      const headers = { ...put.headers, location: Location }
+      return status === 201 ? { ...made, headers: { ...made.headers, ...headers } } : { status, headers, body: '' }
+    },
+  }
 }
 
 /** @returns the least and the most bytes that the file may have */
@@ -101,20 +115,4 @@ async function* within([least, most]: [number, number], file: AsyncIterable<Buff
     yield piece
   }
   if (sizeBytes < least) refuse('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size')
-}
-
-/** @param where the bucket, and the host as the request named it @param put what was answered to the same as a PUT */
-export function postAnswer(
-  { key, fields }: { key: string; fields: Fields },
-  where: { bucket: string; host: string },
-  put: S3Answer,
-): S3Answer {
-  if (put.status !== 200) return put
-  const { bucket, host } = where
-  const location = `http://${host}/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
-  const headers = { ...put.headers, location }
-  const status = { '200': 200, '201': 201 }[fields.success_action_status ?? ''] ?? 204
-  if (status !== 201) return { status, headers, body: '' }
-  const made = xml({ PostResponse: { Location: location, Bucket: bucket, Key: key, ETag: put.headers.etag } }, status)
-  return { ...made, headers: { ...made.headers, ...headers } }
 }

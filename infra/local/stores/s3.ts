@@ -8,8 +8,8 @@ import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
 import { joinChunks } from './s3-bodies.ts'
 import { openContents, type Piece } from './s3-contents.ts'
-import { createS3, describing } from './s3-operations.ts'
-import { postAnswer, readPost } from './s3-post.ts'
+import { createS3 } from './s3-operations.ts'
+import { readPost } from './s3-post.ts'
 
 /** More than the XML of 10,000 parts. */
 const MAX_XML_BYTES = 4 * 1024 * 1024
@@ -44,10 +44,8 @@ export async function startS3(
     const { method = '', url: path = '', headers } = incoming
     const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
     if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(`${headers['content-type']}`)) {
-      const post = await readPost(incoming, bucket)
-      const described = describing(post.fields)
-      const put = { method: 'PUT', path: `/${bucket}/${encodeURIComponent(post.key)}`, headers: described }
-      return postAnswer(post, { bucket, host: `${headers.host}` }, await store(put, post.file))
+      const { put, file, answerTo } = await readPost(incoming, bucket)
+      return answerTo(await store(put, file))
     }
     requireSignature(path, headers)
     if (method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined) {
@@ -59,18 +57,11 @@ export async function startS3(
     if (body === 'too_large') throw new S3Failure(400, 'MaxMessageLengthExceeded')
     return s3({ method, path, headers, body })
   }
-  const answer = async (incoming: IncomingMessage): Promise<S3Answer> => {
-    try {
-      return await handle(incoming)
-    } catch (error) {
-      if (incoming.errored) throw error
-      const { code, syscall, message } = error as NodeJS.ErrnoException
-      const refused = error instanceof S3Failure ? error : new S3Failure(400, 'InvalidRequest', message)
-      if (syscall === undefined) return failure(refused, `${incoming.method}`)
-      onDiskError?.(error as NodeJS.ErrnoException)
-      const failed = new S3Failure(500, 'InternalError', `${code} on the machine of the embedded S3.`)
-      return failure(failed, `${incoming.method}`)
-    }
+  const explain = (error: NodeJS.ErrnoException): S3Failure => {
+    if (error instanceof S3Failure) return error
+    if (error.syscall === undefined) return new S3Failure(400, 'InvalidRequest', error.message)
+    onDiskError?.(error)
+    return new S3Failure(500, 'InternalError', `${error.code} on the machine of the embedded S3.`)
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
@@ -80,7 +71,10 @@ export async function startS3(
       // A browser that is to report the progress of an upload asks first.
       if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end()
     }
-    const { status, headers, body } = await answer(incoming)
+    const { status, headers, body } = await handle(incoming).catch((error) => {
+      if (incoming.errored) throw error
+      return failure(explain(error), `${incoming.method}`)
+    })
     // A client that is still sending would lose the answer.
     incoming.unpipe().resume()
     outgoing.writeHead(status, headers)
