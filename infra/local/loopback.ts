@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 
@@ -29,14 +29,11 @@ export function isForeign({ headers }: IncomingMessage, { pages = [], host: name
 
 /** Makes a server refuse such requests before it looks at them. */
 export function refuseForeign(server: Server, access: Access = {}): void {
-  const { emit } = server
-  server.emit = function (this: Server, event: string, ...args: unknown[]) {
-    const [request, response] = args as [IncomingMessage, ServerResponse]
-    const isRequest = event === 'request' || event === 'checkContinue'
-    if (!isRequest || !isForeign(request, access)) return Reflect.apply(emit, this, [event, ...args])
-    response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
-    return true
-  }
+  const listeners = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request').on('request', (request, response) => {
+    if (!isForeign(request, access)) for (const listener of listeners) listener(request, response)
+    else response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
+  })
 }
 
 /** Of a Host header, without its port. */

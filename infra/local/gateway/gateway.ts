@@ -105,10 +105,6 @@ export async function startGateway(options: GatewayOptions) {
 
   // Node.js would answer a missing Host and an unknown Expect itself, without the error body.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
-  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    outgoing.writeContinue()
-    return serve(incoming, outgoing)
-  })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
     serve(incoming, outgoing, answers.ofType(MALFORMED)),
   )

@@ -160,7 +160,6 @@ describe('bytes that arrive slowly', () => {
 describe('a presigned POST', () => {
   const refused = (status: number, code: string, said = '') => ({ status, code, said })
   const denied = (why: string) => refused(403, 'AccessDenied', `Invalid according to Policy: ${why}`)
-  const SMALL = Buffer.from('x')
   const TYPE = { 'Content-Type': 'text/csv' }
   const failed = (condition: unknown[]) =>
     denied(`Policy Condition failed: [${condition.map((each) => JSON.stringify(each)).join(', ')}]`)
@@ -234,27 +233,15 @@ describe('a presigned POST', () => {
     expect(sending.writableFinished, 'all of it was taken').toBe(true)
   })
 
-  it('that is refused may break off', async () => {
-    const { body, type } = await formOf({ ...(await presigned([])), tagging: 'x', file: MIB })
-    const headers = { 'content-type': type, 'content-length': body.length }
-    const sending = request(`${server.endpoint}/${Bucket}`, { method: 'POST', headers }).on('error', () => {})
-    sending.write(body.subarray(0, -100))
-    await once(sending, 'response')
-    await once(sending.destroy(), 'close')
-    expect((await post(await presigned([]))).status).toBe(400)
-  })
-
   it.each([
     ['has no file', {}, undefined, 400, 'exactly one file'],
-    ['has a field after its file that its policy forbids', { file: SMALL, tagging: 'x' }, undefined, 204, ''],
-    ['has one after its file that its policy demands', { file: SMALL, key: 'b' }, undefined, 400, "named 'key'"],
+    ['has a forbidden field after its file', { file: Buffer.from('x'), tagging: 'x' }, undefined, 204, ''],
     ['ends in its file', { file: MIB }, -100, 400, 'end of multipart data'],
-    ['ends in a small file', { file: SMALL }, -10, 400, 'end of multipart data'],
+    ['ends in a small file', { file: Buffer.from('x') }, -10, 400, 'end of multipart data'],
     ['ends in its fields', {}, -100, 400, 'end of multipart data'],
     ['has no boundary', {}, 0, 400, 'Boundary not found'],
-  ])('that %s is answered', async (what, last, end, status, said) => {
-    const { key, ...fields } = await presigned([])
-    const { body, type } = await formOf({ ...(what.endsWith('demands') ? {} : { key }), ...fields, ...last })
+  ])('that %s is answered', async (_, last, end, status, said) => {
+    const { body, type } = await formOf({ ...(await presigned([])), ...last })
     const headers = { 'content-type': end === 0 ? 'multipart/form-data' : type }
     const answer = await fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers, body: body.subarray(0, end) })
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(said)])
