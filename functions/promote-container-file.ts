@@ -3,7 +3,7 @@ import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../lib/aws/dynamodb/reservations.ts'
 import { createContainerFiles } from '../lib/aws/s3/container-files.ts'
 import { createObjectStore } from '../lib/aws/s3/object-store.ts'
-import { createPromoteContainerFileHandler } from '../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../lib/http/promotion-handler.ts'
 import { createAdmission } from '../lib/promotion/admission.ts'
 import { wireApi } from './wiring/wire.ts'
 

@@ -1,10 +1,10 @@
 import { API_FUNCTIONS, type FunctionEntry } from '../../../infra/deploy/functions.ts'
 import {
   createDeleteDocumentHandler,
-  createPromoteContainerFileHandler,
   createReadContainerFilesHandler,
   createReadDocumentsHandler,
 } from '../../../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { DocumentedOperation } from './openapi.ts'
 
 interface TestedOperation extends DocumentedOperation {
