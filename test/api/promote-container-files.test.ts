@@ -62,11 +62,16 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
 
   it('promotes the paths that it is given, sorted, and refuses those that are not there one by one', async () => {
     const api = prepare(['b.csv', 'a.csv'])
-    const response = await api.promoteAll({ paths: ['gone.csv', 'b.csv', '__proto__', 'a.csv'] })
-    const expected = ['container_file_not_found', 'promoted', 'promoted', 'container_file_not_found']
-    expect(outcomesOf(response)).toEqual(
-      ['__proto__', 'a.csv', 'b.csv', 'gone.csv'].map((path, index) => [path, expected[index]]),
-    )
+    const response = await api.promoteAll({ paths: ['\u{1f4c4}', 'gone.csv', 'b.csv', '\uff21', '__proto__', 'a.csv'] })
+    const missing = 'container_file_not_found'
+    expect(outcomesOf(response)).toEqual([
+      ['__proto__', missing],
+      ['a.csv', 'promoted'],
+      ['b.csv', 'promoted'],
+      ['gone.csv', missing],
+      ['\uff21', missing],
+      ['\u{1f4c4}', missing],
+    ])
     expect(listOf(response).data[0]?.error).toEqual({
       code: 404,
       message: 'Resource not found',
