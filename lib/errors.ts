@@ -57,6 +57,7 @@ export const REASONS = {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
+  invalid_body: { status: 400, detail: 'The body must be a JSON object that names the files to promote.' },
   invalid_container_id: {
     status: 400,
     detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',

@@ -26,6 +26,7 @@ export interface ContainerLookups {
 export interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
+  etag: string
   modifiedAt: Date
 }
 

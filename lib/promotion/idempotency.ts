@@ -11,6 +11,15 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
 }
 
+/** As long as a file is unchanged, all promotions of many files make one document of it: repetitions make nothing twice. */
+export function documentIdOfFile(
+  { workspaceId, containerId, path }: Pick<PromotionTarget, 'workspaceId' | 'containerId' | 'path'>,
+  etag: string,
+): DocumentId {
+  // Ids and paths contain no line breaks, and no text with an Idempotency-Key has more than one.
+  return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
+}
+
 /**
  * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers;
  *   idempotency_key_spent when the document was deleted

@@ -78,7 +78,8 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
-function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void {
+/** @throws ServiceError file_too_large */
+export function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void {
   if (file.sizeBytes > maxFileBytes) {
     throw new ServiceError('file_too_large', {
       metadata: { file_bytes: file.sizeBytes, max_file_bytes: maxFileBytes },

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createPromoteContainerFileHandler } from '../../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../../lib/http/promotion-handler.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'

@@ -15,6 +15,8 @@ export interface RouteRequest {
   parameters?: Record<string, string | undefined>
   query?: Values
   headers?: Values
+  /** JSON, or a text as it comes. */
+  body?: object | string | undefined
 }
 
 /** The event that a REST API hands to the function for the promote route; path parameters are as they came, encoded. */
@@ -26,7 +28,7 @@ export function restEvent({ containerId, fileId, headers = {} }: RestRequest): A
 /** The event that a REST API hands to the function of any route. */
 export function routeEvent(
   { method, path }: DocumentedOperation,
-  { parameters = {}, query = {}, headers = {} }: RouteRequest,
+  { parameters = {}, query = {}, headers = {}, body }: RouteRequest,
 ): APIGatewayProxyEvent {
   const resource = `/v1${path}`
   return {
@@ -37,7 +39,7 @@ export function routeEvent(
     ...asQuery(query),
     pathParameters: Object.keys(parameters).length === 0 ? null : parameters,
     stageVariables: null,
-    body: null,
+    body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
     isBase64Encoded: false,
     requestContext: { requestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
   }
