@@ -1,6 +1,8 @@
 export interface Deadline {
   /** Aborts when it is time to stop working and to undo. */
   readonly signal: AbortSignal
+  /** Milliseconds until then. */
+  leftMs(): number
   /** A fresh signal for undoing, which aborts just before the process is stopped. */
   undoSignal(): AbortSignal
 }
@@ -13,7 +15,11 @@ const KEPT_FOR_ANSWER_MS = 300
 /** @param remainingMs how many milliseconds are left now */
 export function createDeadline(remainingMs: () => number): Deadline {
   const abortBefore = (keptMs: number) => AbortSignal.timeout(Math.max(0, Math.floor(remainingMs() - keptMs)))
-  return { signal: abortBefore(KEPT_FOR_UNDO_MS), undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS) }
+  return {
+    signal: abortBefore(KEPT_FOR_UNDO_MS),
+    leftMs: () => remainingMs() - KEPT_FOR_UNDO_MS,
+    undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS),
+  }
 }
 
 /** API Gateway's integration timeout: after it, the gateway answers 503 in our place, whatever we do. */

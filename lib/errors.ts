@@ -57,6 +57,7 @@ export const REASONS = {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
+  invalid_precondition: { status: 400, detail: 'A header that says which file is meant is malformed.' },
   invalid_container_id: {
     status: 400,
     detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
@@ -81,6 +82,7 @@ export const REASONS = {
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
   container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
   container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },
+  container_file_differs: { status: 400, detail: 'The file at this path is not the one that the request names.' },
   container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.' },
   container_file_archived: {
     status: 404,

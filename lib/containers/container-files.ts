@@ -24,6 +24,7 @@ export interface ContainerLookups {
 export interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
+  etag: string
   modifiedAt: Date
 }
 
@@ -50,5 +51,6 @@ export interface ContainerFileDescription {
   containerId: ContainerId
   path: FilePath
   sizeBytes: number
+  etag: string
   modifiedAt: Date
 }

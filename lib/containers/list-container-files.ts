@@ -34,11 +34,11 @@ export async function listContainerFiles(
   let failure: unknown
   try {
     for await (const { files, isLast } of containerFiles.listContainerFiles(query, signal)) {
-      for (const { objectKey, sizeBytes, modifiedAt } of files) {
+      for (const { objectKey, sizeBytes, etag, modifiedAt } of files) {
         const path = filePathOf(objectKey.slice(keyPrefix.length))
         const last = items.at(-1)
         if (path !== undefined && last && items.length === limit) return { items, next: formatFileId(last.path) }
-        if (path !== undefined) items.push({ containerId, path, sizeBytes, modifiedAt })
+        if (path !== undefined) items.push({ containerId, path, sizeBytes, etag, modifiedAt })
         seenKey = objectKey
       }
       if (isLast) return { items, next: undefined }

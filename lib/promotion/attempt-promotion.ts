@@ -83,7 +83,7 @@ async function claim(
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
-  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(rethrowAfter(undo))
+  const document = await findEarlierDocument(target, request, deps.documents).catch(rethrowAfter(undo))
   if (document) await undo()
   return document
 }

@@ -1,15 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { requireContainerFile } from '../containers/require-container-file.ts'
+import {
+  lookUpContainerFile,
+  requireReadable,
+  requireRegular,
+  whyDifferent,
+  whyMissing,
+} from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
+import { isMeant, startWaiting } from './preconditions.ts'
 import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
 
 const RECHECK_FOR_TWIN = new Set<string>([
   'container_not_found',
   'container_file_not_found',
+  'container_file_differs',
   'container_file_not_regular',
   'container_file_archived',
   'container_file_encrypted',
@@ -25,16 +34,31 @@ const RECHECK_FOR_TWIN = new Set<string>([
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { idempotencyKey, rateLimitPassed, deadline, telemetry } = request
+  const { idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = request
+  const { signal } = deadline
   const target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
+  const nextPauseMs = startWaiting(preconditions, deadline)
 
   try {
-    const file = await telemetry.time('look_up', () => requireContainerFile(target, deps, deadline.signal))
-    requirePromotableSize(file, deps.maxFileBytes)
-    await rateLimitPassed
-    const promotion = await attemptPromotion(target, file, request, deps)
-    return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+    for (let hasWaited = false; ; hasWaited = true) {
+      const file = await telemetry.time('look_up', () => lookUpContainerFile(target, deps, signal))
+      if (file && isMeant(file, preconditions)) {
+        requirePromotable(file, target, deps)
+        await rateLimitPassed
+        const promotion = await attemptPromotion(target, file, request, deps)
+        return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+      }
+
+      const pauseMs = nextPauseMs()
+      if (pauseMs === undefined) throw file ? whyDifferent(file, target) : await whyMissing(target, deps, signal)
+      await rateLimitPassed
+      if (idempotencyKey !== undefined && !hasWaited) {
+        const earlier = await findEarlierDocument(target, request, deps.documents)
+        if (earlier) return answerWithEarlier(earlier, request, deps)
+      }
+      await sleep(pauseMs)
+    }
   } catch (error) {
     if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
     return answerAsTwinIfItWon(error, target, request, deps)
@@ -52,7 +76,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await findEarlierDocument(target, request.caller, deps.documents, signal)
+  const earlier = await findEarlierDocument(target, request, deps.documents)
   if (earlier) return answerWithEarlier(earlier, request, deps)
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
@@ -78,7 +102,13 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
-function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void {
+function requirePromotable(
+  file: ContainerFile,
+  target: PromotionTarget,
+  { maxFileBytes }: Pick<PromotionDependencies, 'maxFileBytes'>,
+): void {
+  requireRegular(file, target)
+  requireReadable(file, target)
   if (file.sizeBytes > maxFileBytes) {
     throw new ServiceError('file_too_large', {
       metadata: { file_bytes: file.sizeBytes, max_file_bytes: maxFileBytes },

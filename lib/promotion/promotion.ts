@@ -7,6 +7,7 @@ import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
+import type { Preconditions } from './preconditions.ts'
 
 export interface PromotionRequest extends RequestScope {
   caller: Caller
@@ -15,6 +16,7 @@ export interface PromotionRequest extends RequestScope {
   fileId: string | undefined
   /** Promotions of a workspace with the same key make one document. */
   idempotencyKey: string | undefined
+  preconditions?: Preconditions | undefined
   /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
 }

@@ -26,12 +26,13 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       (await pagesOf(request)).flatMap(({ files }) => files)
     const pathsOf = (files: ListedContainerFile[]) => files.map(({ objectKey }) => objectKey.slice(keyPrefix.length))
 
-    it('lists each file with the size and time that lookup gives', async () => {
+    it('lists each file with the size, ETag and time that lookup gives', async () => {
       await harness.put(`${keyPrefix}a.txt`, Buffer.from('12345'))
       const [file] = await list()
       const found = await harness.containerFiles.findContainerFile(`${keyPrefix}a.txt`, signal)
       expect(file).toMatchObject({ objectKey: `${keyPrefix}a.txt`, sizeBytes: 5 })
       expect(found).toMatchObject({ objectKey: `${keyPrefix}a.txt`, sizeBytes: 5 })
+      expect([file?.etag, file?.etag]).toEqual([found?.etag, expect.stringMatching(/^"[0-9a-f]{32}"$/)])
       expect(Math.floor((file?.modifiedAt.getTime() ?? 0) / 1000)).toBe(
         Math.floor((found?.modifiedAt.getTime() ?? 1) / 1000),
       )

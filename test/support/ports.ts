@@ -107,7 +107,11 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
     pass: (durationMs = LEASE_MS) => {
       clock.nowMs += durationMs
     },
-    request: () => ({ deadline: { signal, undoSignal: () => signal }, log, telemetry: createTelemetry() }),
+    request: () => ({
+      deadline: { signal, leftMs: () => 0, undoSignal: () => signal },
+      log,
+      telemetry: createTelemetry(),
+    }),
     /** Runs the resolver once all leases are over, and again once the leases of its own work are. */
     async resolveAll(workspaceId = WORKSPACE): Promise<void> {
       for (let run = 0; run < 3; run++) {
