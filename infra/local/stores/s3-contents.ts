@@ -1,5 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -16,6 +26,8 @@ export interface StoredObject {
   etag: string
   /** What describes it: its type, its encoding, its storage class. */
   headers: Record<string, string>
+  /** In base64: of an object whose copier wanted it. */
+  sha256?: string | undefined
   modifiedAtMs: number
 }
 
@@ -50,6 +62,30 @@ export function slice(pieces: readonly Piece[], start: number, end: number): Pie
   })
 }
 
+/** Reads pieces in files, some of them at a time: copies of any size may be asked for. */
+export function sha256Of(pieces: readonly Piece[], folder = ''): string {
+  const hash = createHash('sha256')
+  const held = Buffer.alloc(1024 * 1024)
+  for (const { of, from, to } of pieces) {
+    if (typeof of !== 'string') {
+      hash.update(of.subarray(from, to))
+      continue
+    }
+    const file = openSync(join(folder, of), 'r')
+    try {
+      for (let at = from; at < to; ) {
+        const read = readSync(file, held, 0, Math.min(held.length, to - at), at)
+        if (read === 0) throw new Error(`${of} is shorter than it was`)
+        hash.update(held.subarray(0, read))
+        at += read
+      }
+    } finally {
+      closeSync(file)
+    }
+  }
+  return hash.digest('base64')
+}
+
 export const etagOf = (content: Buffer | string) => `"${createHash('md5').update(content).digest('hex')}"`
 
 /**
@@ -74,6 +110,7 @@ export function openContents(directory: string) {
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
 
   const disk = {
+    sha256Of: (pieces: readonly Piece[]) => sha256Of(pieces, folder),
     /** Writes bytes to a new file as they arrive. If they break off, or the disk is full, nothing stays of them. */
     async receive(arriving: AsyncIterable<Buffer>): Promise<Bytes> {
       const piece = { of: randomUUID(), from: 0, to: 0 }

@@ -6,6 +6,7 @@ import {
   type S3Contents,
   type S3Disk,
   type StoredObject,
+  sha256Of,
   sizeOf,
   slice,
   type Upload,
@@ -37,8 +38,8 @@ const NO_CONTENT: S3Answer = { ...OK, status: 204 }
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
 
-  function put({ bucket, key }: Call, { pieces, etag }: Bytes, headers: StoredObject['headers']): void {
-    const object = { pieces, etag, headers, modifiedAtMs: Date.now() }
+  function put({ bucket, key }: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void {
+    const object = { ...made, modifiedAtMs: Date.now() }
     disk?.record(bucket, key, object)
     objectsOf(bucket).set(key, object)
   }
@@ -86,9 +87,12 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     'PUT object': (call) => {
       const isReplaced = call.header('x-amz-metadata-directive') === 'REPLACE'
       const source = call.header('x-amz-copy-source') === undefined ? undefined : copySource(call)
-      const bytes = source ?? bytesOf(call.request)
-      put(call, bytes, source === undefined || isReplaced ? describing(call.request.headers) : source.headers)
-      return source ? xml({ CopyObjectResult: { ETag: bytes.etag } }) : { ...OK, headers: { etag: bytes.etag } }
+      const { pieces, etag } = source ?? bytesOf(call.request)
+      const headers = source === undefined || isReplaced ? describing(call.request.headers) : source.headers
+      const isHashed = source !== undefined && call.header('x-amz-checksum-algorithm') === 'SHA256'
+      const sha256 = isHashed ? (disk?.sha256Of ?? sha256Of)(pieces) : undefined
+      put(call, { pieces, etag, headers, sha256 })
+      return source ? xml({ CopyObjectResult: { ETag: etag, ChecksumSHA256: sha256 } }) : { ...OK, headers: { etag } }
     },
     'GET object': ({ bucket, key, query, header }) => {
       const { pieces, etag, headers, modifiedAtMs } = found(objectsOf(bucket).get(key), 'NoSuchKey')
@@ -111,7 +115,12 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
         body,
       }
     },
-    'HEAD object': (call) => ({ ...(all['GET object']?.(call) as S3Answer), body: '' }),
+    'HEAD object': (call) => {
+      const got = all['GET object']?.(call) as S3Answer
+      const { sha256 } = objectsOf(call.bucket).get(call.key) ?? {}
+      const isTold = sha256 !== undefined && call.header('x-amz-checksum-mode') === 'ENABLED'
+      return { ...got, headers: { ...got.headers, ...(isTold && { 'x-amz-checksum-sha256': sha256 }) }, body: '' }
+    },
     'DELETE object': ({ bucket, key }) => {
       if (objectsOf(bucket).has(key)) disk?.record(bucket, key)
       objectsOf(bucket).delete(key)
@@ -153,7 +162,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       const wanted = call.header('x-amz-mp-object-size')
       if (wanted !== undefined && Number(wanted) !== sizeOf(pieces)) throw new S3Failure(400, 'InvalidRequest')
       const etag = etagOf(parts.map((part) => part.etag).join('')).replace(/"$/, `-${parts.length}"`)
-      put(call, { pieces, etag }, upload.headers)
+      put(call, { pieces, etag, headers: upload.headers })
       contents.uploads.delete(call.query.get('uploadId') ?? '')
       return xml({ CompleteMultipartUploadResult: { ETag: etag } })
     },

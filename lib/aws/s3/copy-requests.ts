@@ -75,7 +75,7 @@ export async function findArrived(
   const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
   if (!isUnanswered && !isUploadGone) return undefined
   // A HeadObject that fails proves nothing: the error of the copy stands.
-  const object = { Bucket: documentsBucket, Key: request.objectKey }
+  const object = { Bucket: documentsBucket, Key: request.objectKey, ChecksumMode: 'ENABLED' } as const
   const head = await headObject(client, object, signal).catch(() => undefined)
   return head?.ContentLength === request.source.sizeBytes ? head : undefined
 }

@@ -17,7 +17,7 @@ interface ObjectName {
 /** @returns undefined when there is no such object */
 export async function headObject(
   client: S3Client,
-  object: ObjectName & { RequestPayer?: 'requester' },
+  object: ObjectName & { RequestPayer?: 'requester'; ChecksumMode?: 'ENABLED' },
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
@@ -27,6 +27,11 @@ export async function headObject(
     if (statusOf(error) === 404) return undefined
     throw error
   }
+}
+
+/** @returns in hex; undefined also for the checksum of the checksums of parts */
+export function sha256In({ ChecksumSHA256 = '' }: { ChecksumSHA256?: string | undefined }): string | undefined {
+  return /^[\w+/]{43}=$/.test(ChecksumSHA256) ? Buffer.from(ChecksumSHA256, 'base64').toString('hex') : undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../promotion/ports/object-store.ts'
+import type { Copied, CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { readStart } from './container-file.ts'
@@ -14,6 +14,7 @@ import {
   requireEtag,
   requireSameSource,
 } from './copy-requests.ts'
+import { sha256In } from './head-object.ts'
 import { copyInParts } from './multipart-copy.ts'
 
 /** S3 names KMS's own errors so: the key is disabled, awaits its deletion, is gone or out of reach. */
@@ -24,25 +25,27 @@ export async function copyObject(
   request: CopyRequest,
   settings: ObjectCopySettings,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Copied> {
   const plan = planParts(request.source.sizeBytes, settings)
   try {
-    if (plan === undefined) await copyWhole(request, settings, signal)
-    else await copyInParts(request, plan, settings, signal)
+    if (plan === undefined) return await copyWhole(request, settings, signal)
+    await copyInParts(request, plan, settings, signal)
+    return { sha256: undefined }
   } catch (error) {
     throw await translateCopyFailure(error, () => readStart(settings, request.source, 1, signal))
   }
 }
 
-async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<void> {
+async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Copied> {
   const copied = await sendCopy(request, settings, signal)
   const [sourceMd5, copiedMd5] = [md5In({ etag: request.source.etag }), md5In(copied)]
   if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
     await requireSameSource(request.source, settings, signal)
   }
+  return copied
 }
 
-interface CopiedObject {
+interface CopiedObject extends Copied {
   etag: string
   encryption?: CopyObjectCommandOutput['ServerSideEncryption']
 }
@@ -56,6 +59,7 @@ async function sendCopy(
     ...pinnedSource(request.source, settings),
     Bucket: settings.documentsBucket,
     Key: request.objectKey,
+    ChecksumAlgorithm: 'SHA256',
     MetadataDirective: 'REPLACE',
     ...describingHeaders(request),
     // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.
@@ -70,16 +74,23 @@ async function sendCopy(
       startsCopy: true,
       requestTimeoutMs,
     })
-    return { etag: requireEtag(copied.CopyObjectResult), encryption: copied.ServerSideEncryption }
+    return describe(copied.CopyObjectResult, copied)
   } catch (error) {
     const arrived = await findArrived(error, request, settings, signal)
     if (arrived === undefined) throw error
-    return { etag: requireEtag(arrived), encryption: arrived.ServerSideEncryption }
+    return describe(arrived, arrived)
   }
 }
 
+function describe(
+  result: { ETag?: string | undefined; ChecksumSHA256?: string | undefined } = {},
+  { ServerSideEncryption: encryption }: Pick<CopyObjectCommandOutput, 'ServerSideEncryption'>,
+): CopiedObject {
+  return { etag: requireEtag(result), encryption, sha256: sha256In(result) }
+}
+
 /** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
-function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefined {
+function md5In({ etag, encryption = 'AES256' }: Pick<CopiedObject, 'etag' | 'encryption'>): string | undefined {
   return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
 

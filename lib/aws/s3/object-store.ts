@@ -10,6 +10,7 @@ import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
 import type { ObjectStore } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
+import { planParts } from './copy-plan.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
 import { headOrList } from './head-object.ts'
 import { copyObject } from './object-copy.ts'
@@ -35,6 +36,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     ...createContainerLookups(settings),
 
     readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
+
+    computesSha256: (sizeBytes) => planParts(sizeBytes, settings) === undefined,
 
     copy: (request, signal) => copyObject(request, settings, signal),
 

@@ -45,6 +45,7 @@ export function createFakeObjectStore(): FakeObjectStore {
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
     readStart: async ({ objectKey }, sizeBytes) =>
       sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
+    computesSha256: () => true,
     async *listContainerFiles({ keyPrefix, afterKey = '', firstPage }) {
       const wanted = [...sandbox.keys()].filter((key) => key.startsWith(keyPrefix) && compareBytes(key, afterKey) > 0)
       const files = wanted.toSorted(compareBytes).flatMap((key) => lookUp(key) ?? [])
@@ -59,6 +60,7 @@ export function createFakeObjectStore(): FakeObjectStore {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
       documents.set(objectKey, { ...object, contentType: mimeType })
+      return { sha256: createHash('sha256').update(object.bytes).digest('hex') }
     },
     async discard(objectKey, signal) {
       await this.abortUploads(objectKey, signal)

@@ -98,6 +98,13 @@ describe('a container file', () => {
   })
 })
 
+it.each([
+  [true, 10 * MIB],
+  [false, 10 * MIB + 1],
+])('the SHA-256 of a copy can be told: %s for %i bytes', (expected, sizeBytes) => {
+  expect(storeOn({}).store.computesSha256(sizeBytes)).toBe(expected)
+})
+
 describe('a copy in parts', () => {
   const answers = {
     CreateMultipartUploadCommand: () => ({ UploadId: 'u' }),

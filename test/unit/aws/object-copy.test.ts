@@ -28,7 +28,22 @@ async function copy(source: ContainerFile, script: Script, signal = AbortSignal.
 }
 const timesSent = (name: string) => s3.calls().filter((call) => call === name).length
 const unavailable = { reason: 'service_unavailable', isUnanswered: true }
-const small = object({ 'content-length': '5' })
+const SHA256 = { hex: 'ff'.repeat(32), base64: `${'/'.repeat(42)}8=` }
+const small = object({ 'content-length': '5', 'x-amz-checksum-sha256': SHA256.base64 })
+
+describe('the SHA-256 of a copy', () => {
+  const copied = (checksum: string) =>
+    xml(`<CopyObjectResult><ETag>${SOURCE_ETAG}</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256></CopyObjectResult>`)
+
+  it.each([
+    ['what S3 computed', SHA256.base64, SHA256.hex],
+    ['unknown where S3 tells none', '', undefined],
+    ['unknown where S3 tells that of checksums', `${SHA256.base64}-2`, undefined],
+  ])('is %s', async (_, checksum, sha256) => {
+    expect(await copy(SMALL, { CopyObject: copied(checksum) })).toEqual(expect.objectContaining({ sha256 }))
+    expect(s3.requests('CopyObject')[0]?.headers['x-amz-checksum-algorithm']).toBe('SHA256')
+  })
+})
 
 describe('a copy whose answer is lost', () => {
   const lost: [string, Answer][] = [
@@ -40,7 +55,9 @@ describe('a copy whose answer is lost', () => {
     await expect(copy(SMALL, { CopyObject: answer })).rejects.toMatchObject(unavailable)
     expect(timesSent('CopyObject')).toBe(1)
     s3.stop()
-    await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    const found = await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    expect(found).toMatchObject({ sha256: SHA256.hex })
+    expect(s3.requests('HeadObject documents')[0]?.headers['x-amz-checksum-mode']).toBe('ENABLED')
     expect(timesSent('CopyObject')).toBe(1)
   })
 

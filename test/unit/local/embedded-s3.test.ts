@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
+  CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -67,6 +69,20 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
   expect(Contents.map(({ Key }) => Key)).toEqual([odd, 'new', 'replaced'])
   expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
+})
+
+it('the embedded S3 tells the SHA-256 of a copy to whoever asks, if the copier wanted one, also when it starts again', async () => {
+  const CopySource = `${Bucket}/some`
+  await put('some', 'content')
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'hashed', CopySource, ChecksumAlgorithm: 'SHA256' }))
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'plain', CopySource }))
+  await stop()
+  await start()
+  const told = async (Key: string, ChecksumMode?: 'ENABLED') =>
+    (await s3.send(new HeadObjectCommand({ Bucket, Key, ...(ChecksumMode && { ChecksumMode }) }))).ChecksumSHA256
+  const sha256 = createHash('sha256').update('content').digest('base64')
+  const all = [await told('hashed', 'ENABLED'), await told('hashed'), await told('plain', 'ENABLED')]
+  expect(all).toEqual([sha256, undefined, undefined])
 })
 
 describe('bytes that arrive slowly', () => {
