@@ -96,6 +96,10 @@ export const REASONS = {
     status: 404,
     detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
   },
+  sha256_unavailable: {
+    status: 400,
+    detail: 'The file is copied in parts, so its SHA-256 cannot be told: name it by its ETag, without File-Sha256.',
+  },
   file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.' },
   storage_quota_exceeded: {
     status: 403,

@@ -9,7 +9,12 @@ const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"/g
 
 /** @throws ServiceError invalid_precondition */
 export function readPreconditions(event: RequestHeaders): Preconditions {
-  return { etags: readEntityTags(event), sizeBytes: readSize(event), waitMs: readWaitMs(event) }
+  return {
+    etags: readEntityTags(event),
+    sizeBytes: readSize(event),
+    sha256: readSha256(event),
+    waitMs: readWaitMs(event),
+  }
 }
 
 /** If-Match (RFC 9110 §13.1.1). @returns undefined also for `*`: any file */
@@ -30,6 +35,12 @@ function readSize(event: RequestHeaders): number | undefined {
   const value = onlyValue(event, 'File-Bytes')
   if (value === undefined) return undefined
   return /^\d{1,15}$/.test(value) ? Number(value) : refuse('File-Bytes', 'a number of bytes in decimal digits')
+}
+
+function readSha256(event: RequestHeaders): string | undefined {
+  const value = onlyValue(event, 'File-Sha256')
+  if (value === undefined) return undefined
+  return /^[\da-f]{64}$/i.test(value) ? value.toLowerCase() : refuse('File-Sha256', '64 hexadecimal digits')
 }
 
 /** Prefer (RFC 7240): what cannot be understood is ignored, and of several the first one counts. */

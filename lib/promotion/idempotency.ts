@@ -2,7 +2,7 @@ import { hasPermission } from '../auth/authenticate.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import { isMeant } from './preconditions.ts'
+import { isMadeOfMeant } from './preconditions.ts'
 import type { PromotionRequest, PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its claim. */
@@ -28,7 +28,7 @@ export async function findEarlierDocument(
       metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
     })
   }
-  if (document && !isMeant({ ...document, etag: document.sourceEtag }, preconditions)) {
+  if (document && !isMadeOfMeant(document, preconditions)) {
     throw new ServiceError('idempotency_key_reused', {
       detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
     })

@@ -1,20 +1,31 @@
 import type { Deadline } from '../deadline.ts'
+import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 
 /** What a caller says of the file that it means. Nothing but that file is promoted. */
 export interface Preconditions {
   /** The ETags that it may have, with their quotes. */
   etags?: readonly string[] | undefined
   sizeBytes?: number | undefined
+  /** In hex, known once the file is copied. */
+  sha256?: string | undefined
   /** How long to look again for a file that is missing or another one. */
   waitMs?: number | undefined
 }
 
-/** Whether this is the file that is meant, as far as it is known; an unknown ETag is another one. */
+/** Whether this is the file that is meant, as far as a lookup can tell. */
 export function isMeant(
   file: { etag: string | undefined; sizeBytes: number },
   { etags, sizeBytes = file.sizeBytes }: Preconditions = {},
 ): boolean {
   return file.sizeBytes === sizeBytes && (etags?.some((etag) => etag === file.etag) ?? true)
+}
+
+/** Whether the document was made of the bytes that are meant. What it does not know counts as another. */
+export function isMadeOfMeant(
+  { sourceEtag: etag, sizeBytes, sha256 }: WorkspaceDocument,
+  preconditions: Preconditions = {},
+): boolean {
+  return isMeant({ etag, sizeBytes }, preconditions) && (preconditions.sha256 ?? sha256) === sha256
 }
 
 /** So much is left for the promotion, when the file comes at last. */

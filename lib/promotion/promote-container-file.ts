@@ -36,18 +36,21 @@ const RECHECK_FOR_TWIN = new Set<string>([
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
   const { idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = request
   const { signal } = deadline
-  const target = parseTarget(request)
+  let target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
   const nextPauseMs = startWaiting(preconditions, deadline)
+  const differing = new Set<string>()
 
   try {
     for (let hasWaited = false; ; hasWaited = true) {
       const file = await telemetry.time('look_up', () => lookUpContainerFile(target, deps, signal))
-      if (file && isMeant(file, preconditions)) {
-        requirePromotable(file, target, deps)
+      if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
+        requirePromotable(file, target, request, deps)
         await rateLimitPassed
-        const promotion = await attemptPromotion(target, file, request, deps)
-        return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+        const promotion = await attemptPromotion(target, file, request, deps).catch(unlessDifferent)
+        if (promotion?.isReplayed) return await answerWithEarlier(promotion.document, request, deps)
+        if (promotion) return promotion
+        differing.add(file.etag)
       }
 
       const pauseMs = nextPauseMs()
@@ -58,11 +61,17 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
         if (earlier) return answerWithEarlier(earlier, request, deps)
       }
       await sleep(pauseMs)
+      // An attempt at a file with another SHA-256 was undone: the next has an id of its own.
+      if (differing.size > 0) target = parseTarget(request)
     }
   } catch (error) {
     if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
     return answerAsTwinIfItWon(error, target, request, deps)
   }
+}
+
+function unlessDifferent(error: unknown): undefined {
+  if (!(error instanceof ServiceError && error.reason === 'container_file_differs')) throw error
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
@@ -105,7 +114,8 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
 function requirePromotable(
   file: ContainerFile,
   target: PromotionTarget,
-  { maxFileBytes }: Pick<PromotionDependencies, 'maxFileBytes'>,
+  { preconditions }: PromotionRequest,
+  { maxFileBytes, objects }: PromotionDependencies,
 ): void {
   requireRegular(file, target)
   requireReadable(file, target)
@@ -114,6 +124,8 @@ function requirePromotable(
       metadata: { file_bytes: file.sizeBytes, max_file_bytes: maxFileBytes },
     })
   }
+  const needsSha256 = preconditions?.sha256 !== undefined
+  if (needsSha256 && !objects.computesSha256(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }
 
 async function answerWithEarlier(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
@@ -8,6 +9,7 @@ import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const OTHER = Buffer.from('a,b\n1,3\n')
 const LARGER = Buffer.from('a,b\n1,2\n3,4\n')
 
@@ -70,6 +72,7 @@ describe('POST …/promote with preconditions', () => {
   it.each([
     ['If-Match', '"'],
     ['File-Bytes', 'many'],
+    ['File-Sha256', 'abc'],
   ])('is 400 for a malformed %s, before any lookup', async (name, value) => {
     const response = await promote({ [name]: value })
     expect(refusalOf(response)).toEqual([400, 'invalid_precondition'])
@@ -174,6 +177,68 @@ describe('POST …/promote with Prefer: wait', () => {
     putAfter(100, CSV)
     pass({ isAllowed: true, remaining: 1, resetMs: 0, retryAfterMs: 0 })
     expect((await waiting).status).toBe(200)
+  })
+})
+
+describe('POST …/promote with File-Sha256', () => {
+  const [MEANT, OTHERS] = [sha256Of(CSV), sha256Of(OTHER)]
+
+  it('promotes the file whose SHA-256 it is, in any case of the digits', async () => {
+    const { status, headers } = await promote({ 'File-Sha256': MEANT.toUpperCase() })
+    expect([status, headers['file-sha256']]).toEqual([200, MEANT])
+  })
+
+  it('undoes the copy of another file, and says what is there', async () => {
+    const etag = await etagOf()
+    const metadata = { reason: 'container_file_differs', etag, file_bytes: 8 }
+    for (const key of [{}, { 'Idempotency-Key': 'k' }]) {
+      const response = await promote({ ...key, 'If-Match': etag, 'File-Sha256': OTHERS })
+      expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+      expectUntouched(api)
+    }
+  })
+
+  it('takes a copy whose SHA-256 is not told for one of another file', async () => {
+    const { copy } = api.objects
+    api.objects.copy = async (...args) => ({ ...(await copy(...args)), sha256: undefined })
+    expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'container_file_differs'])
+    expectUntouched(api)
+  })
+
+  it('is 400 for a file that is copied in parts, before bytes are taken', async () => {
+    api.objects.computesSha256 = (sizeBytes) => sizeBytes < CSV.length
+    const take = vi.spyOn(api.ledger, 'take')
+    expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'sha256_unavailable'])
+    expect(take).not.toHaveBeenCalled()
+    expect((await promote({})).status).toBe(200)
+  })
+
+  it.each([{}, { 'Idempotency-Key': 'k' }])(
+    'copies each version once while it waits, under ids of its own, %j',
+    async (key) => {
+      const copy = vi.spyOn(api.objects, 'copy')
+      putAfter(5000, OTHER)
+      const named = { ...key, 'File-Sha256': OTHERS, Prefer: 'wait=20' }
+      const { status } = await promote(named)
+      expect([status, promotedBytes()]).toEqual([200, [OTHER.toString()]])
+      expect(new Set(copy.mock.calls.map(([{ objectKey }]) => objectKey)).size).toBe(2)
+      expect(copy).toHaveBeenCalledTimes(2)
+      expect([api.documents.documents.size, api.reservations.items.size]).toEqual([1, 0])
+      expect(refusalOf(await promote({ 'File-Sha256': MEANT, Prefer: 'wait=2' }))).toEqual([
+        400,
+        'container_file_differs',
+      ])
+      expect(copy).toHaveBeenCalledTimes(3)
+    },
+  )
+
+  it('of another document of the same key is 400', async () => {
+    const key = { 'Idempotency-Key': 'k' }
+    expect((await promote({ ...key, 'File-Sha256': MEANT })).status).toBe(200)
+    expect((await promote({ ...key, 'File-Sha256': MEANT })).headers['idempotency-replayed']).toBe('true')
+    expect(refusalOf(await promote({ ...key, 'File-Sha256': OTHERS }))).toEqual([400, 'idempotency_key_reused'])
+    for (const document of api.documents.documents.values()) delete document.sha256
+    expect(refusalOf(await promote({ ...key, 'File-Sha256': MEANT }))).toEqual([400, 'idempotency_key_reused'])
   })
 })
 

@@ -24,8 +24,15 @@ const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 
   await process.putFile(workspace, 'a.txt', bytes)
   return workspace
 }
-const promote = (process: TestProcess, workspace: TestWorkspace, limits?: RunLimits, idempotencyKey?: string) =>
+const promote = (
+  process: TestProcess,
+  workspace: TestWorkspace,
+  limits?: RunLimits,
+  idempotencyKey?: string,
+  headers?: Record<string, string>,
+) =>
   process.promote(workspace, 'a.txt', {
+    headers,
     ...(limits && { remainingMs: deadlineIn(limits.workMs, limits.undoMs) }),
     ...(idempotencyKey && { idempotencyKey }),
   })
@@ -110,6 +117,12 @@ export const SCENARIOS: Scenario[] = [
     return workspace
   }),
   promoting('with an Idempotency-Key', (process) => withFile(process, SMALL), { key: KEY }),
+  ...[undefined, KEY].map((key) => ({
+    ...promoting('', (process) => withFile(process, SMALL), { key: key ?? '' }),
+    name: `a copy whose SHA-256 differs${key ? ', with an Idempotency-Key' : ''}`,
+    run: (process: TestProcess, workspace: TestWorkspace, limits: RunLimits) =>
+      promote(process, workspace, limits, key, { 'file-sha256': '0'.repeat(64) }),
+  })),
   promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
   promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1)),
   ...['ledger.take', 'CopyObject'].map((call) =>

@@ -69,6 +69,25 @@ describe('File-Bytes', () => {
   })
 })
 
+describe('File-Sha256', () => {
+  it('is taken in any case of its digits', () => {
+    expect(read({ 'file-sha256': ` ${'aB'.repeat(32)} ` }).sha256).toBe('ab'.repeat(32))
+  })
+
+  it.each([
+    '',
+    'ab'.repeat(31),
+    `${'ab'.repeat(32)}0`,
+    'xy'.repeat(32),
+    `${'A'.repeat(43)}=`,
+    `sha256:${'ab'.repeat(32)}`,
+  ])('is refused by name for %s', (value) => {
+    expect(() => read({ 'file-sha256': value })).toThrow(
+      expect.objectContaining({ reason: 'invalid_precondition', detail: expect.stringContaining('File-Sha256') }),
+    )
+  })
+})
+
 describe('Prefer', () => {
   it.each([
     ['wait=5', 5000],
