@@ -117,14 +117,21 @@ export const SCENARIOS: Scenario[] = [
     return workspace
   }),
   promoting('with an Idempotency-Key', (process) => withFile(process, SMALL), { key: KEY }),
-  ...[undefined, KEY].map((key) => ({
-    ...promoting('', (process) => withFile(process, SMALL), { key: key ?? '' }),
-    name: `a copy whose SHA-256 differs${key ? ', with an Idempotency-Key' : ''}`,
-    run: (process: TestProcess, workspace: TestWorkspace, limits: RunLimits) =>
-      promote(process, workspace, limits, key, { 'file-sha256': '0'.repeat(64) }),
-  })),
+  ...[undefined, KEY].map((key) =>
+    promoting(
+      `a copy whose SHA-256 differs${key ? ', with an Idempotency-Key' : ''}`,
+      (process) => withFile(process, SMALL),
+      {
+        run: (process, workspace, limits) =>
+          promote(process, workspace, limits, key, { 'file-sha256': '0'.repeat(64) }),
+        status: 400,
+        // Its undo is broken, too: what that cannot discard, the resolver does.
+        strayObjects: 1,
+      },
+    ),
+  ),
   promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
-  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1)),
+  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1), { status: 403 }),
   ...['ledger.take', 'CopyObject'].map((call) =>
     promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
       key: KEY,
