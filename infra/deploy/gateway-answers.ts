@@ -1,6 +1,8 @@
 import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY } from './gateway-texts.ts'
 import { ofType, type Resource, type Template } from './template.ts'
 
+/** OpenAI's libraries look for the one, Anthropic's for the other. */
+const REQUEST_ID = { 'x-request-id': 'context.requestId', 'request-id': 'context.requestId' }
 const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
 // UNSUPPORTED_MEDIA_TYPE refuses a body of any other type before the mock sees it. These are clients' defaults.
 const MEDIA_TYPES = [
@@ -21,7 +23,7 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
   const operations = ofType(template, 'AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
   const paths = Map.groupBy(operations, ({ ResourceId }) => ResourceId.Ref as string)
   const forPages = origins.length === 0 ? {} : OWN_ANSWER_HEADERS
-  const headers = { ...quoted({ 'cache-control': 'no-store', ...forPages }), 'x-request-id': 'context.requestId' }
+  const headers = { ...quoted({ 'cache-control': 'no-store', ...forPages }), ...REQUEST_ID }
   for (const [resourceId, ofPath] of paths) {
     const methods = ofPath.map(({ HttpMethod }) => HttpMethod as string).toSorted()
     if (origins.length > 0) {

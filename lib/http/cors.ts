@@ -8,6 +8,7 @@ export const EXPOSED_HEADERS = [
   'Preference-Applied',
   'RateLimit',
   'RateLimit-Policy',
+  'Request-Id',
   'Retry-After',
   'Storage-Quota-Bytes',
   'Storage-Used-Bytes',

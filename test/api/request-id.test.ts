@@ -10,7 +10,8 @@ async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestCon
   const event = { ...restEvent({ containerId: CONTAINER, fileId: 'file' }), requestContext }
   const context = { ...lambdaContext(), awsRequestId: 'of-the-function' }
   const answer = await createPromoteContainerFileHandler(api.dependencies)(event as never, context)
-  return { header: answer.headers?.['x-request-id'], body: JSON.parse(answer.body), logged: api.logged }
+  const headers = ['x-request-id', 'request-id'].map((name) => answer.headers?.[name])
+  return { headers, body: JSON.parse(answer.body), logged: api.logged }
 }
 
 describe('the id of a request', () => {
@@ -18,9 +19,9 @@ describe('the id of a request', () => {
     ['the gateway’s', { requestId: 'of-the-gateway' }, 'of-the-gateway'],
     ['the function’s own where there is no gateway', undefined, 'of-the-function'],
     ['the function’s own where the gateway names none', {}, 'of-the-function'],
-  ])('is %s: in the header, in the body of an error, in the log', async (_, requestContext, requestId) => {
-    const { header, body, logged } = await answerTo(requestContext)
-    expect(header).toBe(requestId)
+  ])('is %s: in both headers, in the body of an error, in the log', async (_, requestContext, requestId) => {
+    const { headers, body, logged } = await answerTo(requestContext)
+    expect(headers).toEqual([requestId, requestId])
     expect(body.service_metadata).toEqual({ request_id: requestId })
     expect(logged).toMatchObject([{ request_id: requestId, status: 401 }])
   })

@@ -74,6 +74,14 @@ describe('errors are of the libraries’ own classes', () => {
     expect(stdout).toMatch(/^This is not an API key of this service/)
   })
 
+  it('with the id of the request, as in every answer, where each library looks for it', async () => {
+    const failed = [() => openAi().files.retrieve(id), () => anthropic().files.retrieveMetadata(id)]
+    const listed = [openAi().files.list().withResponse(), anthropic().files.list().withResponse()]
+    const ofErrors = (await Promise.all(failed.map(failureOf))).map(({ requestID }) => requestID)
+    const ofAnswers = (await Promise.all(listed)).map(({ request_id }) => request_id)
+    expect([...ofErrors, ...ofAnswers]).toEqual(Array(4).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)))
+  })
+
   it('for parameters that are not offered or wrong', async () => {
     const ordered = () => openAi().containers.files.list(CONTAINER, { order: 'desc' })
     await expect(openRouter().files.list({ beforeId: 'file_1' })).rejects.toEqual(errorOf(400, 'OpenRouter'))

@@ -11,7 +11,7 @@ interface ErrorBody {
   error: { code: number; metadata: { reason: string } }
 }
 
-const NO_HEADERS = { 'x-request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
+const NO_HEADERS = { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
 /** The reasons that only API Gateway gives. */
 const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
   route_not_found: 404,

@@ -68,7 +68,11 @@ describe('a path that the API does not have', () => {
       const body = JSON.parse(text.replace('$context.requestId', local.headers['x-request-id']))
       expect(body).toEqual(JSON.parse(local.body))
       expect([Number(StatusCode), local.statusCode]).toEqual([body.error.code, 404])
-      expectDocumented({ status: 404, headers: { 'x-request-id': 'x', 'cache-control': 'no-store' }, body })
+      expectDocumented({
+        status: 404,
+        headers: { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store' },
+        body,
+      })
       expect(body.error.metadata).toEqual({
         reason: 'route_not_found',
         detail: `The API has no such operation. It has: ${operationsOf(service)

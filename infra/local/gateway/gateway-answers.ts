@@ -59,7 +59,8 @@ export function createGatewayAnswers(
     wrongMethod(methods: readonly string[]): GatewayAnswer {
       const allow = (isForPages ? [...methods, 'OPTIONS'].toSorted() : methods).join(', ')
       const requestId = randomUUID()
-      const own = { 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': requestId }
+      const ids = { 'x-request-id': requestId, 'request-id': requestId }
+      const own = { 'cache-control': 'no-store', 'content-type': 'application/json', ...ids }
       return {
         statusCode: 404,
         headers: { ...forPages, ...own, allow },

@@ -48,6 +48,8 @@ export function startRequest({
       'referrer-policy': 'no-referrer',
       'strict-transport-security': 'max-age=31536000',
       'x-request-id': state.requestId,
+      // Where Anthropic's libraries look for it.
+      'request-id': state.requestId,
       vary: varied.filter(Boolean).join(', '),
       ...corsHeaders(event, corsAllowedOrigins),
       ...state.responseHeaders,

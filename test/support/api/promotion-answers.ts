@@ -14,6 +14,7 @@ export const COMMON_HEADERS = {
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000',
   'x-request-id': UUID,
+  'request-id': UUID,
   vary: VARY,
 }
 export const UNLIMITED_HEADERS = { 'ratelimit-policy': '"default";q=10000;w=10', ratelimit: '"default";r=4;t=1' }
