@@ -19,8 +19,10 @@ const FAST = [
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
-/** A quarter of them in npm test, all in npm run test:machine. */
-const WHOLE_IN_MACHINE = ['test/protocol/{explorer/planted-bugs,faults/fault-matrix}.test.ts']
+/** Some of their cases in npm test, all in npm run test:machine. */
+const WHOLE_IN_MACHINE = [
+  'test/protocol/{explorer/planted-bugs,faults/fault-matrix,histories/exact-promotions}.test.ts',
+]
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'

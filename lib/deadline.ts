@@ -1,8 +1,8 @@
 export interface Deadline {
   /** Aborts when it is time to stop working and to undo. */
   readonly signal: AbortSignal
-  /** Milliseconds until {@link Deadline.signal} aborts. */
-  workMs(): number
+  /** Milliseconds until then. */
+  leftMs(): number
   /** A fresh signal for undoing, which aborts just before the process is stopped. */
   undoSignal(): AbortSignal
 }
@@ -17,7 +17,7 @@ export function createDeadline(remainingMs: () => number): Deadline {
   const abortBefore = (keptMs: number) => AbortSignal.timeout(Math.max(0, Math.floor(remainingMs() - keptMs)))
   return {
     signal: abortBefore(KEPT_FOR_UNDO_MS),
-    workMs: () => remainingMs() - KEPT_FOR_UNDO_MS,
+    leftMs: () => remainingMs() - KEPT_FOR_UNDO_MS,
     undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS),
   }
 }

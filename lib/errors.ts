@@ -57,6 +57,7 @@ export const REASONS = {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
+  invalid_precondition: { status: 400, detail: 'A header that says which file is meant is malformed.' },
   invalid_body: { status: 400, detail: 'The body must be a JSON object that names the files to promote.' },
   invalid_container_id: {
     status: 400,
@@ -82,6 +83,7 @@ export const REASONS = {
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
   container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
   container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },
+  container_file_differs: { status: 400, detail: 'The file at this path is not the one that the request names.' },
   container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.' },
   container_file_archived: {
     status: 404,
@@ -94,6 +96,10 @@ export const REASONS = {
   container_file_requester_pays: {
     status: 404,
     detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
+  },
+  sha256_unavailable: {
+    status: 400,
+    detail: 'The file is copied in parts, so its SHA-256 cannot be told: name it by its ETag, without File-Sha256.',
   },
   file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.' },
   storage_quota_exceeded: {

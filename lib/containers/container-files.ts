@@ -53,5 +53,6 @@ export interface ContainerFileDescription {
   containerId: ContainerId
   path: FilePath
   sizeBytes: number
+  etag: string
   modifiedAt: Date
 }

@@ -21,5 +21,6 @@ export async function describeContainerFile(
   }
   const file = await findContainerFile(location, { objects: containerFiles, objectKeys }, signal)
   const { containerId, path } = location
-  return { description: { containerId, path, sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt }, file }
+  const { sizeBytes, etag, modifiedAt } = file
+  return { description: { containerId, path, sizeBytes, etag, modifiedAt }, file }
 }

@@ -15,34 +15,51 @@ interface LookUpDependencies {
   objectKeys: ObjectKeys
 }
 
-/** @throws ServiceError as {@link findContainerFile}, and container_file_archived */
-export async function requireContainerFile(
+/** @throws ServiceError container_file_encrypted, container_file_requester_pays */
+export function lookUpContainerFile(
   location: FileLocation,
-  deps: LookUpDependencies,
+  { objects, objectKeys }: LookUpDependencies,
   signal: AbortSignal,
-): Promise<ContainerFile> {
-  const file = await findContainerFile(location, deps, signal)
-  requireReadable(file, location)
-  return file
+): Promise<ContainerFile | undefined> {
+  return objects.findContainerFile(objectKeys.sandboxFile(location), signal)
 }
 
-/**
- * Another workspace's container looks the same as one that does not exist.
- * @throws ServiceError container_not_found, container_file_not_found, container_file_not_regular
- */
+/** @throws ServiceError as {@link lookUpContainerFile}, {@link whyMissing} and {@link requireRegular} */
 export async function findContainerFile(
   location: FileLocation,
   deps: LookUpDependencies,
   signal: AbortSignal,
 ): Promise<ContainerFile> {
-  const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
+  const file = await lookUpContainerFile(location, deps, signal)
+  if (file === undefined) throw await whyMissing(location, deps, signal)
+  requireRegular(file, location)
+  return file
+}
+
+/**
+ * Another workspace's container looks the same as one that does not exist.
+ * @returns container_not_found or container_file_not_found
+ */
+export async function whyMissing(
+  location: FileLocation,
+  deps: LookUpDependencies,
+  signal: AbortSignal,
+): Promise<ServiceError> {
   const metadata = metadataOf(location)
-  if (file && isDirectoryOrLink(file)) throw new ServiceError('container_file_not_regular', { metadata })
-  if (file !== undefined) return file
   const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
-  if (!hasContainer) throw new ServiceError('container_not_found', { metadata })
+  if (!hasContainer) return new ServiceError('container_not_found', { metadata })
   const other = await findInOtherForm(location, deps, signal)
-  throw new ServiceError('container_file_not_found', { ...other, metadata: { ...metadata, ...other.metadata } })
+  return new ServiceError('container_file_not_found', { ...other, metadata: { ...metadata, ...other.metadata } })
+}
+
+/** @returns what there is in place of the file that is meant: whoever asks may promote it all the same */
+export function whyDifferent(
+  { etag, sizeBytes }: ContainerFile,
+  location: Pick<FileLocation, 'containerId' | 'path'>,
+): ServiceError {
+  return new ServiceError('container_file_differs', {
+    metadata: { ...metadataOf(location), etag, file_bytes: sizeBytes },
+  })
 }
 
 /** The same path in the other Unicode normal form: macOS writes NFD, most others NFC. A reader sees no difference. */
@@ -51,7 +68,7 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
   const path = filePathOf(nfc === location.path ? nfc.normalize('NFD') : nfc)
   if (path === undefined || path === location.path) return {}
   try {
-    const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile({ ...location, path }), signal)
+    const file = await lookUpContainerFile({ ...location, path }, deps, signal)
     const id = formatFileId(path)
     const detail = `No file has this path, but one has a path that looks the same (NFC, NFD): its id is ${id}.`
     return file ? { detail, metadata: { expected_file_id: id } } : {}
@@ -59,6 +76,12 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
     // Even so, we know that no file has the requested path.
     return { cause }
   }
+}
+
+/** @throws ServiceError container_file_not_regular */
+export function requireRegular(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
+  const metadata = metadataOf(location)
+  if (isDirectoryOrLink(file)) throw new ServiceError('container_file_not_regular', { metadata })
 }
 
 /** @throws ServiceError container_file_archived */

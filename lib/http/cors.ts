@@ -1,10 +1,11 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { headerValue } from './request-headers.ts'
+import { headerValue, type RequestHeaders } from './request-headers.ts'
 
 /** The headers of our answers that pages of other origins may read (Fetch Standard, "CORS protocol"). */
 export const EXPOSED_HEADERS = [
+  'ETag',
   'File-Sha256',
   'Idempotency-Replayed',
+  'Preference-Applied',
   'RateLimit',
   'RateLimit-Policy',
   'Request-Id',
@@ -20,10 +21,7 @@ export const EXPOSED_HEADERS = [
  * Lets pages of the allowed origins read the answer. Never with credentials: a page sends its key itself.
  * @param allowedOrigins empty: pages of other origins cannot use the API
  */
-export function corsHeaders(
-  event: Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>,
-  allowedOrigins: readonly string[],
-): Record<string, string> {
+export function corsHeaders(event: RequestHeaders, allowedOrigins: readonly string[]): Record<string, string> {
   const origin = headerValue(event, 'origin')
   if (origin === undefined || !allowedOrigins.includes(origin)) return {}
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS }

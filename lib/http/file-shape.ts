@@ -1,6 +1,5 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { ServiceError } from '../errors.ts'
-import { headerValue } from './request-headers.ts'
+import { headerValue, type RequestHeaders } from './request-headers.ts'
 
 export const FILE_SHAPES = ['native', 'compat_a', 'compat_b'] as const
 export type FileShape = (typeof FILE_SHAPES)[number]
@@ -10,8 +9,6 @@ export interface AnswerShape {
   /** The value of `_shape`. */
   label: string
 }
-
-type RequestHeaders = Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>
 
 const COMPAT_A_HEADER = 'anthropic-version'
 /** Both vendors' libraries send the last one; the first vendor's are recognised earlier, by a header of their own. */

@@ -1,6 +1,6 @@
 import type { ContainerFile } from '../containers/container-files.ts'
 import { resolveMimeType } from '../containers/mime-type.ts'
-import { namingArchived } from '../containers/require-container-file.ts'
+import { namingArchived, whyDifferent } from '../containers/require-container-file.ts'
 import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
@@ -10,6 +10,7 @@ import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
 import { findEarlierDocument } from './idempotency.ts'
+import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
 import { undoOrLeave } from './undo-promotion.ts'
@@ -59,6 +60,7 @@ export async function attemptPromotion(
   const document = { ...draft, sha256: written.sha256 }
   try {
     if (written.failure !== undefined) throw written.failure
+    if (!isMadeOfMeant(document, request.preconditions)) throw whyDifferent(file, target)
     await record(document, request, deps)
   } catch (error) {
     // The steps of the undo would race it.
@@ -86,7 +88,7 @@ async function claim(
   if (refusal) throw refusal
   // A document that is made meanwhile refuses the record of another.
   if (request.hasLookedForEarlier) return undefined
-  const document = await findEarlierDocument(target, request.caller, deps.documents, signal).catch(rethrowAfter(undo))
+  const document = await findEarlierDocument(target, request, deps.documents).catch(rethrowAfter(undo))
   if (document) await undo()
   return document
 }

@@ -1,9 +1,9 @@
 import { hasPermission } from '../auth/authenticate.ts'
-import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { PromotionTarget } from './promotion.ts'
+import { isMadeOfMeant } from './preconditions.ts'
+import type { AttemptRequest, PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its claim. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
@@ -21,14 +21,13 @@ export function documentIdOfFile(
 }
 
 /**
- * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers;
- *   idempotency_key_spent when the document was deleted
+ * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers, and
+ *   for other bytes than those that the request names; idempotency_key_spent when the document was deleted
  */
 export async function findEarlierDocument(
   { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
-  caller: Caller,
+  { caller, preconditions, deadline: { signal } }: AttemptRequest,
   documents: DocumentRecords,
-  signal: AbortSignal,
 ): Promise<WorkspaceDocument | undefined> {
   const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
   if (document && 'isDeleted' in document) throw new ServiceError('idempotency_key_spent')
@@ -36,6 +35,11 @@ export async function findEarlierDocument(
     const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
     throw new ServiceError('idempotency_key_reused', {
       metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
+    })
+  }
+  if (document && !isMadeOfMeant(document, preconditions)) {
+    throw new ServiceError('idempotency_key_reused', {
+      detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
     })
   }
   return document

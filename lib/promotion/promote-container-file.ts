@@ -1,15 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { requireContainerFile } from '../containers/require-container-file.ts'
+import {
+  lookUpContainerFile,
+  requireReadable,
+  requireRegular,
+  whyDifferent,
+  whyMissing,
+} from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
-import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
+import { isMeant, startWaiting } from './preconditions.ts'
+import type {
+  AttemptRequest,
+  Promotion,
+  PromotionDependencies,
+  PromotionRequest,
+  PromotionTarget,
+} from './promotion.ts'
 
 const RECHECK_FOR_TWIN = new Set<string>([
   'container_not_found',
   'container_file_not_found',
+  'container_file_differs',
   'container_file_not_regular',
   'container_file_archived',
   'container_file_encrypted',
@@ -25,20 +40,44 @@ const RECHECK_FOR_TWIN = new Set<string>([
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { idempotencyKey, rateLimitPassed, deadline, telemetry } = request
-  const target = parseTarget(request)
+  const { idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = request
+  const { signal } = deadline
+  let target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
+  const nextPauseMs = startWaiting(preconditions, deadline)
+  const differing = new Set<string>()
 
   try {
-    const file = await telemetry.time('look_up', () => requireContainerFile(target, deps, deadline.signal))
-    requirePromotableSize(file, deps.maxFileBytes)
-    await rateLimitPassed
-    const promotion = await attemptPromotion(target, file, request, deps)
-    return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+    for (let hasWaited = false; ; hasWaited = true) {
+      const file = await telemetry.time('look_up', () => lookUpContainerFile(target, deps, signal))
+      if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
+        requirePromotable(file, target, request, deps)
+        await rateLimitPassed
+        const promotion = await attemptPromotion(target, file, request, deps).catch(unlessDifferent)
+        if (promotion?.isReplayed) return await answerWithEarlier(promotion.document, request, deps)
+        if (promotion) return promotion
+        differing.add(file.etag)
+      }
+
+      const pauseMs = nextPauseMs()
+      if (pauseMs === undefined) throw file ? whyDifferent(file, target) : await whyMissing(target, deps, signal)
+      await rateLimitPassed
+      if (idempotencyKey !== undefined && !hasWaited) {
+        const earlier = await findEarlierDocument(target, request, deps.documents)
+        if (earlier) return answerWithEarlier(earlier, request, deps)
+      }
+      await sleep(pauseMs)
+      // An attempt at a file with another SHA-256 was undone: the next has an id of its own.
+      if (differing.size > 0) target = parseTarget(request)
+    }
   } catch (error) {
     if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
     return answerAsTwinIfItWon(error, target, request, deps)
   }
+}
+
+function unlessDifferent(error: unknown): undefined {
+  if (!(error instanceof ServiceError && error.reason === 'container_file_differs')) throw error
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
@@ -52,7 +91,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await findEarlierDocument(target, request.caller, deps.documents, signal)
+  const earlier = await findEarlierDocument(target, request, deps.documents)
   if (earlier) return answerWithEarlier(earlier, request, deps)
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
@@ -78,13 +117,22 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
-/** @throws ServiceError file_too_large */
-export function requirePromotableSize(file: ContainerFile, maxFileBytes: number): void {
+/** @throws ServiceError container_file_not_regular, container_file_archived, file_too_large, sha256_unavailable */
+export function requirePromotable(
+  file: ContainerFile,
+  target: Pick<PromotionTarget, 'containerId' | 'path'>,
+  { preconditions }: Pick<AttemptRequest, 'preconditions'>,
+  { maxFileBytes, objects }: PromotionDependencies,
+): void {
+  requireRegular(file, target)
+  requireReadable(file, target)
   if (file.sizeBytes > maxFileBytes) {
     throw new ServiceError('file_too_large', {
       metadata: { file_bytes: file.sizeBytes, max_file_bytes: maxFileBytes },
     })
   }
+  const needsSha256 = preconditions?.sha256 !== undefined
+  if (needsSha256 && !objects.computesSha256(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }
 
 async function answerWithEarlier(

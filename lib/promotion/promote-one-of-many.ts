@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { requireContainerFile, requireReadable } from '../containers/require-container-file.ts'
+import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfFile, findEarlierDocument } from './idempotency.ts'
-import { requirePromotableSize } from './promote-container-file.ts'
+import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
 /** What a request comes to for one of its files: a document, or why it was refused. */
@@ -52,15 +52,14 @@ export async function promoteOneOfMany(
   deps: PromotionDependencies,
 ): Promise<FileOutcome | undefined> {
   const { path } = one.location
-  const hasTime = () => one.isFirst || request.deadline.workMs() >= LEAST_WORK_MS
+  const hasTime = () => one.isFirst || request.deadline.leftMs() >= LEAST_WORK_MS
   try {
     if (one.failure !== undefined) throw one.failure
     if (one.earlier && 'isDeleted' in one.earlier) throw new ServiceError('idempotency_key_spent')
     if (one.earlier) return { path, outcome: 'kept', document: one.earlier }
     if (!hasTime()) return undefined
-    const file = one.file ?? (await requireContainerFile(one.location, deps, request.deadline.signal))
-    requireReadable(file, one.location)
-    requirePromotableSize(file, deps.maxFileBytes)
+    const file = one.file ?? (await findContainerFile(one.location, deps, request.deadline.signal))
+    requirePromotable(file, one.location, request, deps)
     const promotion = await one.takeTurn(file.sizeBytes, async () =>
       hasTime() ? attemptPatiently(one, file, request, deps) : undefined,
     )
@@ -81,7 +80,7 @@ async function attemptPatiently(
   request: Request,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { deadline, telemetry, caller } = request
+  const { deadline, telemetry } = request
   const documentId = documentIdOfFile(location, file.etag)
   // The facts of a request are not those of one of its files.
   const ownTelemetry = { ...telemetry, annotate() {} }
@@ -95,11 +94,11 @@ async function attemptPatiently(
     } catch (error) {
       const reason = error instanceof ServiceError ? error.reason : undefined
       const mayBeTwins = reason === 'promotion_in_progress' || reason === 'storage_quota_exceeded'
-      const document = mayBeTwins && (await findEarlierDocument(target, caller, deps.documents, deadline.signal))
+      const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps.documents))
       if (document) return { document, isReplayed: true, usage: undefined }
       const isTwinsTime = reason === 'promotion_in_progress' && performance.now() < twinsEndMs
       const isPatient = reason === 'too_many_promotions' || isTwinsTime
-      if (!isPatient || deadline.workMs() < LEAST_WORK_MS) throw error
+      if (!isPatient || deadline.leftMs() < LEAST_WORK_MS) throw error
       await sleep(PAUSE_MS * (0.5 + Math.random() / 2))
     }
   }

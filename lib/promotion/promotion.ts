@@ -7,6 +7,7 @@ import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
+import type { Preconditions } from './preconditions.ts'
 
 export interface AttemptRequest extends RequestScope {
   caller: Caller
@@ -14,6 +15,7 @@ export interface AttemptRequest extends RequestScope {
   idempotencyKey: string | undefined
   /** There was no earlier document just now: only a twin can have made it since. */
   hasLookedForEarlier?: boolean
+  preconditions?: Preconditions | undefined
 }
 
 export interface PromotionRequest extends AttemptRequest {

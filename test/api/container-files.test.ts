@@ -18,6 +18,7 @@ const of = (path: string, container = CONTAINER) => ({
   parameters: { container_id: container, file_id: formatFileId(path) },
 })
 const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
+const ETAG = '"e5ebd4c02cefbe7955977c67ada242b7"'
 const FILE = {
   id: formatFileId(PATH),
   object: 'container.file',
@@ -30,12 +31,12 @@ const FILE = {
 
 describe('GET /v1/containers/{c}/files', () => {
   it.each([
-    ['native', {}],
-    ['compat_a', { 'anthropic-version': '2026-10-21' }],
-    ['compat_b', OPENAI],
-  ])('lists the files in the one shape there is, in %s, too', async (_, headers) => {
+    ['native', {}, { etag: ETAG }],
+    ['compat_a', { 'anthropic-version': '2026-10-21' }, {}],
+    ['compat_b', OPENAI, {}],
+  ])('lists the files in the one shape there is, in %s, too', async (_, headers, more) => {
     const { status, body } = await list({}, headers)
-    const page = { object: 'list', data: [FILE], first_id: FILE.id, last_id: FILE.id, has_more: false }
+    const page = { object: 'list', data: [{ ...FILE, ...more }], first_id: FILE.id, last_id: FILE.id, has_more: false }
     expect([status, body]).toEqual([200, page])
   })
 
@@ -95,7 +96,8 @@ describe('GET /v1/containers/{c}/files', () => {
 
 describe('GET /v1/containers/{c}/files/{f}', () => {
   it('shows a file, archived or not', async () => {
-    expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
+    const { headers, body } = await api.call('retrieve_container_file', of(PATH))
+    expect([headers.etag, body]).toEqual([ETAG, FILE])
     const key = `sandboxes/ws_1/${CONTAINER}/${PATH}`
     api.objects.sandbox.set(key, { bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' })
     expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)

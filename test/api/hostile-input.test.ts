@@ -99,7 +99,7 @@ const names = (words: string) => fc.constantFrom(...words.split(' '))
 const headers = fc.dictionary(
   names(
     'File-Shape Idempotency-Key anthropic-version anthropic-workspace-id user-agent openai-beta x-stainless-lang accept ' +
-      'range X-Workspace-Id x-amz-copy-source Host __proto__ constructor',
+      'If-Match File-Bytes File-Sha256 Prefer range X-Workspace-Id x-amz-copy-source Host __proto__ constructor',
   ),
   fc.oneof(headerValue, names('native compat_a compat_b ws_1 ws_2 application/octet-stream " \\'), fc.constant('')),
   { maxKeys: 3 },

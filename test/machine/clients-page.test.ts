@@ -52,6 +52,7 @@ describe('docs/clients.md', () => {
       'Python (`openai`)',
       'Python (`anthropic`)',
       'curl',
+      'Promote exactly that file',
     ])
   })
 

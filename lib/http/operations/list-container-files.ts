@@ -24,7 +24,7 @@ export function listContainerFilesOperation(deps: ContainerFilesDependencies): O
       const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
       const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, signal)
       telemetry.annotate({ container_id: containerId })
-      return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page)) }
+      return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page, shape)) }
     },
   }
 }

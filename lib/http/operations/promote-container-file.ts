@@ -6,6 +6,7 @@ import type { Operation } from '../api-handler.ts'
 import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
+import { readPreconditions } from '../preconditions.ts'
 
 /** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
 const NEARLY_FULL = 0.9
@@ -17,12 +18,16 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
     async handle({ event, caller, state, rateLimitPassed }) {
       const { deadline, log, telemetry } = state
       const answerShape = chooseShape(event)
+      const idempotencyKey = readIdempotencyKey(event)
+      const preconditions = readPreconditions(event)
+      if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
       const promotion = await promoteContainerFile(
         {
           caller,
           containerId: event.pathParameters?.container_id,
           fileId: event.pathParameters?.file_id,
-          idempotencyKey: readIdempotencyKey(event),
+          idempotencyKey,
+          preconditions,
           rateLimitPassed,
           deadline,
           log,

@@ -11,7 +11,8 @@ export function retrieveContainerFileOperation(deps: ContainerFilesDependencies)
       const { deadline, telemetry } = request.state
       const { description } = await describeContainerFile(readContainerFileRequest(request), deps, deadline.signal)
       telemetry.annotate({ container_id: description.containerId })
-      return { statusCode: 200, body: JSON.stringify(containerFileResponse(description)) }
+      const body = JSON.stringify(containerFileResponse(description))
+      return { statusCode: 200, headers: { etag: description.etag }, body }
     },
   }
 }

@@ -63,15 +63,15 @@ const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
 /**
- * A process's time for `lambdaContext`: a wait for something that never answers ends after `workMs`, and leaves enough
+ * A process's time for `lambdaContext`: a wait for something that never answers ends after `leftMs`, and leaves enough
  * time to undo, however busy the machine is.
  * @param undoMs a request that undoes nothing in this time leaves it to the resolver
  */
-export function deadlineIn(workMs: number, undoMs = 25_000): () => number {
+export function deadlineIn(leftMs: number, undoMs = 25_000): () => number {
   let isDeadlineSet = false
   return () => {
     // A deadline leaves 2.5 s (lib/deadline.ts).
-    const remainingMs = isDeadlineSet ? undoMs : workMs + 2500
+    const remainingMs = isDeadlineSet ? undoMs : leftMs + 2500
     isDeadlineSet = true
     return remainingMs
   }

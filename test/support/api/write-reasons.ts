@@ -3,6 +3,7 @@ import { REASONS, type Reason, ServiceError } from '../../../lib/errors.ts'
 /** Reasons whose sentence says what is wrong with the request at hand. */
 const WITH_OWN_SENTENCES: ReadonlySet<string> = new Set<Reason>([
   'malformed_authorization',
+  'invalid_precondition',
   'permission_denied',
   'invalid_file_id',
   'invalid_body',

@@ -5,7 +5,7 @@ import type { TestWorkspace } from './workspaces.ts'
 /** How long a run has. */
 export interface RunLimits {
   /** The limits of a request: until its deadline, and then for the undo. */
-  workMs: number
+  leftMs: number
   undoMs: number
   /** The limit of everything else. */
   boundMs: number
@@ -18,10 +18,12 @@ export interface Scenario {
   prepare(process: TestProcess): Promise<TestWorkspace>
   /** @returns the HTTP answer where there is one */
   run(process: TestProcess, workspace: TestWorkspace, limits: RunLimits): Promise<AnyResponse | undefined>
+  /** Of the answer, if nothing is broken. Left out: 200. */
+  status?: number
   /** Documents there are before the run. */
   documentsBefore: number
   /** Calls that another scenario, or another suite, breaks with the same outcome. */
   brokenElsewhere?: RegExp | undefined
-  /** Objects there may be before the run, that it may or may not remove. */
+  /** Objects there may be after a failed run, which the resolver removes. */
   strayObjects?: number
 }

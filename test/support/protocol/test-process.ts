@@ -142,6 +142,7 @@ export async function startTestProcess(
       options: {
         containerId?: string
         idempotencyKey?: string
+        headers?: Record<string, string> | undefined
         remainingMs?: number | (() => number) | undefined
       } = {},
     ): Promise<AnyResponse> {
@@ -150,6 +151,7 @@ export async function startTestProcess(
         fileId: formatFileId(path),
         headers: {
           authorization: `Bearer ${token}`,
+          ...options.headers,
           ...(options.idempotencyKey && { 'idempotency-key': options.idempotencyKey }),
         },
       })

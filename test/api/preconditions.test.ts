@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { formatFileId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
+import { idOf } from '../support/api/idempotent-promotions.ts'
+import type { AnyResponse } from '../support/api/openapi.ts'
+import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+const time = skipWaits()
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const OTHER = Buffer.from('a,b\n1,3\n')
+const LARGER = Buffer.from('a,b\n1,2\n3,4\n')
+
+let api: ReturnType<typeof createTestApi>
+let lookUps: number
+beforeEach(() => {
+  api = createTestApi({ rateLimiter: UNLIMITED })
+  lookUps = 0
+  const { findContainerFile } = api.objects
+  api.objects.findContainerFile = (...args) => {
+    lookUps++
+    return findContainerFile(...args)
+  }
+})
+
+const etagOf = async (path = PATH) => {
+  const parameters = { container_id: CONTAINER, file_id: formatFileId(path) }
+  const { headers } = await api.call('retrieve_container_file', { parameters })
+  lookUps = 0
+  return headers.etag ?? ''
+}
+const promote = (headers: Record<string, string>) => api.promote({ headers })
+const promotedBytes = () => [...api.objects.documents.values()].map(({ bytes }) => bytes.toString())
+const waited = () => time.pausesMs.reduce((sum, ms) => sum + ms, 0)
+/** Puts the file there once so much has been waited for. */
+const putAfter = (ms: number, bytes: Buffer) => {
+  time.beforePause = () => {
+    if (waited() <= ms && ms <= waited() + 900) api.putFile(PATH, bytes, 'text/csv')
+  }
+}
+
+describe('POST …/promote with preconditions', () => {
+  it('promotes the file that they name, by the ETag that GET answers, in a list or without quotes', async () => {
+    const etag = await etagOf()
+    for (const each of [etag, etag.replaceAll('"', ''), `"x", ${etag}`, '*']) {
+      expect((await promote({ 'If-Match': each, 'File-Bytes': '8' })).status).toBe(200)
+    }
+  })
+
+  it.each<[string, (etag: string) => Record<string, string>]>([
+    ['the ETag is another', () => ({ 'If-Match': '"0123"' })],
+    ['the tag is weak', (etag) => ({ 'If-Match': `W/${etag}` })],
+    ['the size is another', (etag) => ({ 'If-Match': etag, 'File-Bytes': '9' })],
+  ])('is 400 with what is there when %s, and nothing is kept', async (_, headersFor) => {
+    const etag = await etagOf()
+    const response = await promote(headersFor(etag))
+    const metadata = {
+      reason: 'container_file_differs',
+      detail: 'The file at this path is not the one that the request names.',
+      container_id: CONTAINER,
+      path: PATH,
+      etag,
+      file_bytes: 8,
+    }
+    expectRefusal(response, 400, 'Invalid request parameters', metadata, { headers: UNLIMITED_HEADERS })
+    expect([lookUps, time.pausesMs]).toEqual([1, []])
+    expectUntouched(api)
+  })
+
+  it.each([
+    ['If-Match', '"'],
+    ['File-Bytes', 'many'],
+    ['File-Sha256', 'abc'],
+  ])('is 400 for a malformed %s, before any lookup', async (name, value) => {
+    const response = await promote({ [name]: value })
+    expect(refusalOf(response)).toEqual([400, 'invalid_precondition'])
+    expect(JSON.stringify(response.body)).toContain(`The ${name} header must be`)
+    expect(lookUps).toBe(0)
+  })
+
+  it('is 404 for a missing file, whatever it should be like', async () => {
+    api.objects.sandbox.delete(`sandboxes/ws_1/${CONTAINER}/${PATH}`)
+    api.putFile('other.txt', CSV)
+    expect(refusalOf(await promote({ 'If-Match': '*' }))).toEqual([404, 'container_file_not_found'])
+  })
+})
+
+describe('POST …/promote with Prefer: wait', () => {
+  const gone = () => api.objects.sandbox.delete(`sandboxes/ws_1/${CONTAINER}/${PATH}`)
+  const wait = (seconds: number, more = {}) => promote({ Prefer: `wait=${seconds}`, ...more })
+
+  it('answers a file that is there at once, and says that the preference was applied', async () => {
+    const { status, headers } = await wait(20)
+    expect([status, headers['preference-applied'], time.pausesMs]).toEqual([200, 'wait', []])
+    expect((await promote({})).headers).not.toHaveProperty('preference-applied')
+    expect((await wait(0)).headers).not.toHaveProperty('preference-applied')
+  })
+
+  it.each([0, 300, 10_000, 19_500])('finds a file that comes after %i ms within a second', async (ms) => {
+    gone()
+    putAfter(ms, CSV)
+    const { status, headers } = await wait(20)
+    expect([status, headers['preference-applied']]).toEqual([200, 'wait'])
+    expect(waited() - ms).toBeLessThanOrEqual(1000)
+    if (ms === 10_000) expect(lookUps).toBeLessThanOrEqual(14)
+  })
+
+  it('waits until a file that is overwritten is the one that is meant', async () => {
+    const known = await etagOf()
+    api.putFile(PATH, OTHER, 'text/csv')
+    putAfter(3000, CSV)
+    expect((await wait(20, { 'If-Match': known })).status).toBe(200)
+    expect(promotedBytes()).toEqual([CSV.toString()])
+    putAfter(waited() + 2000, LARGER)
+    expect((await wait(20, { 'File-Bytes': String(LARGER.length) })).status).toBe(200)
+    expect(promotedBytes()).toEqual([CSV.toString(), LARGER.toString()])
+  })
+
+  it('gives up when the time is over, having looked at the file alone until then, and written nothing', async () => {
+    gone()
+    api.putFile('other.txt', CSV)
+    const hasContainer = vi.spyOn(api.objects, 'hasContainer')
+    const take = vi.spyOn(api.ledger, 'take')
+    const missing = await wait(3)
+    expect(refusalOf(missing)).toEqual([404, 'container_file_not_found'])
+    expect(missing.headers['preference-applied']).toBe('wait')
+    expect(time.pausesMs.slice(0, 3)).toEqual([500, 700, 900])
+    expect(waited()).toBeGreaterThan(2900)
+    expect(waited()).toBeLessThanOrEqual(3000)
+    expect([lookUps, hasContainer.mock.calls.length, take.mock.calls.length]).toEqual([5, 1, 0])
+    api.putFile(PATH, OTHER, 'text/csv')
+    expect(refusalOf(await wait(3, { 'If-Match': '"x"' }))).toEqual([400, 'container_file_differs'])
+    expectUntouched(api)
+  })
+
+  it('waits for less if the request would have no time left to promote', async () => {
+    gone()
+    const headers = { Prefer: 'wait=20' }
+    expect((await api.promote({ headers, remainingMs: 10_000 })).status).toBe(404)
+    expect(waited()).toBeGreaterThan(2400)
+    expect(waited()).toBeLessThanOrEqual(2500)
+    time.pausesMs = []
+    expect((await api.promote({ headers, remainingMs: 7000 })).status).toBe(404)
+    expect(time.pausesMs).toEqual([])
+  })
+
+  it('waits for no file that may not be promoted', async () => {
+    api.putFile(PATH, Buffer.alloc(501))
+    expect(refusalOf(await wait(20))).toEqual([413, 'file_too_large'])
+    api.putFile(PATH, Buffer.alloc(0), 'application/x-directory')
+    expect(refusalOf(await wait(20))).toEqual([404, 'container_file_not_regular'])
+    expect(time.pausesMs).toEqual([])
+  })
+
+  it('is 429 without a pause or a second lookup when the rate limit refuses it', async () => {
+    api = createTestApi()
+    gone()
+    for (let sent = 0; sent < 5; sent++) await promote({})
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    expect((await wait(20)).status).toBe(429)
+    expect(time.pausesMs).toEqual([])
+    expect(lookUp.mock.calls.length).toBeLessThanOrEqual(1)
+  })
+
+  it('passes the rate limit before it looks again', async () => {
+    let pass: (decision: object) => void = () => {}
+    const decision = new Promise<never>((resolve) => {
+      pass = resolve as never
+    })
+    api = createTestApi({ rateLimiter: { ...UNLIMITED, take: () => decision } })
+    gone()
+    const waiting = wait(20)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(time.pausesMs).toEqual([])
+    putAfter(100, CSV)
+    pass({ isAllowed: true, remaining: 1, resetMs: 0, retryAfterMs: 0 })
+    expect((await waiting).status).toBe(200)
+  })
+})
+
+describe('POST …/promote with File-Sha256', () => {
+  const [MEANT, OTHERS] = [sha256Of(CSV), sha256Of(OTHER)]
+
+  it('promotes the file whose SHA-256 it is, in any case of the digits', async () => {
+    const { status, headers } = await promote({ 'File-Sha256': MEANT.toUpperCase() })
+    expect([status, headers['file-sha256']]).toEqual([200, MEANT])
+  })
+
+  it('undoes the copy of another file, and says what is there', async () => {
+    const etag = await etagOf()
+    const metadata = { reason: 'container_file_differs', etag, file_bytes: 8 }
+    for (const key of [{}, { 'Idempotency-Key': 'k' }]) {
+      const response = await promote({ ...key, 'If-Match': etag, 'File-Sha256': OTHERS })
+      expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
+      expectUntouched(api)
+    }
+  })
+
+  it('takes a copy whose SHA-256 is not told for one of another file', async () => {
+    const { copy } = api.objects
+    api.objects.copy = async (...args) => ({ ...(await copy(...args)), sha256: undefined })
+    expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'container_file_differs'])
+    expectUntouched(api)
+  })
+
+  it('is 400 for a file that is copied in parts, before bytes are taken', async () => {
+    api.objects.computesSha256 = (sizeBytes) => sizeBytes < CSV.length
+    const take = vi.spyOn(api.ledger, 'take')
+    expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'sha256_unavailable'])
+    expect(take).not.toHaveBeenCalled()
+    expect((await promote({})).status).toBe(200)
+  })
+
+  it.each([{}, { 'Idempotency-Key': 'k' }])(
+    'copies each version once while it waits, under ids of its own, %j',
+    async (key) => {
+      const copy = vi.spyOn(api.objects, 'copy')
+      putAfter(5000, OTHER)
+      const named = { ...key, 'File-Sha256': OTHERS, Prefer: 'wait=20' }
+      const { status } = await promote(named)
+      expect([status, promotedBytes()]).toEqual([200, [OTHER.toString()]])
+      expect(new Set(copy.mock.calls.map(([{ objectKey }]) => objectKey)).size).toBe(2)
+      expect(copy).toHaveBeenCalledTimes(2)
+      expect([api.documents.documents.size, api.reservations.items.size]).toEqual([1, 0])
+      expect(refusalOf(await promote({ 'File-Sha256': MEANT, Prefer: 'wait=2' }))).toEqual([
+        400,
+        'container_file_differs',
+      ])
+      expect(copy).toHaveBeenCalledTimes(3)
+    },
+  )
+
+  it('of another document of the same key is 400', async () => {
+    const key = { 'Idempotency-Key': 'k' }
+    expect((await promote({ ...key, 'File-Sha256': MEANT })).status).toBe(200)
+    expect((await promote({ ...key, 'File-Sha256': MEANT })).headers['idempotency-replayed']).toBe('true')
+    expect(refusalOf(await promote({ ...key, 'File-Sha256': OTHERS }))).toEqual([400, 'idempotency_key_reused'])
+    for (const document of api.documents.documents.values()) delete document.sha256
+    expect(refusalOf(await promote({ ...key, 'File-Sha256': MEANT }))).toEqual([400, 'idempotency_key_reused'])
+  })
+})
+
+describe('POST …/promote with preconditions and an Idempotency-Key', () => {
+  const KEY = { 'Idempotency-Key': 'k' }
+  const outcome = (response: AnyResponse) =>
+    response.status === 200 ? (response.headers['idempotency-replayed'] ?? 'new') : refusalOf(response)[1]
+
+  it.each([
+    ['gone', undefined],
+    ['overwritten', OTHER],
+  ])('replays the document of the bytes that are named, though the file is %s, without waiting', async (_, bytes) => {
+    const named = { ...KEY, 'If-Match': await etagOf(), 'File-Bytes': '8' }
+    const first = await promote(named)
+    api.objects.sandbox.clear()
+    if (bytes) api.putFile(PATH, bytes)
+    const replays = [await promote(named), await promote({ ...named, Prefer: 'wait=20' })]
+    expect(replays.map((replay) => [outcome(replay), idOf(replay)])).toEqual(Array(2).fill(['true', idOf(first)]))
+    expect(time.pausesMs).toEqual([])
+  })
+
+  it('never answers with a document of other bytes than are named', async () => {
+    expect(outcome(await promote(KEY))).toBe('new')
+    api.putFile(PATH, OTHER)
+    const now = { 'If-Match': await etagOf(), 'File-Bytes': '8' }
+    const later = { 'File-Bytes': '9', Prefer: 'wait=20' }
+    for (const named of [now, { 'If-Match': '"x"' }, { 'File-Bytes': '9' }, later]) {
+      expect(outcome(await promote({ ...KEY, ...named }))).toBe('idempotency_key_reused')
+    }
+    expect(outcome(await promote(KEY))).toBe('true')
+    expect([time.pausesMs, promotedBytes()]).toEqual([[], [CSV.toString()]])
+  })
+
+  it('takes a document that does not know its ETag for one of other bytes', async () => {
+    const named = { ...KEY, 'If-Match': await etagOf() }
+    await promote(named)
+    for (const document of api.documents.documents.values()) delete document.sourceEtag
+    expect(outcome(await promote(named))).toBe('idempotency_key_reused')
+    expect(outcome(await promote(KEY))).toBe('true')
+  })
+})

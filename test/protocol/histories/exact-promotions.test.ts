@@ -1,0 +1,152 @@
+/** A writer that commits late, overwrites and deletes, beside promotions that say which file they mean. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { S3Client } from '@aws-sdk/client-s3'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
+import { UNLIMITED } from '../../support/api/documents-api.ts'
+import type { AnyResponse } from '../../support/api/openapi.ts'
+import { CONTAINER, createTestApi, PATH } from '../../support/api/test-api.ts'
+import { inProcess } from '../../support/aws/in-process.ts'
+import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
+import { casesOf, depth } from '../../support/depth.ts'
+import { CREDENTIALS } from '../../support/stores/stand-ins.ts'
+import { COPY_SETTINGS } from '../../support/stores/use-object-store.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
+
+const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 10_000 : 1000)
+const hash = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('hex')
+/** Two have the same size. */
+const VERSIONS = ['before', 'after!', 'longer than both'].map((text) => {
+  const bytes = Buffer.from(text)
+  return { bytes, etag: `"${hash('md5', bytes)}"`, sha256: hash('sha256', bytes) }
+})
+const KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
+const time = skipWaits()
+
+const version = fc.constantFrom(...VERSIONS)
+const named = fc.record({
+  version,
+  byEtag: fc.boolean(),
+  bySize: fc.boolean(),
+  bySha256: fc.boolean(),
+  waitSeconds: fc.constantFrom(0, 0, 1, 4),
+  hasKey: fc.boolean(),
+})
+type Named = typeof named extends fc.Arbitrary<infer Value> ? Value : never
+/** What the writer does, each after so many calls and pauses of the promotions. */
+const writes = fc.array(fc.record({ after: fc.nat({ max: 6 }), version: fc.option(version) }), { maxLength: 6 })
+
+const headersOf = ({ version: { bytes, etag, sha256 }, ...by }: Named) => ({
+  ...(by.byEtag && { 'If-Match': etag }),
+  ...(by.bySize && { 'File-Bytes': String(bytes.length) }),
+  ...(by.bySha256 && { 'File-Sha256': sha256 }),
+  ...(by.waitSeconds > 0 && { Prefer: `wait=${by.waitSeconds}` }),
+  ...(by.hasKey && { 'Idempotency-Key': 'key' }),
+})
+const isNamed = (bytes: Buffer, { version: meant, ...by }: Named) =>
+  (!by.byEtag || hash('md5', bytes) === meant.etag.slice(1, -1)) &&
+  (!by.bySize || bytes.length === meant.bytes.length) &&
+  (!by.bySha256 || hash('sha256', bytes) === meant.sha256)
+
+const s3 = createMemoryS3()
+const ask = (method: string, path: string, body = Buffer.alloc(0)) => s3.store({ method, path, headers: {}, body })
+let happen: () => Promise<void>
+const client = new S3Client({
+  region: 'us-east-1',
+  credentials: CREDENTIALS,
+  forcePathStyle: true,
+  signer: { sign: async (request: object) => request },
+  requestHandler: inProcess(async (request) => {
+    await happen()
+    const answer = await s3.store(request)
+    await happen()
+    return answer
+  }),
+} as never)
+
+/** @returns the answers, each with the bytes of its document */
+async function play(requests: Named[], planned: { after: number; version: Named['version'] | null }[], at: string) {
+  const objects = createObjectStore({
+    client,
+    sandboxBucket: 'sandbox',
+    documentsBucket: 'documents',
+    ...COPY_SETTINGS,
+  })
+  const api = createTestApi({ objects, rateLimiter: UNLIMITED })
+  const left = [...planned]
+  let events = 0
+  happen = async () => {
+    const next = left[0]
+    if (!next || events++ < next.after) return
+    events = 0
+    left.shift()
+    await ask(next.version ? 'PUT' : 'DELETE', `/sandbox/${KEY}`, next.version?.bytes)
+  }
+  time.beforePause = () => void happen()
+
+  const promote = async (request: Named) => {
+    const answer = await api.promote({ headers: headersOf(request) })
+    const document = [...api.documents.documents.values()].find(({ documentId }) => documentId === idIn(answer))
+    const stored = document && (await ask('GET', `/documents/${document.objectKey}`))
+    return { request, answer, bytes: stored && Buffer.from(stored.body) }
+  }
+  const answers = []
+  if (at === 'once') answers.push(...(await Promise.all(requests.map(promote))))
+  else for (const request of requests) answers.push(await promote(request))
+
+  const objectsLeft = String((await ask('GET', '/documents?list-type=2')).body).match(/<Key>/g)?.length ?? 0
+  assert.equal(objectsLeft, api.documents.documents.size, 'each object has a document')
+  const used = [...api.documents.documents.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  for (const { quotaBytes, remainingBytes, takings } of api.ledger.workspaces.values()) {
+    assert.deepEqual(
+      [quotaBytes - remainingBytes, takings.size],
+      [used, 0],
+      'each document is counted, and nothing else',
+    )
+  }
+  return answers
+}
+
+const idIn = ({ status, body }: AnyResponse) => (status === 200 ? (body as { id: string }).id : undefined)
+
+describe('promotions beside a writer', () => {
+  it(`are never a 200 for other bytes than they name, ${INTERLEAVINGS} times`, { timeout: 1_200_000 }, async () => {
+    await ask('PUT', '/sandbox')
+    await ask('PUT', '/documents')
+    const empty = s3.snapshot()
+    const seen = new Map<string, number>()
+    const requests = fc.array(named, { minLength: 1, maxLength: 3 })
+    const start = fc.option(version)
+    await fc.assert(
+      fc.asyncProperty(requests, start, writes, fc.constantFrom('once', 'times'), async (all, first, planned, at) => {
+        s3.restore(empty)
+        if (first) await ask('PUT', `/sandbox/${KEY}`, first.bytes)
+        for (const { request, answer, bytes } of await play(all, planned, at)) {
+          const { status, body } = answer
+          const reason =
+            status === 200 ? 'ok' : (body as { error: { metadata: { reason: string } } }).error.metadata.reason
+          seen.set(reason, (seen.get(reason) ?? 0) + 1)
+          assert([200, 400, 404, 429, 503].includes(status), `${status} ${reason}`)
+          if (status !== 200) continue
+          assert(bytes && isNamed(bytes, request), `${bytes} for ${JSON.stringify(headersOf(request))}`)
+          assert(
+            VERSIONS.some((each) => each.bytes.equals(bytes)),
+            'the bytes are of one version',
+          )
+        }
+      }),
+      { numRuns: INTERLEAVINGS },
+    )
+    // The interleavings reach every end.
+    const ends = [
+      'ok',
+      'container_file_differs',
+      'container_not_found',
+      'container_file_changed',
+      'idempotency_key_reused',
+    ]
+    expect([...seen.keys()]).toEqual(expect.arrayContaining(ends))
+  })
+})
