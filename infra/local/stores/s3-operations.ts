@@ -22,7 +22,7 @@ interface Call {
 /** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
-  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
+  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versions'],
 ])
 const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
 const OK: S3Answer = { status: 200, headers: {}, body: '' }
@@ -67,7 +67,9 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     'GET bucket': ({ bucket, query }) => {
       const listed = [...objectsOf(bucket)].map(([key, { pieces, etag, modifiedAtMs }]) => {
         const LastModified = new Date(modifiedAtMs).toISOString()
-        return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified } }
+        // Each object is its only version.
+        const VersionId = query.has('versions') ? 'null' : undefined
+        return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified, VersionId } }
       })
       return listing(listed, query)
     },
@@ -167,6 +169,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
   function operationFor({ key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
     const kind = ['uploads', 'uploadId'].find((name) => query.has(name))
     const name = [method, key === '' ? 'bucket' : 'object', kind].filter(Boolean).join(' ')
+    if (query.get('versionId') === 'null') query.delete('versionId')
     const isKnown = [...query.keys()].every((each) => PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each))
     return found(isKnown ? all[name] : undefined, 'NotImplemented', 501, `There is no ${method} ${path} here.`)
   }

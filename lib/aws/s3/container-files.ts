@@ -30,7 +30,8 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  // Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space.
-  const objectKey = isEncoded ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key
-  return { objectKey, sizeBytes: Size, modifiedAt: LastModified }
+  return { objectKey: isEncoded ? decodeKey(Key) : Key, sizeBytes: Size, modifiedAt: LastModified }
 }
+
+/** Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space. */
+export const decodeKey = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

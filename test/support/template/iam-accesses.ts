@@ -43,8 +43,9 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
   const key = segments.join('/')
   if (key === '') return bucketAccesses(method, bucket, searchParams)
   // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
-  const known = method === 'GET' ? /^x-id$/ : /^(x-id|uploads|uploadId|partNumber)$/
-  const deletes = searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject'
+  const known = method === 'GET' ? /^x-id$/ : /^(x-id|uploads|uploadId|partNumber|versionId)$/
+  const deletesVersion = searchParams.has('versionId') ? 'DeleteObjectVersion' : 'DeleteObject'
+  const deletes = searchParams.has('uploadId') ? 'AbortMultipartUpload' : deletesVersion
   const action = method === 'DELETE' ? deletes : OF_OBJECTS[method]
   if (action === undefined || [...searchParams.keys()].some((name) => !known.test(name)))
     throw new Error(`no permission is known for ${method} ${url}: add it to test/support/template/iam-accesses.ts`)
@@ -74,6 +75,7 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   if (method === 'GET' && query.has('uploads')) {
     return [{ action: 's3:ListBucketMultipartUploads', resource: bucket, context }]
   }
+  if (method === 'GET' && query.has('versions')) return [{ action: 's3:ListBucketVersions', resource: bucket, context }]
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
   if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]
