@@ -200,6 +200,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     await s3.send(new PutBucketVersioningCommand({ Bucket: SANDBOX_BUCKET, VersioningConfiguration }))
     const areas = [`${DOCUMENTS_BUCKET}/documents`, `${SANDBOX_BUCKET}/sandboxes`].map((place) => place.split('/'))
     for (const workspace of ['ws_gone', 'ws_gone2']) {
+      await stage.admin('workspaces', 'create', workspace)
       await stage.promoteInto(workspace)
       for (const [Bucket, folder] of areas) {
         const object = { Bucket, Key: `${folder}/${workspace}/sess_a/ü +&.txt` }
