@@ -71,6 +71,11 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: AnswerShap
     : { _shape: label, id, type: 'file_deleted' }
 }
 
+/** Sent with promotions, documents and their downloads. */
+export function sha256Header({ sha256 }: { sha256?: string | undefined }): Record<string, string> {
+  return sha256 === undefined ? {} : { 'file-sha256': sha256 }
+}
+
 /** Sent with promotions, lists, deletions and quota refusals. */
 export function storageUsageHeaders(quotaBytes: number, usedBytes: number): Record<string, string> {
   return { 'storage-quota-bytes': String(quotaBytes), 'storage-used-bytes': String(usedBytes) }

@@ -10,10 +10,10 @@ export function acceptsOnlyOctetStream(event: ApiEvent): boolean {
 }
 
 /** The body repeats the address for clients that do not follow redirects. */
-export function redirectTo({ url, expiresAt }: Download): APIGatewayProxyResult {
+export function redirectTo({ url, expiresAt }: Download, headers: Record<string, string> = {}): APIGatewayProxyResult {
   return {
     statusCode: 302,
-    headers: { location: url, vary: 'Accept' },
+    headers: { ...headers, location: url, vary: 'Accept' },
     body: JSON.stringify({ url, expires_at: expiresAt.toISOString() }),
   }
 }

@@ -42,7 +42,7 @@ export async function attemptPromotion(
   const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
   const { usage, countedFrom } = await take(attempt, claimed, request, deps)
   const counted = { ...attempt, countedFrom }
-  const document: WorkspaceDocument = {
+  const draft: WorkspaceDocument = {
     ...ids,
     sizeBytes,
     objectKey,
@@ -55,7 +55,8 @@ export async function attemptPromotion(
     createdBy: request.caller.keyId,
   }
 
-  const written = await reserveAndCopy({ file, document, attempt: counted, claimed }, request, deps)
+  const written = await reserveAndCopy({ file, document: draft, attempt: counted, claimed }, request, deps)
+  const document = { ...draft, sha256: written.sha256 }
   try {
     if (written.failure !== undefined) throw written.failure
     await record(document, request, deps)
@@ -125,13 +126,13 @@ async function typeOf(
 /**
  * The bytes are taken, so the copy need not wait for the reservation. If one of the two fails, the other runs to its
  * end: a call that was answered is easier to undo.
- * @returns why one of the two failed; and `unmarking`, which never rejects: whether the reservation alone holds the bytes
+ * @returns what the copy told; why one of the two failed; and `unmarking`, which never rejects: whether the reservation alone holds the bytes
  */
 async function reserveAndCopy(
   what: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
   { deadline: { signal }, telemetry }: PromotionRequest,
   { objects, quota, reservations }: PromotionDependencies,
-): Promise<{ traces: Traces; failure: unknown; unmarking: Promise<boolean> }> {
+): Promise<{ traces: Traces; sha256: string | undefined; failure: unknown; unmarking: Promise<boolean> }> {
   const { file, document, attempt, claimed } = what
   const reserving = reservations.reserve(attempt, claimed.reservation === 'claim', signal)
   const unmarking = reserving
@@ -153,6 +154,7 @@ async function reserveAndCopy(
       hasTaking: true,
       object: mayBeLate ? 'late_copy' : 'may_exist',
     },
+    sha256: copied.status === 'fulfilled' ? copied.value.sha256 : undefined,
     failure: copyFailure ?? (reserved.status === 'rejected' ? reserved.reason : refusalOf(reserved.value)),
     unmarking,
   }

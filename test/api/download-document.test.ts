@@ -9,11 +9,12 @@ const { record, download } = files
 
 describe('GET /v1/files/{id}/content', () => {
   it('redirects to a presigned URL of the object, an attachment of its type and name, and says until when', async () => {
-    const document = await record(1)
+    const sha256 = 'ab'.repeat(32)
+    const document = await record(1, { sha256 })
     const response = await download(document.documentId)
     expect(response).toMatchObject({
       status: 302,
-      headers: { 'cache-control': 'no-store', vary: `${COMMON_HEADERS.vary}, Accept` },
+      headers: { 'cache-control': 'no-store', vary: `${COMMON_HEADERS.vary}, Accept`, 'file-sha256': sha256 },
       body: { url: response.headers.location, expires_at: new Date(NOW_MS + 120_000).toISOString() },
     })
     const url = new URL(response.headers.location ?? '')

@@ -25,6 +25,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect([take.mock.calls, find.mock.calls]).toEqual([[], []])
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(second.headers['idempotency-replayed']).toBe('true')
+    expect(second.headers['file-sha256']).toBe(first.headers['file-sha256'])
     expect(second.status).toBe(200)
     expect(second.body).toEqual(first.body)
     expect(second.headers['storage-used-bytes']).toBe('8')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
@@ -11,7 +12,13 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     const [document] = api.documents.documents.values()
     expect(response).toEqual({
       status: 200,
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS, 'storage-quota-bytes': '1000', 'storage-used-bytes': '8' },
+      headers: {
+        ...COMMON_HEADERS,
+        ...RATE_HEADERS,
+        'file-sha256': createHash('sha256').update(CSV).digest('hex'),
+        'storage-quota-bytes': '1000',
+        'storage-used-bytes': '8',
+      },
       body: {
         _shape: 'native',
         id: document?.documentId,

@@ -9,9 +9,16 @@ const { record, show } = files
 
 describe('GET /v1/files/{id}', () => {
   it('shows the document that a promotion returned, word for word', async () => {
-    const { body } = await files.api.promote({})
+    const { body, headers } = await files.api.promote({})
     const shown = await show((body as { id: string }).id)
-    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...UNLIMITED_HEADERS }, body })
+    const sha256 = { 'file-sha256': headers['file-sha256'] }
+    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...UNLIMITED_HEADERS, ...sha256 }, body })
+  })
+
+  it('and its download tell no SHA-256 where none is kept', async () => {
+    const { documentId } = await record(1)
+    expect((await show(documentId)).headers).not.toHaveProperty('file-sha256')
+    expect((await files.download(documentId)).headers).not.toHaveProperty('file-sha256')
   })
 
   it.each([

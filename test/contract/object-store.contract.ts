@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../lib/containers/container-files.ts'
 import { patternBytes } from '../support/stores/pattern-bytes.ts'
@@ -78,9 +79,12 @@ export function describeObjectStore(name: string, make: () => ObjectStoreHarness
       ['a byte above the threshold, in two parts', COPY_SETTINGS.multipartThresholdBytes + 1],
       ['three parts of no round size', 36 * MIB + 12_345],
     ]
-    it.each(sizes)('copies %s byte by byte', async (_, sizeBytes) => {
-      const bytes = patternBytes(sizeBytes)
-      const copied = await copy(await put('some.bin', { bytes }), 'application/x-pattern')
+    it.each(sizes)('copies %s byte by byte, and tells the SHA-256 where it can', async (_, sizeBytes) => {
+      const [bytes, objectKey] = [patternBytes(sizeBytes), newTarget()]
+      const { sha256 } = await copyTo(await put('some.bin', { bytes }), objectKey, 'application/x-pattern')
+      const isTold = on.harness.store.computesSha256(sizeBytes)
+      expect(sha256).toBe(isTold ? createHash('sha256').update(bytes).digest('hex') : undefined)
+      const copied = await on.harness.readDocument(objectKey)
       expect(copied?.contentType).toBe('application/x-pattern')
       expect(copied?.bytes.equals(bytes)).toBe(true)
     })

@@ -1,5 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -16,8 +26,14 @@ export interface StoredObject {
   etag: string
   /** What describes it: its type, its encoding, its storage class. */
   headers: Record<string, string>
+  /** In base64: of an object whose copier wanted it. */
+  sha256?: string | undefined
+  /** In a versioned bucket. */
+  versionId?: string | undefined
   modifiedAtMs: number
 }
+
+export const versionKey = (key: string, versionId: string) => `${versionId} ${key}`
 
 export type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
@@ -32,6 +48,8 @@ export interface Upload {
 /** Everything that is kept. Its values are replaced, never changed. */
 export interface S3Contents {
   buckets: Map<string, Map<string, StoredObject>>
+  /** Of versioned buckets: all versions of their objects, by key and id. */
+  versions: Map<string, Map<string, StoredObject>>
   uploads: Map<string, Upload>
 }
 
@@ -50,6 +68,26 @@ export function slice(pieces: readonly Piece[], start: number, end: number): Pie
   })
 }
 
+/** Reads pieces in files, some of them at a time: copies of any size may be asked for. */
+export function sha256Of(pieces: readonly Piece[], folder = ''): string {
+  const hash = createHash('sha256')
+  const held = Buffer.alloc(1024 * 1024)
+  for (const { of, from, to } of pieces) {
+    if (typeof of !== 'string') {
+      hash.update(of.subarray(from, to))
+      continue
+    }
+    const file = openSync(join(folder, of), 'r')
+    // Nobody shortens a file: a read brings at least a byte.
+    for (let at = from, read = 0; at < to; at += read) {
+      read = readSync(file, held, 0, Math.min(held.length, to - at), at)
+      hash.update(held.subarray(0, read))
+    }
+    closeSync(file)
+  }
+  return hash.digest('base64')
+}
+
 export const etagOf = (content: Buffer | string) => `"${createHash('md5').update(content).digest('hex')}"`
 
 /**
@@ -59,21 +97,25 @@ export const etagOf = (content: Buffer | string) => `"${createHash('md5').update
 export function openContents(directory: string) {
   const [journal, folder] = [join(directory, 'journal'), join(directory, 'bytes')]
   mkdirSync(folder, { recursive: true })
-  const contents: S3Contents = { buckets: new Map(), uploads: new Map() }
+  const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
   for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
-    const [bucket, key = '', object] = parsed(line)
+    const [bucket, key = '', object, isVersioned] = parsed(line)
     if (bucket === undefined) continue
+    if (isVersioned) contents.versions.set(bucket, new Map())
+    if (object?.versionId) contents.versions.get(bucket)?.set(versionKey(key, object.versionId), object)
     const objects = contents.buckets.get(bucket) ?? new Map<string, StoredObject>()
     contents.buckets.set(bucket, objects)
     if (object) objects.set(key, object)
     else objects.delete(key)
   }
   // Bytes that nothing names any more are removed here and not earlier, as somebody may have been reading them.
-  const objects = [...contents.buckets.values()].flatMap((bucket) => [...bucket.values()])
+  const kept = [...contents.buckets.values(), ...contents.versions.values()]
+  const objects = kept.flatMap((bucket) => [...bucket.values()])
   const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
 
   const disk = {
+    sha256Of: (pieces: readonly Piece[]) => sha256Of(pieces, folder),
     /** Writes bytes to a new file as they arrive. If they break off, or the disk is full, nothing stays of them. */
     async receive(arriving: AsyncIterable<Buffer>): Promise<Bytes> {
       const piece = { of: randomUUID(), from: 0, to: 0 }
@@ -97,14 +139,15 @@ export function openContents(directory: string) {
     discard(pieces: readonly Piece[]): void {
       for (const { of } of pieces) rmSync(join(folder, String(of)), { force: true })
     },
-    /** Records a new bucket, a new object, or (without an object) a deletion. */
-    record: (...change: [bucket: string, key?: string, object?: StoredObject]) =>
-      appendFileSync(journal, `\n${JSON.stringify(change)}`),
+    /** Records a new bucket or that it is versioned, a new object, or (without an object) a deletion. */
+    record: (...change: Change) => appendFileSync(journal, `\n${JSON.stringify(change)}`),
   }
   return { contents, disk }
 }
 
-function parsed(line: string): [bucket?: string, key?: string, object?: StoredObject] {
+type Change = [bucket: string, key?: string, object?: StoredObject | null, isVersioned?: true]
+
+function parsed(line: string): Change | [] {
   try {
     return JSON.parse(line)
   } catch {

@@ -27,6 +27,8 @@ export interface DocumentItem extends Remembered {
   container_id: string
   /** The ETag of the container's file. Missing in items of before it was kept. */
   source_etag?: string
+  /** In hex. Missing in items of before it was kept, and of files copied in parts. */
+  sha256?: string
   created_by: string
   /** The first version of the ledger that counts its bytes. */
   counted_from: number
@@ -138,6 +140,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
     ...(document.sourceEtag !== undefined && { source_etag: document.sourceEtag }),
+    ...(document.sha256 !== undefined && { sha256: document.sha256 }),
     created_by: document.createdBy,
     counted_from: document.countedFrom,
     listed_at: listedAt(document),
@@ -156,6 +159,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     createdAt: new Date(item.created_at),
     containerId: item.container_id as ContainerId,
     ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
+    ...(item.sha256 !== undefined && { sha256: item.sha256 }),
     createdBy: item.created_by,
     countedFrom: item.counted_from,
   }

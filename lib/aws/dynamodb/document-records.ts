@@ -82,7 +82,7 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
     async delete(document, signal) {
       const change = {
         UpdateExpression:
-          'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, source_etag, created_by',
+          'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, source_etag, sha256, created_by',
         ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_UNRELEASED}`,
         values: { ...TOMBSTONE, ':document': 'document', ':attempt_id': document.attemptId },
         ReturnValues: 'ALL_NEW',

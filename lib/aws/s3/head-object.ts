@@ -1,5 +1,6 @@
 import {
   HeadObjectCommand,
+  type HeadObjectCommandInput,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
   type S3Client,
@@ -14,10 +15,12 @@ interface ObjectName {
   Key: string
 }
 
+type HeadOptions = Pick<HeadObjectCommandInput, 'VersionId' | 'RequestPayer' | 'ChecksumMode'>
+
 /** @returns undefined when there is no such object */
 export async function headObject(
   client: S3Client,
-  object: ObjectName & { RequestPayer?: 'requester' },
+  object: ObjectName & HeadOptions,
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
@@ -29,6 +32,11 @@ export async function headObject(
   }
 }
 
+/** @returns in hex; undefined also for the checksum of the checksums of parts */
+export function sha256In({ ChecksumSHA256 = '' }: { ChecksumSHA256?: string | undefined }): string | undefined {
+  return /^[\w+/]{43}=$/.test(ChecksumSHA256) ? Buffer.from(ChecksumSHA256, 'base64').toString('hex') : undefined
+}
+
 /**
  * HeadObject for an object that may well be missing. For a missing key S3 answers 404 to those who may list the bucket,
  * else 403 (S3 API Reference, HeadObject). Our roles may list it under the prefixes of the key templates; whether a
@@ -38,7 +46,7 @@ export async function headObject(
  */
 export async function headOrList(
   client: S3Client,
-  object: ObjectName,
+  object: ObjectName & HeadOptions,
   signal: AbortSignal,
   onRefused?: () => void,
 ): Promise<HeadObjectCommandOutput | undefined> {

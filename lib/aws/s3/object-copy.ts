@@ -1,6 +1,6 @@
 import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../promotion/ports/object-store.ts'
+import type { Copied, CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { readStart } from './container-file.ts'
@@ -10,10 +10,12 @@ import {
   describingHeaders,
   findArrived,
   type ObjectCopySettings,
+  ONLY_NEW,
   pinnedSource,
   requireEtag,
   requireSameSource,
 } from './copy-requests.ts'
+import { sha256In } from './head-object.ts'
 import { copyInParts } from './multipart-copy.ts'
 
 /** S3 names KMS's own errors so: the key is disabled, awaits its deletion, is gone or out of reach. */
@@ -24,25 +26,27 @@ export async function copyObject(
   request: CopyRequest,
   settings: ObjectCopySettings,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Copied> {
   const plan = planParts(request.source.sizeBytes, settings)
   try {
-    if (plan === undefined) await copyWhole(request, settings, signal)
-    else await copyInParts(request, plan, settings, signal)
+    if (plan === undefined) return await copyWhole(request, settings, signal)
+    await copyInParts(request, plan, settings, signal)
+    return { sha256: undefined }
   } catch (error) {
     throw await translateCopyFailure(error, () => readStart(settings, request.source, 1, signal))
   }
 }
 
-async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<void> {
+async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Copied> {
   const copied = await sendCopy(request, settings, signal)
   const [sourceMd5, copiedMd5] = [md5In({ etag: request.source.etag }), md5In(copied)]
   if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
     await requireSameSource(request.source, settings, signal)
   }
+  return copied
 }
 
-interface CopiedObject {
+interface CopiedObject extends Copied {
   etag: string
   encryption?: CopyObjectCommandOutput['ServerSideEncryption']
 }
@@ -56,6 +60,8 @@ async function sendCopy(
     ...pinnedSource(request.source, settings),
     Bucket: settings.documentsBucket,
     Key: request.objectKey,
+    ...ONLY_NEW,
+    ChecksumAlgorithm: 'SHA256',
     MetadataDirective: 'REPLACE',
     ...describingHeaders(request),
     // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.
@@ -70,16 +76,23 @@ async function sendCopy(
       startsCopy: true,
       requestTimeoutMs,
     })
-    return { etag: requireEtag(copied.CopyObjectResult), encryption: copied.ServerSideEncryption }
+    return describe(copied.CopyObjectResult, copied)
   } catch (error) {
     const arrived = await findArrived(error, request, settings, signal)
     if (arrived === undefined) throw error
-    return { etag: requireEtag(arrived), encryption: arrived.ServerSideEncryption }
+    return describe(arrived, arrived)
   }
 }
 
+function describe(
+  result: { ETag?: string | undefined; ChecksumSHA256?: string | undefined } = {},
+  { ServerSideEncryption: encryption }: Pick<CopyObjectCommandOutput, 'ServerSideEncryption'>,
+): CopiedObject {
+  return { etag: requireEtag(result), encryption, sha256: sha256In(result) }
+}
+
 /** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
-function md5In({ etag, encryption = 'AES256' }: CopiedObject): string | undefined {
+function md5In({ etag, encryption = 'AES256' }: Pick<CopiedObject, 'etag' | 'encryption'>): string | undefined {
   return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
 
@@ -88,7 +101,8 @@ async function translateCopyFailure(error: unknown, readSource: () => Promise<un
   const cause = error instanceof ServiceError && error.reason === 'internal_error' ? error.cause : error
   if (!(cause instanceof Error) || cause instanceof ServiceError) return error
   const because = (reason: Reason, own = {}) => new ServiceError(reason, { ...own, cause, isUnanswered })
-  if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
+  const isSourceGone = cause.name === 'NoSuchKey' || cause.name === 'NoSuchVersion'
+  if (statusOf(cause) === 412 || isSourceGone) return because('container_file_changed')
   const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
   if (isArchived) return because('container_file_archived')
   if (KMS_FAILURE.test(cause.name)) {

@@ -2,7 +2,7 @@ import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
-import { fileResponse, storageUsageHeaders } from '../file-response.ts'
+import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
 
@@ -34,6 +34,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       return {
         statusCode: 200,
         headers: {
+          ...sha256Header(document),
           ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
           ...(isReplayed && { 'idempotency-replayed': 'true' }),
         },

@@ -1,7 +1,7 @@
 import { findDocument } from '../../documents/find-document.ts'
 import type { DocumentRecords } from '../../ledger/ports/document-records.ts'
 import type { Operation } from '../api-handler.ts'
-import { fileResponse } from '../file-response.ts'
+import { fileResponse, sha256Header } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { refuseParameters } from '../query.ts'
 
@@ -15,7 +15,8 @@ export function retrieveDocumentOperation(deps: { documents: Pick<DocumentRecord
       const documentId = event.pathParameters?.document_id
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)
       telemetry.annotate({ document_id: document.documentId })
-      return { statusCode: 200, body: JSON.stringify(fileResponse(document, answerShape)) }
+      const body = JSON.stringify(fileResponse(document, answerShape))
+      return { statusCode: 200, headers: sha256Header(document), body }
     },
   }
 }

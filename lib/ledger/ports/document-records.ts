@@ -13,6 +13,8 @@ export interface WorkspaceDocument {
   containerId: ContainerId
   /** Of the container's file when it was promoted. Documents made before it was kept have none. */
   sourceEtag?: string | undefined
+  /** Of its bytes, in hex. Documents copied in parts have none, nor have those made before it was kept. */
+  sha256?: string | undefined
   /** Id of the API key that promoted it. */
   createdBy: string
   /** The first version of the ledger that counts its bytes. */

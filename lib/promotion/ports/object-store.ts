@@ -7,14 +7,21 @@ export interface CopyRequest {
   mimeType: string
 }
 
+export interface Copied {
+  /** In hex, as the store computed it. Undefined for a copy in parts, and for servers that compute none. */
+  sha256: string | undefined
+}
+
 export interface ObjectStore extends ContainerLookups, AttemptObjects {
   /** The beginning of exactly the bytes that were looked up, or all of them if there are fewer. */
   readStart(file: ContainerFile, sizeBytes: number, signal: AbortSignal): Promise<Uint8Array>
+  /** Whether a file of this size is copied whole, so that the SHA-256 of the copy can be told. */
+  computesSha256(sizeBytes: number): boolean
   /**
    * Copies exactly the bytes that were looked up. A failure may leave parts behind: {@link ObjectStore.discard} removes
    * them.
    * @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted; `isUnanswered` when
    *   S3 may still write the object
    */
-  copy(request: CopyRequest, signal: AbortSignal): Promise<void>
+  copy(request: CopyRequest, signal: AbortSignal): Promise<Copied>
 }

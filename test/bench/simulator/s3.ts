@@ -7,6 +7,7 @@ export interface SimulatedAnswer {
 }
 
 const ETAG = '"0123456789abcdef0123456789abcdef"'
+const SHA256 = `${'A'.repeat(43)}=`
 const xml = (status: number, body: string): SimulatedAnswer => ({
   status,
   headers: { 'content-type': 'application/xml' },
@@ -36,7 +37,10 @@ export function answerS3(name: string, path: string): SimulatedAnswer {
         body: '',
       }
     case 'CopyObject':
-      return xml(200, `<CopyObjectResult><ETag>${ETAG}</ETag></CopyObjectResult>`)
+      return xml(
+        200,
+        `<CopyObjectResult><ETag>${ETAG}</ETag><ChecksumSHA256>${SHA256}</ChecksumSHA256></CopyObjectResult>`,
+      )
     case 'CreateMultipartUpload':
       return xml(200, '<InitiateMultipartUploadResult><UploadId>upload</UploadId></InitiateMultipartUploadResult>')
     case 'UploadPartCopy':

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { deadlineIn } from '../../support/api/rest-event.ts'
 import { dynamoDbError, LOST, REFUSED } from '../../support/protocol/aws-failures.ts'
@@ -12,6 +13,7 @@ import {
 import type { WorkspaceState } from '../../support/protocol/workspaces.ts'
 
 const SMALL_BYTES = Buffer.from('small')
+const SMALL_SHA256 = createHash('sha256').update(SMALL_BYTES).digest('hex')
 const DENIED = dynamoDbError(400, 'AccessDeniedException')
 
 // The fault matrix has that nothing is left behind; here stand the answer, how often a call is sent, and what is left.
@@ -49,6 +51,8 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
       const times = service.takeCallNames().filter((name) => name === call).length
       const left = await service.stateOf(workspace)
       expect({ isLost, status: answer.status, times, left }).toEqual({ isLost: true, status, times: sent, left: state })
+      const sha256 = status === 200 && bytes === SMALL_BYTES ? SMALL_SHA256 : undefined
+      expect(answer.headers['file-sha256']).toBe(sha256)
       if (left.reservations > 0) expect(await healedState(service, workspace)).toEqual(NOTHING)
     }),
   )

@@ -45,6 +45,7 @@ export function createFakeObjectStore(): FakeObjectStore {
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
     readStart: async ({ objectKey }, sizeBytes) =>
       sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
+    computesSha256: () => true,
     async *listContainerFiles({ keyPrefix, afterKey = '', firstPage }) {
       const wanted = [...sandbox.keys()].filter((key) => key.startsWith(keyPrefix) && compareBytes(key, afterKey) > 0)
       const files = wanted.toSorted(compareBytes).flatMap((key) => lookUp(key) ?? [])
@@ -59,6 +60,7 @@ export function createFakeObjectStore(): FakeObjectStore {
       const object = sandbox.get(source.objectKey)
       if (!object || lookUp(source.objectKey)?.etag !== source.etag) throw new ServiceError('container_file_changed')
       documents.set(objectKey, { ...object, contentType: mimeType })
+      return { sha256: createHash('sha256').update(object.bytes).digest('hex') }
     },
     async discard(objectKey, signal) {
       await this.abortUploads(objectKey, signal)
@@ -86,6 +88,10 @@ export function createFakeObjectStore(): FakeObjectStore {
       yield* uploads
         .filter(({ objectKey }) => objectKey.startsWith(keyPrefix) && compareBytes(objectKey, afterKey) > 0)
         .toSorted((a, b) => compareBytes(a.objectKey, b.objectKey))
+    },
+    async describeObject(objectKey) {
+      const bytes = documents.get(objectKey)?.bytes
+      return bytes && { sizeBytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
     },
     hasObject: async (objectKey) => documents.has(objectKey),
   }

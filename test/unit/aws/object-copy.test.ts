@@ -28,7 +28,22 @@ async function copy(source: ContainerFile, script: Script, signal = AbortSignal.
 }
 const timesSent = (name: string) => s3.calls().filter((call) => call === name).length
 const unavailable = { reason: 'service_unavailable', isUnanswered: true }
-const small = object({ 'content-length': '5' })
+const SHA256 = { hex: 'ff'.repeat(32), base64: `${'/'.repeat(42)}8=` }
+const small = object({ 'content-length': '5', 'x-amz-checksum-sha256': SHA256.base64 })
+
+describe('the SHA-256 of a copy', () => {
+  const copied = (checksum: string) =>
+    xml(`<CopyObjectResult><ETag>${SOURCE_ETAG}</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256></CopyObjectResult>`)
+
+  it.each([
+    ['what S3 computed', SHA256.base64, SHA256.hex],
+    ['unknown where S3 tells none', '', undefined],
+    ['unknown where S3 tells that of checksums', `${SHA256.base64}-2`, undefined],
+  ])('is %s', async (_, checksum, sha256) => {
+    expect(await copy(SMALL, { CopyObject: copied(checksum) })).toEqual(expect.objectContaining({ sha256 }))
+    expect(s3.requests('CopyObject')[0]?.headers['x-amz-checksum-algorithm']).toBe('SHA256')
+  })
+})
 
 describe('a copy whose answer is lost', () => {
   const lost: [string, Answer][] = [
@@ -40,7 +55,9 @@ describe('a copy whose answer is lost', () => {
     await expect(copy(SMALL, { CopyObject: answer })).rejects.toMatchObject(unavailable)
     expect(timesSent('CopyObject')).toBe(1)
     s3.stop()
-    await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    const found = await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    expect(found).toMatchObject({ sha256: SHA256.hex })
+    expect(s3.requests('HeadObject documents')[0]?.headers['x-amz-checksum-mode']).toBe('ENABLED')
     expect(timesSent('CopyObject')).toBe(1)
   })
 
@@ -49,6 +66,34 @@ describe('a copy whose answer is lost', () => {
     ['nobody can look', status(403)],
   ])('is in doubt when %s', async (_, head) => {
     await expect(copy(SMALL, { CopyObject: BROKEN, 'HeadObject documents': head })).rejects.toMatchObject(unavailable)
+  })
+})
+
+describe('a copy to a key that must be new', () => {
+  const [exists, conflict] = [s3Error(412, 'PreconditionFailed'), s3Error(409, 'ConditionalRequestConflict')]
+  const cases = [
+    ['CopyObject', SMALL, small],
+    ['CompleteMultipartUpload', LARGE, object()],
+  ] as const
+  const refused = cases.flatMap(([call, ...rest]) => [
+    [call, '412', ...rest, exists] as const,
+    [call, '409', ...rest, conflict] as const,
+  ])
+
+  it.each(refused)('asks for that with %s; after %s, has succeeded when its object is there', async (...named) => {
+    const [call, , source, there, answer] = named
+    await copy(source, { [call]: [s3Error(500, 'InternalError'), answer], 'HeadObject documents': there })
+    expect(s3.requests(call).map(({ headers }) => headers['if-none-match'])).toContain('*')
+    s3.stop()
+    await copy(source, { [call]: answer, 'HeadObject documents': there })
+    expect(timesSent('HeadObject documents')).toBe(1)
+  })
+
+  it.each(refused)('%s: has failed after %s when none is there, and nothing is in doubt', async (...named) => {
+    const [call, status, source, , answer] = named
+    const reason = status === '412' ? 'container_file_changed' : 'service_unavailable'
+    await expect(copy(source, { [call]: answer })).rejects.toMatchObject({ reason, isUnanswered: false })
+    expect(timesSent('HeadObject documents')).toBe(1)
   })
 })
 

@@ -6,19 +6,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
 
 const Bucket = 'bucket'
+const MIB = Buffer.alloc(1024 * 1024, 'm')
 const CREDENTIALS = { accessKeyId: 'x', secretAccessKey: 'x' }
 let directory: string
 let server: Awaited<ReturnType<typeof startS3>>
@@ -69,9 +75,66 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
 })
 
+it('the embedded S3 tells the SHA-256 of a copy to whoever asks, if the copier wanted one, also when it starts again', async () => {
+  const CopySource = `${Bucket}/some`
+  await put('some', 'content')
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'hashed', CopySource, ChecksumAlgorithm: 'SHA256' }))
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'plain', CopySource }))
+  await stop()
+  await start()
+  const told = async (Key: string, ChecksumMode?: 'ENABLED') =>
+    (await s3.send(new HeadObjectCommand({ Bucket, Key, ...(ChecksumMode && { ChecksumMode }) }))).ChecksumSHA256
+  const sha256 = createHash('sha256').update('content').digest('base64')
+  const all = [await told('hashed', 'ENABLED'), await told('hashed'), await told('plain', 'ENABLED')]
+  expect(all).toEqual([sha256, undefined, undefined])
+})
+
+it('the embedded S3 keeps each version of a versioned bucket, shows the current ones, and keeps them when it starts again', async () => {
+  const own = { Bucket: 'versioned', Key: 'a b' }
+  await s3.send(new CreateBucketCommand({ Bucket: own.Bucket }))
+  expect(await s3.send(new PutObjectCommand({ ...own, Body: 'before' }))).not.toHaveProperty('VersionId')
+  const setUp = new PutBucketVersioningCommand({ ...own, VersioningConfiguration: { Status: 'Enabled' } })
+  for (let times = 0; times < 2; times++) await s3.send(setUp)
+  const versions: (string | undefined)[] = []
+  for (const Body of ['one', 'two']) {
+    await s3.send(new PutObjectCommand({ ...own, Body }))
+    versions.push((await s3.send(new HeadObjectCommand(own))).VersionId)
+  }
+  await s3.send(new DeleteObjectCommand(own))
+  await stop()
+  await start()
+  await expect(s3.send(new HeadObjectCommand(own))).rejects.toMatchObject({ name: 'NotFound' })
+  expect((await s3.send(new ListObjectsV2Command(own))).KeyCount).toBe(0)
+  const read = async (object: { Key: string; VersionId?: string }) =>
+    (await s3.send(new GetObjectCommand({ ...own, ...object }))).Body?.transformToString()
+  const [VersionId = '', newer = ''] = versions
+  expect([await read({ ...own, VersionId }), await read({ ...own, VersionId: newer })]).toEqual(['one', 'two'])
+  await s3.send(new CopyObjectCommand({ ...own, Key: 'c', CopySource: `versioned/a%20b?versionId=${VersionId}` }))
+  expect(await read({ Key: 'c' })).toBe('one')
+  const gone = new CopyObjectCommand({ ...own, CopySource: 'versioned/a%20b?versionId=gone' })
+  await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchVersion' })
+})
+
+it('the embedded S3 refuses to write what must be new where an object is, and any other condition', async () => {
+  const target = { Bucket, Key: 'must-be-new', IfNoneMatch: '*' }
+  const put = () => s3.send(new PutObjectCommand({ ...target, Body: 'x' }))
+  const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: target.Key }))
+  const { ETag } = await s3.send(new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body: 'y' }))
+  const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] }
+  await put()
+  const copyIt = new CopyObjectCommand({ ...target, CopySource: `${Bucket}/${target.Key}` })
+  const complete = new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload })
+  const refused = { name: 'PreconditionFailed', $metadata: { httpStatusCode: 412 } }
+  await expect(put()).rejects.toMatchObject(refused)
+  await expect(s3.send(copyIt)).rejects.toMatchObject(refused)
+  await expect(s3.send(complete)).rejects.toMatchObject(refused)
+  expect(await get(target.Key)).toEqual(['x', 'application/octet-stream'])
+  const other = new CopyObjectCommand({ ...copyIt.input, IfNoneMatch: '"e"' })
+  await expect(s3.send(other)).rejects.toMatchObject({ $metadata: { httpStatusCode: 501 } })
+})
+
 describe('bytes that arrive slowly', () => {
   const SIGNED = { authorization: 'x' }
-  const MIB = Buffer.alloc(1024 * 1024, 'm')
   const files = () => readdir(join(directory, 'bytes'))
   const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
@@ -233,9 +296,18 @@ describe('a presigned POST', () => {
     expect(sending.writableFinished, 'all of it was taken').toBe(true)
   })
 
-  it('demands a file', async () => {
-    const answer = await post(await presigned([]))
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('exactly one file')])
+  it.each([
+    ['has no file', {}, undefined, 400, 'exactly one file'],
+    ['has a forbidden field after its file', { file: Buffer.from('x'), tagging: 'x' }, undefined, 204, ''],
+    ['ends in its file', { file: MIB }, -100, 400, 'end of multipart data'],
+    ['ends in a small file', { file: Buffer.from('x') }, -10, 400, 'end of multipart data'],
+    ['ends in its fields', {}, -100, 400, 'end of multipart data'],
+    ['has no boundary', {}, 0, 400, 'Boundary not found'],
+  ])('that %s is answered', async (_, last, end, status, said) => {
+    const { body, type } = await formOf({ ...(await presigned([])), ...last })
+    const headers = { 'content-type': end === 0 ? 'multipart/form-data' : type }
+    const answer = await fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers, body: body.subarray(0, end) })
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(said)])
   })
 })
 
@@ -249,16 +321,18 @@ async function presigned(conditions: unknown[], { expiration, ...changes }: Reco
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-function formOf({ file, ...fields }: Record<string, string | Buffer>) {
+function formOf(fields: Record<string, string | Buffer<ArrayBuffer>>) {
   const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) form.set(name, String(value))
-  if (file !== undefined) form.set('file', new Blob([Buffer.from(file)]), 'C:\\in\\ü.bin')
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.set(name, value)
+    else form.set(name, new Blob([value]), 'C:\\in\\ü.bin')
+  }
   const response = new Response(form)
   const type = response.headers.get('content-type') ?? ''
   return response.arrayBuffer().then((body) => ({ body: Buffer.from(body), type }))
 }
 
-async function post(fields: Record<string, string | Buffer>): Promise<Response> {
+async function post(fields: Record<string, string | Buffer<ArrayBuffer>>): Promise<Response> {
   const { body, type } = await formOf(fields)
   return fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers: { 'content-type': type }, body })
 }
