@@ -1,5 +1,6 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { RunningFiles } from './test/support/running-files.ts'
 // Installs what the tests need beyond npm ci.
 import './test/tools.mjs'
@@ -30,6 +31,15 @@ const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
 /** Forty seconds, of what few changes touch: npm run test:machine. */
 const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
+/** Minutes each, longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
+const LONGEST = ['mock-account', 'roll-back', 'planted-bugs', 'page', 'fault-matrix', 'storms-kills']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const rank = ({ moduleId }: TestSpecification) => LONGEST.toReversed().indexOf(basename(moduleId, '.test.ts'))
+    return (await super.sort(files)).toSorted((one, other) => rank(other) - rank(one))
+  }
+}
 
 const inOneProcess = {
   sequence: { groupOrder: 0 },
@@ -60,6 +70,7 @@ export default defineConfig({
     // Never reached, however busy the machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    sequence: { sequencer: LongestFirst },
     // Of the tests of one file that say they may run side by side.
     maxConcurrency: 16,
     projects: [

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SERVERLESS_CLI } from '../../infra/deploy/serverless-cli.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { ROOT } from '../support/machine/admin.ts'
-import { STACK, type Stage, startStage } from '../support/machine/mock-account/stage.ts'
+import { SMALL_PARTS, STACK, type Stage, startStage } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
 import { standIn } from '../support/machine/program.ts'
 
@@ -24,7 +24,7 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
   let bad: string | undefined
   beforeAll(async () => {
     stage = await startStage()
-    await stage.settings()
+    await stage.settings(SMALL_PARTS)
     await writeFile(join(stage.project, '.gitignore'), 'node_modules\nsettings\n.serverless\n')
     await git('init', '--quiet')
     await commit('good')
@@ -32,7 +32,7 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     good = await liveCode()
     await appendFile(join(stage.project, 'dist/promote-container-file.mjs'), '\n// A bug.\n')
     await commit('bad')
-    await stage.settings({ createGatewayLogRole: 'false' })
+    await stage.settings({ createGatewayLogRole: 'false', ...SMALL_PARTS })
     expect((await stage.deploy()).hasSucceeded).toBe(true)
     bad = await liveCode()
     expect(bad).not.toBe(good)

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,14 +15,8 @@ const START = `exec "${process.execPath}" "${join(ROOT, 'infra/local/start.mjs')
 const UNSHARE = ['--map-root-user', '--mount', '--net', 'sh', '-ec']
 const LOOPBACK_UP = 'ip link set lo up'
 
-const canBeTroubled = (() => {
-  try {
-    execFileSync('unshare', [...UNSHARE, `${LOOPBACK_UP} && mount -t tmpfs tmpfs "${tmpdir()}"`], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-})()
+const TRIAL = [...UNSHARE, `${LOOPBACK_UP} && mount -t tmpfs tmpfs "${tmpdir()}"`]
+const canBeTroubled = spawnSync('unshare', TRIAL, { stdio: 'ignore' }).status === 0
 if (!canBeTroubled) {
   console.warn('FULL DISK, READ-ONLY CHECKOUT AND NO IPV6 ARE NOT TESTED HERE: unshare may not make namespaces.')
 }

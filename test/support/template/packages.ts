@@ -34,6 +34,7 @@ export const EXISTING = {
   customDomainName: 'files.example.com',
   certificateArn: arn('acm', `certificate/${KEY_ID}`),
   hostedZoneId: 'Z0123456789ABC',
+  permissionsBoundaryArn: 'arn:aws:iam::111122223333:policy/container-file-promotion-boundary',
   disableExecuteApiEndpoint: 'true',
   webAclArn: arn('wafv2', `regional/webacl/main/${KEY_ID}`),
   alarmTopicArn: arn('sns', 'ops'),

@@ -24,8 +24,9 @@ const OF_FUNCTIONS: Record<string, string> = {
   'GET aliases': 'GetAlias',
 }
 
+type Signed = Pick<ApiRequest, 'headers'>
 /** Access key and service of a signed request. */
-export function signerOf({ headers }: ApiRequest): { accessKeyId: string; region: string; service: string } {
+export function signerOf({ headers }: Signed): { accessKeyId: string; region: string; service: string } {
   const [, accessKeyId = '', region = '', service = ''] =
     /Credential=([^/]+)\/\d+\/([^/]+)\/([^/]+)\//.exec(headers.authorization ?? '') ?? []
   return { accessKeyId, region, service }

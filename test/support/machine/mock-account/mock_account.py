@@ -9,7 +9,9 @@ What is added here follows the AWS documentation: "DeletionPolicy attribute", "S
 FAILING is a file: resources whose logical ids it lists, one a line, cannot be created. Listens on 127.0.0.1 only.
 """
 
+import functools
 import json
+import os
 import re
 import secrets
 import sys
@@ -33,6 +35,8 @@ from moto.iam.models import Role
 from moto.s3.models import FakeBucket, s3_backends
 
 PORT, FAILING = int(sys.argv[1]), sys.argv[2]
+# Files stay in memory, whatever their size.
+os.environ["MOTO_S3_DEFAULT_KEY_BUFFER_SIZE"] = str(2**30)
 KEPT = {"Retain", "RetainExceptOnCreate"}
 
 
@@ -196,6 +200,7 @@ class Version(Placeholder):
 # What moto's models leave out of the properties of a resource: set by its own API, once the resource is there
 
 
+@functools.cache
 def api_of(service, region_name):
     return boto3.client(
         service,
@@ -450,6 +455,11 @@ def delete(self):
     for name in reversed(in_order(self._resource_json_map)):
         if self._resource_json_map[name].get("DeletionPolicy") not in KEPT:
             remove(self, name, self._resource_json_map[name])
+
+
+# All templates are JSON. moto reads them as YAML, and lints (test/template/cfn-lint.test.ts does that), which takes seconds.
+cloudformation.yaml.load = lambda template, Loader: json.loads(template)
+cloudformation.CloudFormationBackend.validate_template = lambda self, template: []
 
 
 class RolledBack(Exception):
