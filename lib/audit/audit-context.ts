@@ -21,6 +21,8 @@ export interface AuditOptions {
    * that is left to restore the bytes from, and with a wrong bucket every document looks lost.
    */
   deleteLostDocuments: boolean
+  /** Looks at each object whose document has a SHA-256: one more call for each of them. */
+  comparesSha256?: boolean
   /** Called for each finding at once: there may be more than memory holds. */
   onFinding(finding: Finding): void
   /** Called for a workspace that could not be added up: whether it has drift is unknown. */

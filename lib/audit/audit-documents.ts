@@ -12,18 +12,25 @@ export async function auditPair(
   { document, object }: { document: WorkspaceDocument | undefined; object: StoredDocumentObject | undefined },
   audit: WorkspaceAudit,
 ): Promise<void> {
-  if (document && object) await auditSizes(document, object, audit)
+  if (document && object) await auditBytes(document, object, audit)
   else if (document) await auditDocumentWithoutObject(document, audit)
   else if (object) await auditObjectWithoutDocument(object, audit)
 }
 
-async function auditSizes(
-  { workspaceId, documentId, objectKey, sizeBytes }: WorkspaceDocument,
+async function auditBytes(
+  { workspaceId, documentId, objectKey, sizeBytes, sha256 }: WorkspaceDocument,
   { sizeBytes: objectBytes }: StoredDocumentObject,
   audit: WorkspaceAudit,
 ): Promise<void> {
-  if (sizeBytes === objectBytes) return
-  await reportFinding({ workspaceId, kind: 'wrong_size', documentId, objectKey, sizeBytes, objectBytes }, audit)
+  if (sizeBytes !== objectBytes) {
+    await reportFinding({ workspaceId, kind: 'wrong_size', documentId, objectKey, sizeBytes, objectBytes }, audit)
+  } else if (audit.options.comparesSha256 && sha256 !== undefined) {
+    const object = await audit.deps.objects.describeObject(objectKey, audit.signal)
+    // Without an object, the document was deleted meanwhile. One without a SHA-256 is not the one that was recorded.
+    if (object === undefined || object.sha256 === sha256) return
+    const objectSha256 = object.sha256 ?? null
+    await reportFinding({ workspaceId, kind: 'wrong_sha256', documentId, objectKey, sha256, objectSha256 }, audit)
+  }
 }
 
 async function auditDocumentWithoutObject(document: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {

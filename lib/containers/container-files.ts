@@ -6,6 +6,8 @@ export interface ContainerFile {
   sizeBytes: number
   /** Pins the copy to exactly these bytes. */
   etag: string
+  /** Where the bucket is versioned: what is written to the key later is another version. */
+  versionId?: string | undefined
   contentType: string | undefined
   /** Empty when what is stored names no encoding of the content. */
   contentEncoding: string | undefined

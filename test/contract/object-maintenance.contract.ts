@@ -26,6 +26,14 @@ export function describeObjectMaintenance(on: ObjectStoreOfTest): void {
     )
   })
 
+  it('describes an object by its size, and by the SHA-256 that its copy told', async () => {
+    const objectKey = newTarget()
+    const { sha256 } = await copyTo(await put('a.txt'), objectKey)
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(await on.harness.store.describeObject(objectKey, signal)).toEqual({ sizeBytes: 7, sha256 })
+    expect(await on.harness.store.describeObject(`${objectKey}1`, signal)).toBeUndefined()
+  })
+
   it('goes on with a listing behind any object or folder', async () => {
     const source = await put('a.txt')
     const prefix = `documents/ws_${newAttemptId()}/`

@@ -11,6 +11,7 @@ import { requireWorkspace } from './require-workspace.ts'
 interface AuditCommandOptions {
   repair: boolean
   deleteLostDocuments: boolean
+  sha256: boolean
   workspace?: WorkspaceId
   continue: boolean
 }
@@ -20,6 +21,7 @@ export function addAuditCommand(command: Command, run: Run): void {
     .description('compare counts, documents and objects of every workspace, and check keys, while the service runs')
     .option('--repair', 'repair what is safe to repair', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
+    .option('--sha256', 'also ask S3 for the SHA-256 of each object, one request for each', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
     .addOption(
       new Option('--continue', 'resume the last audit where it was interrupted').default(false).conflicts('workspace'),
@@ -34,6 +36,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   const auditOptions: AuditOptions = {
     repair,
     deleteLostDocuments,
+    comparesSha256: options.sha256,
     onFinding: (finding) => output.print(describeFinding(finding), finding),
     onNotAddedUp: ({ workspaceId, reason }) =>
       output.print(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
@@ -85,6 +88,8 @@ function explain(finding: Finding): string {
       return `document ${finding.documentId} (${finding.sizeBytes} bytes) has lost its object ${finding.objectKey}`
     case 'wrong_size':
       return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
+    case 'wrong_sha256':
+      return `document ${finding.documentId} has the SHA-256 ${finding.sha256}, its object ${finding.objectKey} has ${finding.objectSha256 ?? 'none'}`
     case 'old_upload':
       return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
     case 'unreadable_item':

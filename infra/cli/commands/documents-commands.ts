@@ -9,6 +9,7 @@ import { bytesCell, counted, exactBytes, table } from '../terminal/output.ts'
 import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { findDocument, getDocument } from './get-document.ts'
 import { requireWorkspace } from './require-workspace.ts'
+import { verifyDocuments } from './verify-documents.ts'
 
 /** Time for one deletion, which is not interrupted once it has begun. */
 const DELETION_TIMEOUT_MS = 30_000
@@ -34,6 +35,10 @@ export function addDocumentsCommands(program: Command, run: Run): void {
     .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
     .addHelpText('after', '\nAn existing file is not overwritten.')
     .action(run(getDocument))
+  ofWorkspace('verify', 'compare the size and SHA-256 of documents with what S3 says of their objects')
+    .argument('<document_id...>', 'their ids', parseDocumentIds)
+    .addHelpText('after', '\nReads no content. Exits with 1 if one differs or has no object.')
+    .action(run(verifyDocuments))
   ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
     .argument('<document_id...>', 'their ids', parseDocumentIds)
     .option('--yes', 'do not ask', false)

@@ -28,8 +28,12 @@ export interface StoredObject {
   headers: Record<string, string>
   /** In base64: of an object whose copier wanted it. */
   sha256?: string | undefined
+  /** In a versioned bucket. */
+  versionId?: string | undefined
   modifiedAtMs: number
 }
+
+export const versionKey = (key: string, versionId: string) => `${versionId} ${key}`
 
 export type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
@@ -44,6 +48,8 @@ export interface Upload {
 /** Everything that is kept. Its values are replaced, never changed. */
 export interface S3Contents {
   buckets: Map<string, Map<string, StoredObject>>
+  /** Of versioned buckets: all versions of their objects, by key and id. */
+  versions: Map<string, Map<string, StoredObject>>
   uploads: Map<string, Upload>
 }
 
@@ -72,16 +78,12 @@ export function sha256Of(pieces: readonly Piece[], folder = ''): string {
       continue
     }
     const file = openSync(join(folder, of), 'r')
-    try {
-      for (let at = from; at < to; ) {
-        const read = readSync(file, held, 0, Math.min(held.length, to - at), at)
-        if (read === 0) throw new Error(`${of} is shorter than it was`)
-        hash.update(held.subarray(0, read))
-        at += read
-      }
-    } finally {
-      closeSync(file)
+    // Nobody shortens a file: a read brings at least a byte.
+    for (let at = from, read = 0; at < to; at += read) {
+      read = readSync(file, held, 0, Math.min(held.length, to - at), at)
+      hash.update(held.subarray(0, read))
     }
+    closeSync(file)
   }
   return hash.digest('base64')
 }
@@ -95,17 +97,20 @@ export const etagOf = (content: Buffer | string) => `"${createHash('md5').update
 export function openContents(directory: string) {
   const [journal, folder] = [join(directory, 'journal'), join(directory, 'bytes')]
   mkdirSync(folder, { recursive: true })
-  const contents: S3Contents = { buckets: new Map(), uploads: new Map() }
+  const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
   for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
-    const [bucket, key = '', object] = parsed(line)
+    const [bucket, key = '', object, isVersioned] = parsed(line)
     if (bucket === undefined) continue
+    if (isVersioned) contents.versions.set(bucket, new Map())
+    if (object?.versionId) contents.versions.get(bucket)?.set(versionKey(key, object.versionId), object)
     const objects = contents.buckets.get(bucket) ?? new Map<string, StoredObject>()
     contents.buckets.set(bucket, objects)
     if (object) objects.set(key, object)
     else objects.delete(key)
   }
   // Bytes that nothing names any more are removed here and not earlier, as somebody may have been reading them.
-  const objects = [...contents.buckets.values()].flatMap((bucket) => [...bucket.values()])
+  const kept = [...contents.buckets.values(), ...contents.versions.values()]
+  const objects = kept.flatMap((bucket) => [...bucket.values()])
   const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
 
@@ -134,14 +139,15 @@ export function openContents(directory: string) {
     discard(pieces: readonly Piece[]): void {
       for (const { of } of pieces) rmSync(join(folder, String(of)), { force: true })
     },
-    /** Records a new bucket, a new object, or (without an object) a deletion. */
-    record: (...change: [bucket: string, key?: string, object?: StoredObject]) =>
-      appendFileSync(journal, `\n${JSON.stringify(change)}`),
+    /** Records a new bucket or that it is versioned, a new object, or (without an object) a deletion. */
+    record: (...change: Change) => appendFileSync(journal, `\n${JSON.stringify(change)}`),
   }
   return { contents, disk }
 }
 
-function parsed(line: string): [bucket?: string, key?: string, object?: StoredObject] {
+type Change = [bucket: string, key?: string, object?: StoredObject | null, isVersioned?: true]
+
+function parsed(line: string): Change | [] {
   try {
     return JSON.parse(line)
   } catch {

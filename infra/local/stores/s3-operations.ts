@@ -10,6 +10,7 @@ import {
   sizeOf,
   slice,
   type Upload,
+  versionKey,
 } from './s3-contents.ts'
 
 interface Call {
@@ -23,7 +24,7 @@ interface Call {
 /** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
-  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads'],
+  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versioning', 'versionId'],
 ])
 const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
 const OK: S3Answer = { status: 200, headers: {}, body: '' }
@@ -38,16 +39,29 @@ const NO_CONTENT: S3Answer = { ...OK, status: 204 }
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
 
-  function put({ bucket, key }: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void {
-    const object = { ...made, modifiedAtMs: Date.now() }
+  function put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void {
+    const { bucket, key, header } = call
+    const unwanted = header('if-none-match')
+    if (unwanted !== undefined && unwanted !== '*') throw new S3Failure(501, 'NotImplemented')
+    if (unwanted && objectsOf(bucket).has(key)) throw new S3Failure(412, 'PreconditionFailed')
+    const versions = contents.versions.get(bucket)
+    const versionId = versions && randomBytes(16).toString('hex')
+    const object = { ...made, versionId, modifiedAtMs: Date.now() }
     disk?.record(bucket, key, object)
     objectsOf(bucket).set(key, object)
+    if (versionId !== undefined) versions?.set(versionKey(key, versionId), object)
+  }
+
+  function objectOf(bucket: string, key: string, versionId: string | null | undefined): StoredObject {
+    if (!versionId) return found(objectsOf(bucket).get(key), 'NoSuchKey')
+    return found(contents.versions.get(bucket)?.get(versionKey(key, versionId)), 'NoSuchVersion')
   }
 
   /** The object that a copy names, if it is still the one that is meant. */
   function copySource({ header }: Call): StoredObject {
-    const [, bucket = '', key = ''] = /^\/?([^/]*)\/(.*)$/s.exec(header('x-amz-copy-source') ?? '') ?? []
-    const source = found(objectsOf(bucket).get(decodeURIComponent(key)), 'NoSuchKey')
+    const named = /^\/?([^/]*)\/(.*?)(?:\?versionId=(.*))?$/s.exec(header('x-amz-copy-source') ?? '')
+    const [, bucket = '', key = '', versionId] = named ?? []
+    const source = objectOf(bucket, decodeURIComponent(key), versionId)
     requireMatch(header('x-amz-copy-source-if-match'), source)
     return source
   }
@@ -62,6 +76,13 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       if (contents.buckets.has(bucket)) return OK
       disk?.record(bucket)
       contents.buckets.set(bucket, new Map())
+      return OK
+    },
+    'PUT bucket versioning': ({ bucket, request }) => {
+      found(/<Status>Enabled</.exec(String(request.body)) ?? undefined, 'NotImplemented', 501)
+      if (contents.versions.has(bucket) || !objectsOf(bucket)) return OK
+      disk?.record(bucket, '', null, true)
+      contents.versions.set(bucket, new Map())
       return OK
     },
     'HEAD bucket': ({ bucket }) => objectsOf(bucket) && OK,
@@ -95,7 +116,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       return source ? xml({ CopyObjectResult: { ETag: etag, ChecksumSHA256: sha256 } }) : { ...OK, headers: { etag } }
     },
     'GET object': ({ bucket, key, query, header }) => {
-      const { pieces, etag, headers, modifiedAtMs } = found(objectsOf(bucket).get(key), 'NoSuchKey')
+      const { pieces, etag, headers, versionId, modifiedAtMs } = objectOf(bucket, key, query.get('versionId'))
       requireMatch(header('if-match'), { etag })
       const sizeBytes = sizeOf(pieces)
       const [range, first = '', last] = /^bytes=(\d+)-(\d*)$/.exec(header('range') ?? '') ?? []
@@ -108,6 +129,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
           ...headers,
           ...Object.fromEntries(overriding.filter(([name]) => DESCRIBING.test(name))),
           etag,
+          ...(versionId && { 'x-amz-version-id': versionId }),
           'content-length': `${sizeOf(body)}`,
           ...(range && { 'content-range': `bytes ${first}-${Number(first) + sizeOf(body) - 1}/${sizeBytes}` }),
           'last-modified': new Date(modifiedAtMs).toUTCString(),
@@ -117,11 +139,13 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     },
     'HEAD object': (call) => {
       const got = all['GET object']?.(call) as S3Answer
-      const { sha256 } = objectsOf(call.bucket).get(call.key) ?? {}
+      const { sha256 } = objectOf(call.bucket, call.key, call.query.get('versionId'))
       const isTold = sha256 !== undefined && call.header('x-amz-checksum-mode') === 'ENABLED'
       return { ...got, headers: { ...got.headers, ...(isTold && { 'x-amz-checksum-sha256': sha256 }) }, body: '' }
     },
-    'DELETE object': ({ bucket, key }) => {
+    'DELETE object': ({ bucket, key, query }) => {
+      if (query.has('versionId')) throw new S3Failure(501, 'NotImplemented')
+      // The versions stay.
       if (objectsOf(bucket).has(key)) disk?.record(bucket, key)
       objectsOf(bucket).delete(key)
       return NO_CONTENT
@@ -174,7 +198,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
   }
 
   function operationFor({ key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
-    const kind = ['uploads', 'uploadId'].find((name) => query.has(name))
+    const kind = ['uploads', 'uploadId', 'versioning'].find((name) => query.has(name))
     const name = [method, key === '' ? 'bucket' : 'object', kind].filter(Boolean).join(' ')
     const isKnown = [...query.keys()].every((each) => PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each))
     return found(isKnown ? all[name] : undefined, 'NotImplemented', 501, `There is no ${method} ${path} here.`)

@@ -15,6 +15,11 @@ export interface ObjectMaintenance {
   listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
   /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts after it */
   listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
+  /** @returns `sha256` in hex, if the store keeps one; undefined when there is no such object */
+  describeObject(
+    objectKey: string,
+    signal: AbortSignal,
+  ): Promise<{ sizeBytes: number; sha256: string | undefined } | undefined>
   hasObject(objectKey: string, signal: AbortSignal): Promise<boolean>
   /** Aborts the unfinished uploads of a key, but leaves its object. */
   abortUploads(objectKey: string, signal: AbortSignal): Promise<void>

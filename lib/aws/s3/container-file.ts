@@ -56,7 +56,7 @@ async function readContainerFile(
 /** Not repeated after a failure other than throttling: it only helps to find the type. */
 export async function readStart(
   { client, sandboxBucket }: { client: S3Client; sandboxBucket: string },
-  { objectKey, etag, sizeBytes }: ContainerFile,
+  { objectKey, versionId, etag, sizeBytes }: ContainerFile,
   wantedBytes: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
@@ -65,6 +65,7 @@ export async function readStart(
   const command = new GetObjectCommand({
     Bucket: sandboxBucket,
     Key: objectKey,
+    VersionId: versionId,
     IfMatch: etag,
     Range: `bytes=0-${wantedBytes - 1}`,
   })
@@ -117,6 +118,8 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
     objectKey,
     sizeBytes: head.ContentLength,
     etag: head.ETag,
+    // "null" is what was written while the bucket was not versioned, or no longer: it is replaced like any object.
+    versionId: head.VersionId === 'null' ? undefined : head.VersionId,
     contentType: onlyPlain(head.ContentType),
     contentEncoding: withoutFraming(onlyPlain(head.ContentEncoding)),
     contentLanguage: onlyPlain(head.ContentLanguage),

@@ -2,6 +2,7 @@ import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
 import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../promotion/ports/object-store.ts'
+import { statusOf } from '../calls/failures.ts'
 import type { CopySettings } from './copy-plan.ts'
 import { headObject } from './head-object.ts'
 
@@ -20,9 +21,13 @@ export function copyTimeoutMs(bytes: number): number {
 }
 
 /** Exactly the bytes that were looked up. */
-export function pinnedSource(source: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
-  return { CopySource: encodeCopySource(sandboxBucket, source.objectKey), CopySourceIfMatch: source.etag }
+export function pinnedSource({ objectKey, versionId, etag }: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
+  const version = versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`
+  return { CopySource: `${encodeCopySource(sandboxBucket, objectKey)}${version}`, CopySourceIfMatch: etag }
 }
+
+/** Nobody but this attempt writes the key: what is there can only be its own, by an earlier try (see findArrived). */
+export const ONLY_NEW = { IfNoneMatch: '*' } as const
 
 /** The SDK sends CopySource as it is, so it is URL-encoded here, segment by segment (S3 API, CopyObject). */
 function encodeCopySource(bucket: string, key: string): string {
@@ -48,7 +53,7 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
 }
 
 /**
- * For servers that ignore CopySourceIfMatch: if the source is still the same, it is what was copied.
+ * For servers that ignore CopySourceIfMatch: if the source, or its version, is still the same, it is what was copied.
  * @throws ServiceError container_file_changed
  */
 export async function requireSameSource(
@@ -56,13 +61,14 @@ export async function requireSameSource(
   { client, sandboxBucket }: ObjectCopySettings,
   signal: AbortSignal,
 ): Promise<void> {
-  const head = await headObject(client, { Bucket: sandboxBucket, Key: source.objectKey }, signal)
+  const object = { Bucket: sandboxBucket, Key: source.objectKey, VersionId: source.versionId }
+  const head = await headObject(client, object, signal)
   if (head?.ETag !== source.etag) throw new ServiceError('container_file_changed')
 }
 
 /**
  * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
- * applied a try that it answered with an error. An unanswered try is never repeated (send.ts) and nobody else writes
+ * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never repeated (send.ts) and nobody else writes
  * the key, so what exists is complete.
  */
 export async function findArrived(
@@ -72,8 +78,10 @@ export async function findArrived(
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
-  const isUploadGone = error instanceof Error && error.name === 'NoSuchUpload'
-  if (!isUnanswered && !isUploadGone) return undefined
+  const cause = error instanceof ServiceError ? error.cause : error
+  const isUploadGone = cause instanceof Error && cause.name === 'NoSuchUpload'
+  const isRefused = statusOf(cause) === 412 || statusOf(cause) === 409
+  if (!isUnanswered && !isUploadGone && !isRefused) return undefined
   // A HeadObject that fails proves nothing: the error of the copy stands.
   const object = { Bucket: documentsBucket, Key: request.objectKey, ChecksumMode: 'ENABLED' } as const
   const head = await headObject(client, object, signal).catch(() => undefined)

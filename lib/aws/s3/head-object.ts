@@ -1,5 +1,6 @@
 import {
   HeadObjectCommand,
+  type HeadObjectCommandInput,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
   type S3Client,
@@ -14,10 +15,12 @@ interface ObjectName {
   Key: string
 }
 
+type HeadOptions = Pick<HeadObjectCommandInput, 'VersionId' | 'RequestPayer' | 'ChecksumMode'>
+
 /** @returns undefined when there is no such object */
 export async function headObject(
   client: S3Client,
-  object: ObjectName & { RequestPayer?: 'requester'; ChecksumMode?: 'ENABLED' },
+  object: ObjectName & HeadOptions,
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
@@ -43,7 +46,7 @@ export function sha256In({ ChecksumSHA256 = '' }: { ChecksumSHA256?: string | un
  */
 export async function headOrList(
   client: S3Client,
-  object: ObjectName,
+  object: ObjectName & HeadOptions,
   signal: AbortSignal,
   onRefused?: () => void,
 ): Promise<HeadObjectCommandOutput | undefined> {

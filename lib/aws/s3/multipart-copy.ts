@@ -15,6 +15,7 @@ import {
   describingHeaders,
   findArrived,
   type ObjectCopySettings,
+  ONLY_NEW,
   pinnedSource,
   requireEtag,
   requireSameSource,
@@ -105,7 +106,7 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
 
 /**
  * Makes the object appear. S3 may take minutes, so it gets all the time of the request. It is sent again only after an
- * error answer; S3 may answer the repetition with 200 or NoSuchUpload. If no answer comes, the object decides.
+ * error answer; S3 may answer the repetition with 200, 412 or NoSuchUpload. If no answer comes, the object decides.
  */
 async function completeUpload(
   upload: Upload,
@@ -116,6 +117,7 @@ async function completeUpload(
 ): Promise<void> {
   const command = new CompleteMultipartUploadCommand({
     ...upload,
+    ...ONLY_NEW,
     MultipartUpload: { Parts },
     // S3 compares it with the sum of the parts: an end-to-end check for free.
     MpuObjectSize: request.source.sizeBytes,

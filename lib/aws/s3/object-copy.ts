@@ -10,6 +10,7 @@ import {
   describingHeaders,
   findArrived,
   type ObjectCopySettings,
+  ONLY_NEW,
   pinnedSource,
   requireEtag,
   requireSameSource,
@@ -59,6 +60,7 @@ async function sendCopy(
     ...pinnedSource(request.source, settings),
     Bucket: settings.documentsBucket,
     Key: request.objectKey,
+    ...ONLY_NEW,
     ChecksumAlgorithm: 'SHA256',
     MetadataDirective: 'REPLACE',
     ...describingHeaders(request),
@@ -99,7 +101,8 @@ async function translateCopyFailure(error: unknown, readSource: () => Promise<un
   const cause = error instanceof ServiceError && error.reason === 'internal_error' ? error.cause : error
   if (!(cause instanceof Error) || cause instanceof ServiceError) return error
   const because = (reason: Reason, own = {}) => new ServiceError(reason, { ...own, cause, isUnanswered })
-  if (statusOf(cause) === 412 || cause.name === 'NoSuchKey') return because('container_file_changed')
+  const isSourceGone = cause.name === 'NoSuchKey' || cause.name === 'NoSuchVersion'
+  if (statusOf(cause) === 412 || isSourceGone) return because('container_file_changed')
   const isArchived = cause.name === 'InvalidObjectState' || cause.name === 'ObjectNotInActiveTierError'
   if (isArchived) return because('container_file_archived')
   if (KMS_FAILURE.test(cause.name)) {

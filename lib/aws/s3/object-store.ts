@@ -12,7 +12,7 @@ import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
 import { planParts } from './copy-plan.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
-import { headOrList } from './head-object.ts'
+import { headOrList, sha256In } from './head-object.ts'
 import { copyObject } from './object-copy.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
@@ -66,6 +66,11 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     listUploads: unfinishedUploads,
     abortUploads,
+
+    async describeObject(Key, signal) {
+      const head = await headOrList(client, { Bucket: documentsBucket, Key, ChecksumMode: 'ENABLED' }, signal)
+      return head && { sizeBytes: head.ContentLength ?? 0, sha256: sha256In(head) }
+    },
 
     async hasObject(objectKey, signal) {
       return (await headOrList(client, { Bucket: documentsBucket, Key: objectKey }, signal)) !== undefined

@@ -106,7 +106,7 @@ function fill(
     [config.sandboxBucket, new Map()],
     [config.documentsBucket, objects],
   ])
-  s3.restore({ buckets, uploads: new Map() })
+  s3.restore({ buckets, versions: new Map(), uploads: new Map() })
 }
 
 /** Lets time pass until the promise has settled. */

@@ -95,6 +95,8 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
       expect(headersOf('CopyObject')).toEqual([
         expect.objectContaining({
           'x-amz-copy-source-if-match': expect.stringMatching(/^"[0-9a-f]{32}"$/),
+          'if-none-match': '*',
+          'x-amz-checksum-algorithm': 'SHA256',
           'x-amz-metadata-directive': 'REPLACE',
           'x-amz-tagging-directive': 'REPLACE',
           'x-amz-object-annotation-directive': 'EXCLUDE',
@@ -107,7 +109,7 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
         expect(headers['x-amz-copy-source-if-match']).toMatch(/^"[0-9a-f]{32}"$/)
       }
       expect(headersOf('CompleteMultipartUpload')).toEqual([
-        expect.objectContaining({ 'x-amz-mp-object-size': String(LARGE_BYTES.length) }),
+        expect.objectContaining({ 'if-none-match': '*', 'x-amz-mp-object-size': String(LARGE_BYTES.length) }),
       ])
       const reads = calls.filter(({ name }) => name === 'keys.find').map(({ body }) => JSON.parse(body).ConsistentRead)
       expect(reads).toEqual([true, true])

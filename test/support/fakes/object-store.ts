@@ -89,6 +89,10 @@ export function createFakeObjectStore(): FakeObjectStore {
         .filter(({ objectKey }) => objectKey.startsWith(keyPrefix) && compareBytes(objectKey, afterKey) > 0)
         .toSorted((a, b) => compareBytes(a.objectKey, b.objectKey))
     },
+    async describeObject(objectKey) {
+      const bytes = documents.get(objectKey)?.bytes
+      return bytes && { sizeBytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+    },
     hasObject: async (objectKey) => documents.has(objectKey),
   }
 }

@@ -43,15 +43,18 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
   const key = segments.join('/')
   if (key === '') return bucketAccesses(method, bucket, searchParams)
   // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
-  const known = method === 'GET' ? /^x-id$/ : /^(x-id|uploads|uploadId|partNumber)$/
+  const known = /^(GET|HEAD)$/.test(method) ? /^(x-id|versionId)$/ : /^(x-id|uploads|uploadId|partNumber)$/
   const deletes = searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject'
   const action = method === 'DELETE' ? deletes : OF_OBJECTS[method]
   if (action === undefined || [...searchParams.keys()].some((name) => !known.test(name)))
     throw new Error(`no permission is known for ${method} ${url}: add it to test/support/template/iam-accesses.ts`)
   if ('x-amz-tagging' in headers) throw new Error('a copy with tags needs s3:PutObjectTagging, too')
-  const accesses: Access[] = [{ action: `s3:${action}`, resource }]
-  const source = headers['x-amz-copy-source']
-  if (source !== undefined) accesses.push({ action: 's3:GetObject', resource: decodeURIComponent(String(source)) })
+  const ofVersion = (versionId: unknown) => (versionId ? 'Version' : '')
+  const accesses: Access[] = [{ action: `s3:${action}${ofVersion(searchParams.get('versionId'))}`, resource }]
+  if (headers['x-amz-copy-source'] !== undefined) {
+    const [source = '', version] = String(headers['x-amz-copy-source']).split('?versionId=')
+    accesses.push({ action: `s3:GetObject${ofVersion(version)}`, resource: decodeURIComponent(source) })
+  }
   // S3 tells a missing object from a forbidden one only to those who may list; it takes the key for the prefix.
   if (method === 'HEAD' && status === 404)
     accesses.push({ action: 's3:ListBucket', resource: bucket, context: { 's3:prefix': key } })

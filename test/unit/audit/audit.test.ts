@@ -98,6 +98,29 @@ describe('the audit, of documents and objects', () => {
     expect((await runAudit(ports, true)).findings).toMatchObject([{ kind: 'wrong_size', ...sizes, isRepaired: false }])
   })
 
+  it('compares SHA-256 only when asked to, and leaves it to people when an object has another one, or none', async () => {
+    const { ports, document } = await withDocument()
+    const { documentId, objectKey, sha256 } = document
+    const describing = vi.spyOn(ports.objects, 'describeObject')
+    const find = async (comparesSha256: boolean, object?: { sha256: string | undefined }) => {
+      describing.mockResolvedValue(object && { sizeBytes: 100, ...object })
+      const findings: Finding[] = []
+      const options = { repair: true, deleteLostDocuments: true, comparesSha256 }
+      await audit({ ...options, onFinding: (one) => void findings.push(one) }, ports.deps, signal)
+      return findings
+    }
+    const wrong = { kind: 'wrong_sha256', documentId, objectKey, sha256, isRepaired: false }
+    expect(await find(true, { sha256: 'ab' })).toMatchObject([{ ...wrong, objectSha256: 'ab' }])
+    expect(await find(true, { sha256: undefined })).toMatchObject([{ ...wrong, objectSha256: null }])
+    expect([await find(true, { sha256 }), await find(true)]).toEqual([[], []])
+    expect(describing).toHaveBeenCalledTimes(4)
+    expect(await find(false, { sha256: 'ab' })).toEqual([])
+    const [[key] = []] = ports.documents.documents
+    ports.documents.documents.set(`${key}`, { ...document, sha256: undefined })
+    expect(await find(true, { sha256: 'ab' })).toEqual([])
+    expect(describing).toHaveBeenCalledTimes(4)
+  })
+
   it('finds and aborts old uploads, and leaves the object of the same key and young uploads alone', async () => {
     const { ports, document } = await withDocument()
     const { objectKey } = document

@@ -14,6 +14,13 @@ function copyOf(sizeBytes: number, objectKey = 's') {
   return { source, objectKey: 'd', mimeType: 'text/plain' }
 }
 
+const PARTS = {
+  CreateMultipartUploadCommand: () => ({ UploadId: 'u' }),
+  UploadPartCopyCommand: () => ({ CopyPartResult: { ETag: '"p"' } }),
+  CompleteMultipartUploadCommand: () => ({ ETag: '"e-2"' }),
+  HeadObjectCommand: () => HEAD,
+}
+
 function storeOn(answers: Parameters<typeof clientOf>[0]) {
   const { client, sent, names } = clientOf(answers)
   const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
@@ -91,10 +98,36 @@ describe('a container file', () => {
 
   it.each([
     ['ObjectNotInActiveTierError', 'container_file_archived'],
+    ['NoSuchVersion', 'container_file_changed'],
     ['NoSuchUpload', 'promotion_timed_out'],
   ])('whose copy is answered with %s meanwhile is refused as %s', async (name, reason) => {
     const { store } = storeOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
     await expect(store.copy(copyOf(1), signal)).rejects.toMatchObject({ reason, cause: { name } })
+  })
+})
+
+describe('a file in a versioned bucket', () => {
+  const VersionId = 'v+1'
+  const versioned = { HeadObjectCommand: () => ({ ...HEAD, ContentLength: 11 * MIB, VersionId }) }
+
+  it('is copied, read and compared by its version', async () => {
+    const { store, sent } = storeOn({ ...PARTS, ...versioned, GetObjectCommand: () => ({}) })
+    const source = await store.findContainerFile('s', signal)
+    if (source === undefined) throw new Error('it was not found')
+    await store.copy({ ...copyOf(0), source }, signal)
+    await store.readStart(source, 10, signal)
+    const inputs = (command: string) => sent.flatMap(({ name, input }) => (name === command ? [input] : []))
+    const CopySource = 'sandboxes/s?versionId=v%2B1'
+    expect(inputs('UploadPartCopyCommand')).toMatchObject([{ CopySource }, { CopySource }])
+    expect(inputs('GetObjectCommand')).toMatchObject([{ VersionId }])
+    expect(inputs('HeadObjectCommand')[1]).toMatchObject({ Bucket: 'sandboxes', VersionId })
+    await store.copy({ ...copyOf(0), source: { ...source, sizeBytes: 1 } }, signal).catch(() => {})
+    expect(inputs('CopyObjectCommand')).toMatchObject([{ CopySource }])
+  })
+
+  it('is looked up without one that an object gets while the bucket is not versioned', async () => {
+    const { store } = storeOn({ HeadObjectCommand: () => ({ ...HEAD, VersionId: 'null' }) })
+    expect(await store.findContainerFile('s', signal)).toMatchObject({ versionId: undefined })
   })
 })
 
@@ -106,15 +139,8 @@ it.each([
 })
 
 describe('a copy in parts', () => {
-  const answers = {
-    CreateMultipartUploadCommand: () => ({ UploadId: 'u' }),
-    UploadPartCopyCommand: () => ({ CopyPartResult: { ETag: '"p"' } }),
-    CompleteMultipartUploadCommand: () => ({ ETag: '"e-2"' }),
-    HeadObjectCommand: () => HEAD,
-  }
-
   it('gives equal parts equal time', async () => {
-    const { store, sent } = storeOn(answers)
+    const { store, sent } = storeOn(PARTS)
     await store.copy(copyOf(11 * MIB), signal)
     const parts = sent.filter(({ name }) => name === 'UploadPartCopyCommand')
     const limits = parts.map(({ options }) => (options as { requestTimeout: number }).requestTimeout)
@@ -124,7 +150,7 @@ describe('a copy in parts', () => {
   it.each(['CreateMultipartUpload', 'UploadPartCopy', 'CompleteMultipartUpload'])(
     'says that %s was refused, and looks for no object',
     async (call) => {
-      const { store, names } = storeOn({ ...answers, [`${call}Command`]: () => refused(403) })
+      const { store, names } = storeOn({ ...PARTS, [`${call}Command`]: () => refused(403) })
       await expect(store.copy(copyOf(11 * MIB), signal)).rejects.toMatchObject({ name: 'AccessDeniedException', call })
       // The only lookup is that of the source, beside the completion.
       const lookups = names().filter((name) => name === 'HeadObjectCommand')

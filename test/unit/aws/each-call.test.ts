@@ -103,6 +103,7 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['documents.find', ({ listing }) => listing.positionOf(workspaceId, documentId, signal)],
   ['HeadObject', ({ objects }) => objects.findContainerFile('s', signal)],
   ['HeadObject', ({ objects }) => objects.hasObject('d', signal)],
+  ['HeadObject', ({ objects }) => objects.describeObject('d', signal)],
   ['HeadObject', ({ documentObjects }) => documentObjects.findDocumentObject('d', signal)],
   ['GetObject', ({ objects }) => objects.readStart(source, 1, signal)],
   ['CopyObject', ({ objects }) => objects.copy(copy, signal)],

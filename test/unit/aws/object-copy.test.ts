@@ -69,6 +69,34 @@ describe('a copy whose answer is lost', () => {
   })
 })
 
+describe('a copy to a key that must be new', () => {
+  const [exists, conflict] = [s3Error(412, 'PreconditionFailed'), s3Error(409, 'ConditionalRequestConflict')]
+  const cases = [
+    ['CopyObject', SMALL, small],
+    ['CompleteMultipartUpload', LARGE, object()],
+  ] as const
+  const refused = cases.flatMap(([call, ...rest]) => [
+    [call, '412', ...rest, exists] as const,
+    [call, '409', ...rest, conflict] as const,
+  ])
+
+  it.each(refused)('asks for that with %s; after %s, has succeeded when its object is there', async (...named) => {
+    const [call, , source, there, answer] = named
+    await copy(source, { [call]: [s3Error(500, 'InternalError'), answer], 'HeadObject documents': there })
+    expect(s3.requests(call).map(({ headers }) => headers['if-none-match'])).toContain('*')
+    s3.stop()
+    await copy(source, { [call]: answer, 'HeadObject documents': there })
+    expect(timesSent('HeadObject documents')).toBe(1)
+  })
+
+  it.each(refused)('%s: has failed after %s when none is there, and nothing is in doubt', async (...named) => {
+    const [call, status, source, , answer] = named
+    const reason = status === '412' ? 'container_file_changed' : 'service_unavailable'
+    await expect(copy(source, { [call]: answer })).rejects.toMatchObject({ reason, isUnanswered: false })
+    expect(timesSent('HeadObject documents')).toBe(1)
+  })
+})
+
 describe('a copy that needs a KMS key which is disabled', () => {
   const disabled = s3Error(400, 'KMS.DisabledException')
 

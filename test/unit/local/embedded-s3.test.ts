@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
@@ -13,8 +14,10 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
@@ -83,6 +86,50 @@ it('the embedded S3 tells the SHA-256 of a copy to whoever asks, if the copier w
   const sha256 = createHash('sha256').update('content').digest('base64')
   const all = [await told('hashed', 'ENABLED'), await told('hashed'), await told('plain', 'ENABLED')]
   expect(all).toEqual([sha256, undefined, undefined])
+})
+
+it('the embedded S3 keeps each version of a versioned bucket, shows the current ones, and keeps them when it starts again', async () => {
+  const own = { Bucket: 'versioned', Key: 'a b' }
+  await s3.send(new CreateBucketCommand({ Bucket: own.Bucket }))
+  expect(await s3.send(new PutObjectCommand({ ...own, Body: 'before' }))).not.toHaveProperty('VersionId')
+  const setUp = new PutBucketVersioningCommand({ ...own, VersioningConfiguration: { Status: 'Enabled' } })
+  for (let times = 0; times < 2; times++) await s3.send(setUp)
+  const versions: (string | undefined)[] = []
+  for (const Body of ['one', 'two']) {
+    await s3.send(new PutObjectCommand({ ...own, Body }))
+    versions.push((await s3.send(new HeadObjectCommand(own))).VersionId)
+  }
+  await s3.send(new DeleteObjectCommand(own))
+  await stop()
+  await start()
+  await expect(s3.send(new HeadObjectCommand(own))).rejects.toMatchObject({ name: 'NotFound' })
+  expect((await s3.send(new ListObjectsV2Command(own))).KeyCount).toBe(0)
+  const read = async (object: { Key: string; VersionId?: string }) =>
+    (await s3.send(new GetObjectCommand({ ...own, ...object }))).Body?.transformToString()
+  const [VersionId = '', newer = ''] = versions
+  expect([await read({ ...own, VersionId }), await read({ ...own, VersionId: newer })]).toEqual(['one', 'two'])
+  await s3.send(new CopyObjectCommand({ ...own, Key: 'c', CopySource: `versioned/a%20b?versionId=${VersionId}` }))
+  expect(await read({ Key: 'c' })).toBe('one')
+  const gone = new CopyObjectCommand({ ...own, CopySource: 'versioned/a%20b?versionId=gone' })
+  await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchVersion' })
+})
+
+it('the embedded S3 refuses to write what must be new where an object is, and any other condition', async () => {
+  const target = { Bucket, Key: 'must-be-new', IfNoneMatch: '*' }
+  const put = () => s3.send(new PutObjectCommand({ ...target, Body: 'x' }))
+  const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: target.Key }))
+  const { ETag } = await s3.send(new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body: 'y' }))
+  const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] }
+  await put()
+  const copyIt = new CopyObjectCommand({ ...target, CopySource: `${Bucket}/${target.Key}` })
+  const complete = new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload })
+  const refused = { name: 'PreconditionFailed', $metadata: { httpStatusCode: 412 } }
+  await expect(put()).rejects.toMatchObject(refused)
+  await expect(s3.send(copyIt)).rejects.toMatchObject(refused)
+  await expect(s3.send(complete)).rejects.toMatchObject(refused)
+  expect(await get(target.Key)).toEqual(['x', 'application/octet-stream'])
+  const other = new CopyObjectCommand({ ...copyIt.input, IfNoneMatch: '"e"' })
+  await expect(s3.send(other)).rejects.toMatchObject({ $metadata: { httpStatusCode: 501 } })
 })
 
 describe('bytes that arrive slowly', () => {
