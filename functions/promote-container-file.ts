@@ -1,8 +1,9 @@
 import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
 import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../lib/aws/dynamodb/reservations.ts'
+import { createContainerFiles } from '../lib/aws/s3/container-files.ts'
 import { createObjectStore } from '../lib/aws/s3/object-store.ts'
-import { createPromoteContainerFileHandler } from '../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../lib/http/promotion-handler.ts'
 import { createAdmission } from '../lib/promotion/admission.ts'
 import { wireApi } from './wiring/wire.ts'
 
@@ -14,5 +15,6 @@ export const handler = createPromoteContainerFileHandler({
   reservations: createReservations(reservationsTable),
   documents: createDocumentRecords(documentsTable),
   objects: createObjectStore(buckets),
+  containerFiles: createContainerFiles(buckets),
   admission: createAdmission(api),
 })

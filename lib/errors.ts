@@ -58,6 +58,7 @@ export const REASONS = {
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
   invalid_precondition: { status: 400, detail: 'A header that says which file is meant is malformed.' },
+  invalid_body: { status: 400, detail: 'The body must be a JSON object that names the files to promote.' },
   invalid_container_id: {
     status: 400,
     detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',

@@ -76,6 +76,14 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
   }
 }
 
+/** What is a workspace's by a template: the prefix to list, and which keys there, as a container may come before it. */
+export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
+  const [upToOwn = ''] = /^.*\{workspace_id\}[^{]*/.exec(template) ?? []
+  const own = upToOwn.replace('{workspace_id}', workspaceId)
+  const pattern = new RegExp(`^${patternOf(own)}`)
+  return { prefix: own.replace(/\{.*/, ''), owns: (key: string) => pattern.test(key) }
+}
+
 /** The template up to and including the workspace's segment, and its part before that segment. */
 function splitAtWorkspace(template: string): { workspaceTemplate: string; workspacesPrefix: string } {
   const segments = template.split('/')
@@ -90,9 +98,11 @@ function splitAtWorkspace(template: string): { workspaceTemplate: string; worksp
 
 /** @returns undefined for a key that was not made by this template */
 function match(template: string, key: string): Record<string, string> | undefined {
-  const pattern = template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')
-  return new RegExp(`^${pattern}$`).exec(key)?.groups
+  return new RegExp(`^${patternOf(template)}$`).exec(key)?.groups
 }
+
+const patternOf = (template: string) =>
+  template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')
 
 /**
  * What would let one workspace's keys reach another's, or one attempt overwrite another. Each id is a whole path

@@ -104,19 +104,15 @@ function problemsInCombination(settings: Settings, region: string): string[] {
   return problems
 }
 
-/** @param names of what was set for this stage */
 function problemsInSandboxes(settings: Settings, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
-  const set = [...written, ...given.map((text) => text.split('=', 1)[0] ?? '')]
-  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => settings.sandboxBucket && set.includes(name))
-  const problems = ofCreated.map(
-    (name) =>
-      `${name} is for a bucket that the stack creates: leave it out, and set up ${settings.sandboxBucket} where that is managed`,
-  )
-  if (settings.sandboxWriters && settings.sandboxKeyTemplate?.includes('*'))
-    problems.push(
-      `sandboxKeyTemplate is "${settings.sandboxKeyTemplate}": with sandboxWriters it may have no "*", by which a right to one container would reach others`,
-    )
-  return problems
+  const { sandboxBucket, sandboxWriters, sandboxKeyTemplate } = settings
+  const isSet = (name: string) => written.includes(name) || given.some((text) => text.startsWith(`${name}=`))
+  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => sandboxBucket && isSet(name))
+  const otherwise = `leave it out, and set up ${sandboxBucket} where that is managed`
+  const problems = ofCreated.map((name) => `${name} is for a bucket that the stack creates: ${otherwise}`)
+  if (!sandboxWriters || !sandboxKeyTemplate?.includes('*')) return problems
+  const why = 'with sandboxWriters it may have no "*", by which a right to one container would reach others'
+  return [...problems, `sandboxKeyTemplate is "${sandboxKeyTemplate}": ${why}`]
 }
 
 /** With deletion protection, somebody must receive every alarm, unless the settings say that nobody does. */

@@ -22,12 +22,10 @@ export async function resourcesOf(stackName: string, signal?: AbortSignal) {
 }
 
 /** By name (infra/resources/outputs.yml). @throws when there is no such stack */
-export async function outputsOf(
-  StackName: string,
-  abortSignal: AbortSignal,
-): Promise<Record<string, string | undefined>> {
+export async function outputsOf(StackName: string, abortSignal: AbortSignal) {
   const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }), { abortSignal })
-  return Object.fromEntries((Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]))
+  const outputs = Stacks?.[0]?.Outputs ?? []
+  return Object.fromEntries(outputs.map(({ OutputKey, OutputValue }) => [`${OutputKey}`, OutputValue]))
 }
 
 /** CloudFormation has no error of its own for it: ValidationError, "Stack with id … does not exist". */

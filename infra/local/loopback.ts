@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 
@@ -29,14 +29,11 @@ export function isForeign({ headers }: IncomingMessage, { pages = [], host: name
 
 /** Makes a server refuse such requests before it looks at them. */
 export function refuseForeign(server: Server, access: Access = {}): void {
-  const { emit } = server
-  server.emit = function (this: Server, event: string, ...args: unknown[]) {
-    const [request, response] = args as [IncomingMessage, ServerResponse]
-    const isRequest = event === 'request' || event === 'checkContinue'
-    if (!isRequest || !isForeign(request, access)) return Reflect.apply(emit, this, [event, ...args])
-    response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
-    return true
-  }
+  const listeners = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request').on('request', (request, response) => {
+    if (!isForeign(request, access)) for (const listener of listeners) listener(request, response)
+    else response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
+  })
 }
 
 /** Of a Host header, without its port. */
@@ -57,6 +54,23 @@ export function portsBeside(port: number): { s3Port: number; dynamoDbPort: numbe
   if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
   const step = port > 65_533 ? -1 : 1
   return { s3Port: port + step, dynamoDbPort: port + 2 * step }
+}
+
+/** The bytes of a request. The end of reading must not close the connection before the answer. */
+export const arriving = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
+  incoming.iterator({ destroyOnReturn: false })
+
+/** What should be short, in memory. @throws when it breaks off */
+export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {
+  const chunks: Buffer[] = []
+  let leftBytes = maxBytes
+  if (Number(incoming.headers['content-length']) > maxBytes) return 'too_large'
+  for await (const chunk of arriving(incoming)) {
+    leftBytes -= chunk.length
+    if (leftBytes < 0) return 'too_large'
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Stops listening and cuts the connections that are still open. */

@@ -12,8 +12,12 @@ export interface RateLimitDecision {
 
 export interface RateLimiter {
   readonly policy: RateLimitPolicy
-  /** Counts a request that is within the limit. @throws ServiceError service_unavailable: the store does not answer */
-  take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision>
+  /**
+   * Counts requests if they are all within the limit.
+   * @param count at most the burst; omitted: one
+   * @throws ServiceError service_unavailable: the store does not answer
+   */
+  take(keyId: string, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
 }
 
 /** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
@@ -23,9 +27,9 @@ export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute
 }
 
-/** How far ahead the TAT may be for one more request to be allowed. */
-export function toleranceMs(policy: RateLimitPolicy): number {
-  return (policy.burst - 1) * emissionIntervalMs(policy)
+/** How far ahead the TAT may be for so many more requests to be allowed. */
+export function toleranceMs(policy: RateLimitPolicy, count = 1): number {
+  return (policy.burst - count) * emissionIntervalMs(policy)
 }
 
 /** A TAT must be kept while it can be in the future: without it, the key would get a whole new burst. */
@@ -66,13 +70,13 @@ export function countInProcess(store: RateLimiter, now: () => number) {
       return tatMs > nowMs + toleranceMs(store.policy) ? describeDecision(store.policy, false, tatMs, nowMs) : undefined
     },
 
-    async take(keyId: string, signal: AbortSignal): Promise<RateLimitDecision> {
+    async take(keyId: string, signal: AbortSignal, count = 1): Promise<RateLimitDecision> {
       const nowMs = now()
       if (tats.size >= MOST_KEYS) tats.clear()
-      tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + interval)
-      const decision = await store.take(keyId, signal)
+      tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + count * interval)
+      const decision = await store.take(keyId, signal, count)
       // What the store refuses counts nowhere.
-      const ownTatMs = (tats.get(keyId) ?? 0) - (decision.isAllowed ? 0 : interval)
+      const ownTatMs = (tats.get(keyId) ?? 0) - (decision.isAllowed ? 0 : count * interval)
       tats.set(keyId, Math.max(ownTatMs, nowMs + decision.resetMs))
       return decision
     },

@@ -12,23 +12,30 @@ const MAX_PAGES = 10
  * links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends before it is full,
  * and may even be empty. An unknown container is an empty list: S3 knows only files.
  *
+ * @param request.prefix of the paths; omitted: all
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page
  * @param signal ends the page when it aborts
  * @returns `next`: what the next page comes after; undefined on the last page
  * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor, service_unavailable
  */
 export async function listContainerFiles(
-  request: { workspaceId: WorkspaceId; containerId: string | undefined; after: string | undefined; limit: number },
+  request: {
+    workspaceId: WorkspaceId
+    containerId: string | undefined
+    prefix?: string
+    after: string | undefined
+    limit: number
+  },
   { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
-): Promise<{ items: ContainerFileDescription[]; next: string | undefined }> {
-  const { workspaceId, after, limit } = request
+): Promise<{ items: (ContainerFileDescription & { etag: string })[]; next: string | undefined }> {
+  const { workspaceId, prefix = '', after, limit } = request
   const containerId = parseContainerId(request.containerId)
   const keyPrefix = objectKeys.containerPrefix({ workspaceId, containerId })
   const keyOf = (id: string) => objectKeys.sandboxFile({ workspaceId, containerId, path: parseFileId(id) })
   const afterKey = after === undefined ? undefined : (parseKeyCursor(keyPrefix, after) ?? keyOf(after))
-  const query = { keyPrefix, afterKey, firstPage: limit + 1 }
-  const items: ContainerFileDescription[] = []
+  const query = { keyPrefix: keyPrefix + prefix, afterKey, firstPage: limit + 1 }
+  const items: (ContainerFileDescription & { etag: string })[] = []
   let pages = 0
   let seenKey: string | undefined
   let failure: unknown

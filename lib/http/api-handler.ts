@@ -30,6 +30,8 @@ export interface ApiRequest {
   state: RequestState
   /** Rejects when the rate limit refuses the request. Await it before writing anything. */
   rateLimitPassed: Promise<void>
+  /** For operations on many files, each of which counts. @returns how many the rate limit allows */
+  countFiles(most: number): Promise<number>
 }
 
 export interface Operation {
@@ -51,8 +53,8 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const { rateLimitPassed } = rateLimit
-    const request = { event, caller, state, rateLimitPassed }
+    const { rateLimitPassed, takeMore: countFiles } = rateLimit
+    const request = { event, caller, state, rateLimitPassed, countFiles }
     const answer = await withOneCallUntil(rateLimitPassed, () => operation.handle(request))
     await rateLimitPassed
     return answer

@@ -1,25 +1,16 @@
 import type { DownloadContainerFileDependencies } from '../containers/download-container-file.ts'
 import type { DeleteDocumentDependencies } from '../documents/delete-document.ts'
 import type { DownloadDocumentDependencies } from '../documents/download-document.ts'
-import type { PromotionDependencies } from '../promotion/promotion.ts'
 import { type ApiDependencies, createApiHandler } from './api-handler.ts'
 import { deleteDocumentOperation } from './operations/delete-document.ts'
 import { downloadContainerFileOperation } from './operations/download-container-file.ts'
 import { downloadDocumentOperation } from './operations/download-document.ts'
 import { listContainerFilesOperation } from './operations/list-container-files.ts'
 import { type ListDocumentsDependencies, listDocumentsOperation } from './operations/list-documents.ts'
-import { promoteContainerFileOperation } from './operations/promote-container-file.ts'
 import { retrieveContainerFileOperation } from './operations/retrieve-container-file.ts'
 import { retrieveDocumentOperation } from './operations/retrieve-document.ts'
 
-/** What each function serves: the operations of one permission. */
-export function createPromoteContainerFileHandler(deps: ApiDependencies & PromotionDependencies) {
-  const operations = {
-    '/v1/containers/{container_id}/files/{file_id}/promote': promoteContainerFileOperation(deps),
-  }
-  return createApiHandler({ permission: 'files:promote', operations }, deps)
-}
-
+/** What each function serves: the operations of one permission. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
   deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies,
 ) {

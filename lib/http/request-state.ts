@@ -15,6 +15,8 @@ export interface RequestState extends RequestScope {
     /** undefined when the limiter's store did not answer: then the request passes. */
     decision: Promise<RateLimitDecision | undefined>
     rateLimitPassed: Promise<void>
+    /** Counts up to so many requests more. @returns how many the limit allows */
+    takeMore(most: number): Promise<number>
   }
   operation: string | undefined
   /** Metrics to publish if the request succeeds. */

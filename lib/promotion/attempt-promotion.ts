@@ -11,7 +11,7 @@ import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
 import { findEarlierDocument } from './idempotency.ts'
 import { isMadeOfMeant } from './preconditions.ts'
-import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget, Traces } from './promotion.ts'
+import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
 import { undoOrLeave } from './undo-promotion.ts'
 
@@ -26,7 +26,7 @@ const CLAIMED: Traces = { ...NOTHING, reservation: 'claim' }
 export async function attemptPromotion(
   target: PromotionTarget,
   file: ContainerFile,
-  request: PromotionRequest,
+  request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { workspaceId, documentId, attemptId, containerId, path } = target
@@ -79,13 +79,15 @@ export async function attemptPromotion(
 async function claim(
   target: PromotionTarget,
   attempt: Attempt,
-  request: PromotionRequest,
+  request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<WorkspaceDocument | undefined> {
   const { signal } = request.deadline
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
+  // A document that is made meanwhile refuses the record of another.
+  if (request.hasLookedForEarlier) return undefined
   const document = await findEarlierDocument(target, request, deps.documents).catch(rethrowAfter(undo))
   if (document) await undo()
   return document
@@ -94,7 +96,7 @@ async function claim(
 async function take(
   attempt: Attempt,
   claimed: Traces,
-  request: PromotionRequest,
+  request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<TakenBytes> {
   const undo = (traces: Traces) => () => undoOrLeave(attempt, traces, request, deps)
@@ -112,7 +114,7 @@ const rethrowAfter = (work: () => Promise<unknown>) => async (error: unknown) =>
 async function typeOf(
   file: ContainerFile,
   path: FilePath,
-  { deadline, log }: PromotionRequest,
+  { deadline, log }: AttemptRequest,
   { objects }: PromotionDependencies,
 ): Promise<string> {
   try {
@@ -132,7 +134,7 @@ async function typeOf(
  */
 async function reserveAndCopy(
   what: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
-  { deadline: { signal }, telemetry }: PromotionRequest,
+  { deadline: { signal }, telemetry }: AttemptRequest,
   { objects, quota, reservations }: PromotionDependencies,
 ): Promise<{ traces: Traces; sha256: string | undefined; failure: unknown; unmarking: Promise<boolean> }> {
   const { file, document, attempt, claimed } = what
@@ -169,7 +171,7 @@ function refusalOf(outcome: 'reserved' | 'fenced' | 'throttled'): ServiceError |
 
 async function record(
   document: WorkspaceDocument,
-  { deadline, telemetry }: PromotionRequest,
+  { deadline, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
@@ -182,7 +184,7 @@ async function record(
 async function settleOrLeave(
   attempt: Attempt,
   unmarking: Promise<boolean>,
-  { deadline, log, telemetry }: PromotionRequest,
+  { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()

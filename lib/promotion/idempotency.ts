@@ -3,12 +3,21 @@ import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { isMadeOfMeant } from './preconditions.ts'
-import type { PromotionRequest, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its claim. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
   // Unambiguous, because no workspace id contains a line break.
   return documentIdFromHash(`${workspaceId}\n${idempotencyKey}`)
+}
+
+/** As long as a file is unchanged, all promotions of many files make one document of it: repetitions make nothing twice. */
+export function documentIdOfFile(
+  { workspaceId, containerId, path }: Pick<PromotionTarget, 'workspaceId' | 'containerId' | 'path'>,
+  etag: string,
+): DocumentId {
+  // Ids and paths contain no line breaks, and no text with an Idempotency-Key has more than one.
+  return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }
 
 /**
@@ -17,7 +26,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
  */
 export async function findEarlierDocument(
   { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
-  { caller, preconditions, deadline: { signal } }: PromotionRequest,
+  { caller, preconditions, deadline: { signal } }: AttemptRequest,
   documents: DocumentRecords,
 ): Promise<WorkspaceDocument | undefined> {
   const document = await documents.findEvenDeleted(workspaceId, documentId, signal)

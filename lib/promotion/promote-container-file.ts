@@ -7,7 +7,13 @@ import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
 import { isMeant, startWaiting } from './preconditions.ts'
-import type { Promotion, PromotionDependencies, PromotionRequest, PromotionTarget } from './promotion.ts'
+import type {
+  AttemptRequest,
+  Promotion,
+  PromotionDependencies,
+  PromotionRequest,
+  PromotionTarget,
+} from './promotion.ts'
 
 const RECHECK_FOR_TWIN = new Set<string>([
   'container_not_found',
@@ -106,10 +112,11 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
-function requirePromotable(
+/** @throws ServiceError container_file_not_regular, container_file_archived, file_too_large, sha256_unavailable */
+export function requirePromotable(
   file: ContainerFile,
-  target: PromotionTarget,
-  { preconditions }: PromotionRequest,
+  target: Pick<PromotionTarget, 'containerId' | 'path'>,
+  { preconditions }: Pick<AttemptRequest, 'preconditions'>,
   { maxFileBytes, objects }: PromotionDependencies,
 ): void {
   requireRegular(file, target)

@@ -9,14 +9,19 @@ import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Preconditions } from './preconditions.ts'
 
-export interface PromotionRequest extends RequestScope {
+export interface AttemptRequest extends RequestScope {
   caller: Caller
+  /** Promotions of a workspace with the same key make one document. */
+  idempotencyKey: string | undefined
+  /** There was no earlier document just now: only a twin can have made it since. */
+  hasLookedForEarlier?: boolean
+  preconditions?: Preconditions | undefined
+}
+
+export interface PromotionRequest extends AttemptRequest {
   /** Not validated yet. */
   containerId: string | undefined
   fileId: string | undefined
-  /** Promotions of a workspace with the same key make one document. */
-  idempotencyKey: string | undefined
-  preconditions?: Preconditions | undefined
   /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
 }

@@ -49,7 +49,7 @@ describe('a list for which S3 takes longer than 4.5 s', () => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => (ms === LISTING_MS ? time.signal : timeout(ms)))
     const listed: ContainerFiles['listContainerFiles'] = async function* ({ keyPrefix }, signal) {
       for (let page = 0; page < pages; page++) {
-        const file = { objectKey: `${keyPrefix}${page}`, sizeBytes: 1, etag: '"e"', modifiedAt: new Date(0) }
+        const file = { objectKey: `${keyPrefix}${page}`, sizeBytes: 1, etag: '"1"', modifiedAt: new Date(0) }
         yield { files: [file], isLast: false }
       }
       const ending = new Promise((resolve) => signal.addEventListener('abort', resolve))

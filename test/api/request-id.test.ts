@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
-import { createPromoteContainerFileHandler } from '../../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../../lib/http/promotion-handler.ts'
 import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { CONTAINER, createTestApi } from '../support/api/test-api.ts'
 

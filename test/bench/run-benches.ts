@@ -5,6 +5,7 @@ import { copy } from './benches/copy.ts'
 import { cost } from './benches/cost.ts'
 import { firstRequest } from './benches/first-request.ts'
 import { latency } from './benches/latency.ts'
+import { manyFiles } from './benches/many-files.ts'
 import { operationCalls } from './benches/operation-calls.ts'
 import { scale } from './benches/scale.ts'
 import { zip } from './benches/zip.ts'
@@ -19,6 +20,7 @@ export const BENCHES: readonly Bench[] = [
   copy,
   cost,
   contention,
+  manyFiles,
   scale,
 ]
 

@@ -32,7 +32,8 @@ export function describeContainerFiles(name: string, make: () => ContainerFilesH
       const found = await harness.containerFiles.findContainerFile(`${keyPrefix}a.txt`, signal)
       expect(file).toMatchObject({ objectKey: `${keyPrefix}a.txt`, sizeBytes: 5 })
       expect(found).toMatchObject({ objectKey: `${keyPrefix}a.txt`, sizeBytes: 5 })
-      expect([file?.etag, file?.etag]).toEqual([found?.etag, expect.stringMatching(/^"[0-9a-f]{32}"$/)])
+      expect(file?.etag).toMatch(/^"[0-9a-f]{32}"$/)
+      expect(file?.etag).toBe(found?.etag)
       expect(Math.floor((file?.modifiedAt.getTime() ?? 0) / 1000)).toBe(
         Math.floor((found?.modifiedAt.getTime() ?? 1) / 1000),
       )

@@ -4,6 +4,8 @@ import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 import { describeDeletions } from './document-deletions.contract.ts'
 
+const { signal } = new AbortController()
+
 export function describeDocumentRecords(name: string, make: MakeDocuments): void {
   describe(`document records: ${name}`, () => {
     const store = useDocuments(make)
@@ -14,6 +16,19 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         const one = await recorded()
         expect(await find(one)).toEqual(one)
         expect(await store.findEvenDeleted(one)).toEqual(one)
+      })
+
+      it('is found among many, and so are the remains of one that was deleted', async () => {
+        const one = await recorded()
+        const { workspaceId } = one
+        const deleted = { ...document(), workspaceId }
+        await recorded(deleted)
+        await remove(deleted)
+        const ids = [one.documentId, deleted.documentId, ...Array.from({ length: 98 }, () => document().documentId)]
+        const found = await store.records.findAllEvenDeleted(workspaceId, ids, signal)
+        expect(found).toHaveLength(2)
+        expect(found).toEqual(expect.arrayContaining([one, await store.findEvenDeleted(deleted)]))
+        expect(await store.records.findAllEvenDeleted(newWorkspaceId(), ids, signal)).toEqual([])
       })
 
       it('makes it under this id and in this workspace only', async () => {

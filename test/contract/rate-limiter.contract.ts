@@ -29,6 +29,15 @@ export function describeRateLimiter(
       expect(await take()).toEqual({ isAllowed: false, remaining: 0, resetMs: 300, retryAfterMs: 100 })
     })
 
+    it('counts several at once, all or none of them', async () => {
+      const several = (count: number) => limiter.take(key, signal, count)
+      expect(await several(2)).toEqual({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
+      expect(await several(2)).toMatchObject({ isAllowed: false, remaining: 1, resetMs: 200 })
+      expect(await several(1)).toEqual({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+      nowMs += 300
+      expect(await several(3)).toMatchObject({ isAllowed: true, remaining: 0 })
+    })
+
     it('does not count what it refuses', async () => {
       for (let i = 0; i < 10; i++) await take()
       nowMs += 100

@@ -125,7 +125,7 @@ describe('what programs see', () => {
     await expectFields('containers remove', 'sess_json', '--yes')
     await expectFields('containers grant', 'sess_json')
     await expectFields('containers upload-url', 'sess_json', 'a.txt')
-    await expectFields('workspaces delete', 'ws_json', '--empty', '--yes')
+    await expectFields('workspaces delete', 'ws_json', '--erase', '--yes')
     await expectFields('audit')
     await expectFields('doctor')
     await expectFields('smoke')

@@ -13,7 +13,8 @@ import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-prox
 
 const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
 const BLOCKS = readBlocks()
-const RUNNABLE = BLOCKS.filter(({ language }) => language !== '')
+const MANY = 'Keep everything of a run'
+const RUNNABLE = BLOCKS.filter(({ title, language }) => language !== '' && title !== MANY)
 const COMMANDS: Record<string, [command: string, file: string]> = {
   js: [process.execPath, 'client.mjs'],
   python: ['python3', 'client.py'],
@@ -76,6 +77,35 @@ describe('docs/clients.md', () => {
     expect(stdout).toMatch(/file_[1-9A-HJ-NP-Za-km-z]+/)
     const left = await fetch(`${baseUrl}/files`, { headers: { authorization: `Bearer ${apiKey}` } })
     expect([left.headers.get('storage-used-bytes'), await left.json()]).toMatchObject(['0', { data: [] }])
+  })
+})
+
+describe(`docs/clients.md, "${MANY}"`, () => {
+  const [, section = ''] = PAGE.split(`## ${MANY}\n`)
+  const blocks = (section.split('\n## ')[0] ?? '').matchAll(/^(\w+).*:\n\n```js\n([\s\S]*?)^```$/gm)
+  const programs = [...blocks].map(([, library = '', code = '']): [string, string] => [library, code])
+  const paths = Array.from({ length: 3 }, (_, number) => `output/${number}.csv`)
+
+  it('has a program for each library', () => {
+    expect(programs.map(([library]) => library)).toEqual(['OpenRouter', 'OpenAI', 'Anthropic'])
+  })
+
+  it.each(programs)('%s: keeps each file once, though an answer is lost', async (library, code) => {
+    const workspaceId = service().newWorkspaceId()
+    const [apiKey, baseUrl] = [await service().newKey(workspaceId), service().demo.base_url]
+    for (const path of paths) await service().putFile(workspaceId, 'sess_clients', path, REPORT)
+    await writeFile(join(directory, 'many.mjs'), code)
+    proxy.calls.length = 0
+    proxy.fault = () => (proxy.calls.length === 1 ? { kind: 'lose_answer' } : undefined)
+    const env = { ...process.env, API_KEY: apiKey, CONTAINER_ID: 'sess_clients', BASE_URL: `${proxy.endpoint}/v1` }
+    const runProgram = () => run(process.execPath, ['many.mjs'], { cwd: directory, env })
+    // fetch repeats nothing by itself.
+    const { stdout } = await (library === 'OpenRouter' ? runProgram().catch(runProgram) : runProgram())
+    expect(proxy.calls).toHaveLength(2)
+    for (const path of paths) expect(stdout).toMatch(new RegExp(`^kept ${path} file_\\w+$`, 'm'))
+    const left = await fetch(`${baseUrl}/files`, { headers: { authorization: `Bearer ${apiKey}` } })
+    const { data } = (await left.json()) as { data: { filename: string }[] }
+    expect(data.map(({ filename }) => filename).toSorted()).toEqual(paths)
   })
 })
 

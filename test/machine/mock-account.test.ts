@@ -11,7 +11,10 @@ import {
   DeleteObjectCommand,
   GetBucketPolicyCommand,
   GetObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
@@ -190,6 +193,47 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect(await stage.smoke()).toEqual({ code: 0, problems: [] })
   })
 
+  it('erases a workspace: all versions, also of its container files, and nothing of another', async () => {
+    const { SANDBOX_BUCKET = '', DOCUMENTS_BUCKET = '' } = await stage.environmentOfFunction()
+    const s3 = new S3Client({ forcePathStyle: true })
+    const VersioningConfiguration = { Status: 'Enabled' } as const
+    await s3.send(new PutBucketVersioningCommand({ Bucket: SANDBOX_BUCKET, VersioningConfiguration }))
+    const areas = [`${DOCUMENTS_BUCKET}/documents`, `${SANDBOX_BUCKET}/sandboxes`].map((place) => place.split('/'))
+    for (const workspace of ['ws_gone', 'ws_gone2']) {
+      await stage.admin('workspaces', 'create', workspace)
+      await stage.promoteInto(workspace)
+      for (const [Bucket, folder] of areas) {
+        const object = { Bucket, Key: `${folder}/${workspace}/sess_a/ü +&.txt` }
+        for (const Body of ['before', 'after']) await s3.send(new PutObjectCommand({ ...object, Body }))
+        await s3.send(new DeleteObjectCommand(object))
+        await s3.send(new CreateMultipartUploadCommand(object))
+      }
+    }
+    const stored = async (workspace: string) => {
+      const all = areas.map(async ([Bucket, folder]) => {
+        const query = { Bucket, Prefix: `${folder}/${workspace}/` }
+        const { Versions = [], DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand(query))
+        const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand(query))
+        return [Versions.length, DeleteMarkers.length, Uploads.length]
+      })
+      return Promise.all(all)
+    }
+    const other = await stored('ws_gone2')
+    expect(other).toEqual([
+      [3, 1, 1],
+      [3, 1, 1],
+    ])
+    const erased = await stage.admin('workspaces', 'delete', 'ws_gone', '--erase', '--yes', '--json')
+    expect([erased.code, erased.stderr]).toEqual([0, ''])
+    expect(jsonLines(erased).at(-1)).toMatchObject({ workspace_id: 'ws_gone', outcome: 'erased' })
+    expect(await stored('ws_gone')).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ])
+    expect(await stored('ws_gone2')).toEqual(other)
+    expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
+  })
+
   it('rehearses a restore, and removes what it restored', async () => {
     const before = await stage.tables()
     const result = await stage.admin('restore', 'rehearse', '--json')
@@ -230,6 +274,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     doctor: /(?!)/,
     // An object is looked at only where something seems wrong.
     restore: /^AuditObjects: /,
+    erase: /(?!)/,
   }
 
   it.each(Object.keys(UNSEEN) as Identity[])('has used every right of docs/policies for the %s', (identity) => {

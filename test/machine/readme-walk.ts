@@ -51,7 +51,7 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
     for (const page of PAGES) {
       for (const block of fencedBlocks(await readFile(join(checkout, page), 'utf8'))) {
         const where = `${page}:${block.line}`
-        const isMissing = !(await isThere(where, block.language, block.text))
+        const isMissing = !(await isThere(where, block.language, block.text, walk.env))
         const notRun = block.notRun ?? (PICTURES.has(block.language) || isMissing ? 'no command here' : undefined)
         if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
         else if (notRun === undefined) printed = await run(where, block, walk)

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
@@ -45,5 +46,14 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
     expect([no.code, await status()]).toEqual([1, 'enabled'])
     const yes = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, 'y\r']])
     expect([yes.code, await status()]).toEqual([0, 'disabled'])
+  })
+
+  it('shows how far the upload of a large file has come, and leaves nothing of that on the screen', async () => {
+    const file = join(service().directory, 'large.bin')
+    await writeFile(file, Buffer.alloc(64 * 1024 ** 2))
+    const { code, shown } = await atTerminal(`containers put ${file} --container sess_bar`)
+    expect([code, shown]).toEqual([0, expect.stringMatching(/large\.bin \[#+-+\] [\d.]+ MiB of about 64 MiB/)])
+    const screen = shown.split(`${ESCAPE}2K`).at(-1)
+    expect(screen).toMatch(/^cfile_\w+ {2}large\.bin\r\n\r\nPromote large\.bin:/)
   })
 })

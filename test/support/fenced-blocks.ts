@@ -22,11 +22,13 @@ export function fencedBlocks(page: string): FencedBlock[] {
   return blocks
 }
 
-/** Python and its libraries are not on every machine: nothing else of the project needs them. Warns if not. */
-export async function isInstalled(where: string, language: string, text: string): Promise<boolean> {
-  if (language !== 'python') return true
-  const imports = /^from .*$/m.exec(text)?.[0] ?? ''
-  const isThere = await promisify(execFile)('python3', ['-c', imports]).then(Boolean, () => false)
-  if (!isThere) console.warn(`\n*** NOT RUN: ${where}, whose language or library is not installed ***\n`)
+/** What the project itself does not need is not on every machine: Python with its libraries, aws, rclone. Warns if not. */
+export async function isInstalled(where: string, language: string, text: string, env = process.env): Promise<boolean> {
+  const [imports = ''] = /^from .*$/m.exec(text) ?? []
+  const [, tool] = /^(aws|rclone) /m.exec(text) ?? []
+  const [command, ...args] = language === 'python' ? ['python3', '-c', imports] : [tool, '--version']
+  if (command === undefined) return true
+  const isThere = await promisify(execFile)(command, args, { env }).then(Boolean, () => false)
+  if (!isThere) console.warn(`\n*** NOT RUN: ${where}, which needs ${command} or a library that is not installed ***\n`)
   return isThere
 }

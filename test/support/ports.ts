@@ -108,7 +108,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
       clock.nowMs += durationMs
     },
     request: () => ({
-      deadline: { signal, leftMs: () => 0, undoSignal: () => signal },
+      deadline: { signal, leftMs: () => 60_000, undoSignal: () => signal },
       log,
       telemetry: createTelemetry(),
     }),

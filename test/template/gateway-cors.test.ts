@@ -37,6 +37,7 @@ describe('CORS', () => {
       '/v1/containers/{container_id}/files/{file_id}': 'GET',
       '/v1/containers/{container_id}/files/{file_id}/content': 'GET',
       '/v1/containers/{container_id}/files/{file_id}/promote': 'POST',
+      '/v1/containers/{container_id}/promote': 'POST',
       '/v1/files': 'GET',
       '/v1/files/{document_id}': 'DELETE, GET',
       '/v1/files/{document_id}/content': 'GET',

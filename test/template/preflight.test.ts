@@ -113,6 +113,7 @@ describe('before a deployment, the account', () => {
       IN_SANDBOXES,
       'where documents would expire after sandboxDays',
     ],
+    ['has them there, and keeps that bucket', SHARED, { ...IN_SANDBOXES, sandboxBucket: 'boxes' }, 'would expire'],
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],

@@ -1,63 +1,60 @@
 import { type Command, Option } from 'commander'
-import { FILE_COLUMNS, listFiles, removeFiles } from '../containers/container-files.ts'
+import type { ContainerId } from '../../../lib/ids.ts'
+import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
 import { grant } from '../containers/grant.ts'
 import { putFiles } from '../containers/put-files.ts'
 import { printUploadUrl } from '../containers/upload-url.ts'
-import type { Run } from '../session.ts'
+import type { Run, Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
 import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } from '../terminal/parse-values.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
   const group = program.command('containers').description('put, list and remove container files; let containers write')
-  ofWorkspace('put', 'put files and directories into a container, in place of files of the same paths')
+  group.option('--workspace <id>', 'its workspace; with --local, the demonstration by default', parseWorkspaceId)
+  const form = new Option('--form <form>', 'for a shell, for a program, or for credential_process')
+  const open = (session: Session, id: ContainerId) => openContainer(session, id, group.opts().workspace)
+  const inContainer = <Args extends unknown[]>(work: (...args: [Session, Container, ...Args]) => Promise<void>) =>
+    run(async (session, id: ContainerId, ...args: Args) => work(session, await open(session, id), ...args))
+  const putInto = async (session: Session, names: string[], { container }: { container: ContainerId }) =>
+    putFiles(session, await open(session, container), names)
+
+  group
+    .command('put')
+    .description('put files and directories into a container, in place of files of the same paths')
     .argument('<file...>', 'files, and directories with all that is in them, except links')
     .requiredOption('--container <id>', 'the container', parseContainerId)
     .addHelpText('after', '\nPuts nothing if there is a file among them that could not be promoted.')
-    .action(run(putFiles))
-  addListOptions(ofContainer('list', 'list the files of a container, by path'), FILE_COLUMNS).action(run(listFiles))
-  ofContainer('remove', 'remove files of a container, or all; the documents made of them stay')
-    .argument('[path...]', 'their paths; one with a "/" at its end: all below it', parsePaths)
+    .action(run(putInto))
+  addListOptions(add('list', 'list the files of a container, by path'), FILE_COLUMNS).action(inContainer(listFiles))
+  add('remove', 'remove files of a container, or all; the documents made of them stay')
+    .argument('[path...]', 'their paths; one with a "/" at its end: all below it')
     .option('--yes', 'do not ask', false)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine.')
-    .action(run(removeFiles))
-  ofContainer('grant', 'print AWS credentials that list, read and write the files of this container, and nothing else')
+    .action(inContainer(removeFiles))
+  add('grant', 'print AWS credentials that list, read and write the files of this container, and nothing else')
     .addOption(lifeOption('1h', '15m', '12h'))
-    .addOption(
-      new Option('--form <form>', 'for a shell, for a program, or for credential_process')
-        .choices(['env', 'json', 'process'])
-        .default('env'),
-    )
-    .addHelpText(
-      'after',
-      '\nThe setting sandboxWriters names who may call it. Whoever has assumed a role gets 1h at most.',
-    )
-    .action(run(grant))
-  ofContainer('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
+    .addOption(form.choices(['env', 'json', 'process']).default('env'))
+    .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
+    .action(inContainer(grant))
+  add('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
     .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
-    .action(run(printUploadUrl))
+    .action(inContainer(printUploadUrl))
 
-  function ofWorkspace(name: string, description: string): Command {
-    const workspace = 'its workspace; with --local, the demonstration by default'
-    return group.command(name).description(description).option('--workspace <id>', workspace, parseWorkspaceId)
-  }
-  function ofContainer(name: string, description: string): Command {
-    return ofWorkspace(name, description).argument('<container_id>', 'the container', parseContainerId)
+  function add(name: string, description: string): Command {
+    const command = group.command(name).description(description)
+    return command.argument('<container_id>', 'the container', parseContainerId)
   }
 }
 
 function lifeOption(byDefault: string, shortest: string, longest: string): Option {
   const parse = (text: string) => {
     const lifeMs = parseDuration(text)
-    const isWithin = lifeMs >= parseDuration(shortest) && lifeMs <= parseDuration(longest)
-    return isWithin ? lifeMs : refuse(`"${text}" is not from ${shortest} to ${longest}`)
+    if (lifeMs >= parseDuration(shortest) && lifeMs <= parseDuration(longest)) return lifeMs
+    return refuse(`"${text}" is not from ${shortest} to ${longest}`)
   }
   const option = new Option('--for <duration>', `how long, from ${shortest} to ${longest}`)
   return option.argParser(parse).default(parse(byDefault), byDefault)
 }
-
-/** An empty path would mean all files, and comes from a variable that is not set. */
-const parsePaths = (text: string, others: string[] = []): string[] =>
-  text === '' ? refuse('a path is empty') : [...others, text]

@@ -1,30 +1,41 @@
+import type { AuditedItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { counted } from '../terminal/output.ts'
 import { deleteDocuments } from './documents-commands.ts'
+import { eraseStored, sweepBuckets } from './erase-stored.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-/** Deletes the keys first, so that nothing new comes in; then documents; last the counter, once it counts nothing. */
+/**
+ * Deletes the keys first, so that nothing new comes in; then documents, and what killed deletions left of others; then
+ * the counter, once it counts nothing; last, when it erases, whatever the buckets have of the workspace.
+ */
 export async function deleteWorkspace(
   session: Session,
   workspaceId: WorkspaceId,
-  { empty, yes }: { empty: boolean; yes: boolean },
+  { empty, erase, yes }: { empty: boolean; erase: boolean; yes: boolean },
 ): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
   const keys = await Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
-  const documents = await Array.fromAsync(stores.documents.list(workspaceId, signal))
+  const items = await Array.fromAsync(stores.documents.listItems(workspaceId, signal))
+  const documents = items.filter(isThere)
+  // Whoever may not list versions is told so before anything is gone.
+  const stored = erase ? await sweepBuckets(false, workspaceId, stores, session) : undefined
   const isEmpty = keys.length + documents.length === 0
-  if (isEmpty) await requireWorkspace(workspaceId, stores.workspaces, signal)
+  // Of a workspace that was erased before, tombstones are left.
+  const isKnown = !isEmpty || (stored !== undefined && items.length + stored.all > 0)
+  if (!isKnown) await requireWorkspace(workspaceId, stores.workspaces, signal)
   const contents = `${counted(keys.length, 'key')} and ${counted(documents.length, 'document')}`
-  if (!empty && !isEmpty) {
+  if (!empty && !erase && !isEmpty) {
     const hint = 'delete them first, or add --empty'
     throw new CommandError('workspace_not_empty', `Workspace ${workspaceId} has ${contents}: ${hint}.`)
   }
   const what = isEmpty ? '' : ` with its ${contents}`
-  await confirm(`Delete workspace ${workspaceId}${what} in ${session.place}?`, yes, session)
+  const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
+  await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
   for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
   await deleteDocuments(
@@ -35,13 +46,16 @@ export async function deleteWorkspace(
   // They are read in this order, because whatever opens a reservation changes the counter first.
   const version = (await stores.workspaces.read(workspaceId, signal))?.version
   const reservations = await Array.fromAsync(stores.reservations.list(workspaceId, signal))
+  const left = await Array.fromAsync(stores.documents.listItems(workspaceId, signal))
   // An empty document is not counted; a promotion under way may have recorded it.
-  const left = await Array.fromAsync(stores.documents.list(workspaceId, signal))
-  if (reservations.length + left.length > 0 || !(await stores.workspaceRemoval.remove(workspaceId, version, signal))) {
+  const isBusy = reservations.length > 0 || left.some(isThere)
+  if (isBusy || !(await stores.workspaceRemoval.remove(workspaceId, version, signal))) {
     const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
-  output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, {
-    ...{ workspaceId, outcome: 'deleted', keys: keys.length, documents: documents.length },
-  })
+  const deleted = { workspaceId, keys: keys.length, documents: documents.length }
+  if (erase) return eraseStored({ ...deleted, tombstones: left.length }, stores, session)
+  output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
 }
+
+const isThere = ({ document, isUnfinished }: AuditedItem) => document !== undefined || isUnfinished === true

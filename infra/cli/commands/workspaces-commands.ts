@@ -37,10 +37,11 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .action(run(setQuota))
   ofWorkspace('delete', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
+    .option('--erase', 'the same, and then all versions of its objects and container files', false)
     .option('--yes', 'do not ask', false)
     .addHelpText(
       'after',
-      '\nMay be repeated. A key that is left would make it again with its next promotion.\nFormer versions of objects stay for a while (docs/tenants-and-regions.md).',
+      '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
     .action(run(deleteWorkspace))
 

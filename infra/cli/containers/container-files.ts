@@ -8,14 +8,7 @@ import { confirm } from '../terminal/confirm.ts'
 import type { Columns, ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes } from '../terminal/output.ts'
 
-interface ListedFile {
-  path: string
-  fileId: string
-  sizeBytes: number
-  modifiedAt: Date
-}
-
-export const FILE_COLUMNS: Columns<ListedFile> = {
+export const FILE_COLUMNS: Columns<{ path: string; fileId: string; sizeBytes: number; modifiedAt: Date }> = {
   PATH: ({ path }) => path,
   SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
   MODIFIED: ({ modifiedAt }) => modifiedAt.toISOString(),
@@ -37,53 +30,40 @@ export async function openContainer(session: Session, containerId: ContainerId, 
 }
 
 /** Lists what can be promoted: directories and other objects that no file id can name are left out. */
-export async function listFiles(
-  session: Session,
-  containerId: ContainerId,
-  options: ListOptions & { workspace?: WorkspaceId },
-): Promise<void> {
-  const container = await openContainer(session, containerId, options.workspace)
-  async function* rows(): AsyncGenerator<ListedFile> {
-    for await (const { objectKey, ...file } of filesBelow(container, '', session.signal)) {
-      const path = filePathOf(objectKey.slice(container.prefix.length))
-      if (path !== undefined) yield { path, fileId: formatFileId(path), ...file }
-    }
+export async function listFiles({ output, signal }: Session, container: Container, options: ListOptions) {
+  async function* rows() {
+    for await (const { path, ...file } of objectsBelow(container, '', signal))
+      if (filePathOf(path) !== undefined) yield { path, fileId: formatFileId(path), ...file }
   }
-  const toJson = (file: ListedFile) => ({ ...container.ids, ...file })
-  await session.output.list(rows(), { ...options, columns: FILE_COLUMNS, toJson, noun: `files in ${containerId}` })
+  const toJson = (file: object) => ({ ...container.ids, ...file })
+  const noun = `files in ${container.ids.containerId}`
+  await output.list(rows(), { ...options, columns: FILE_COLUMNS, toJson, noun })
 }
 
-/** @param path of one file, or of a directory, with a slash at its end; empty: everything */
-async function* filesBelow({ stores, prefix }: Container, path: string, signal: AbortSignal) {
-  const isDirectory = path === '' || path.endsWith('/')
-  const query = { keyPrefix: prefix + path, afterKey: undefined, firstPage: isDirectory ? 1000 : 1 }
-  for await (const { files } of stores.containerFiles.listContainerFiles(query, signal)) {
-    if (!isDirectory) return yield* files.filter(({ objectKey }) => objectKey === query.keyPrefix)
-    yield* files
-  }
+async function* objectsBelow({ stores, prefix }: Container, beginning: string, signal: AbortSignal) {
+  const query = { keyPrefix: prefix + beginning, afterKey: undefined, firstPage: 1000 }
+  for await (const { files } of stores.containerFiles.listContainerFiles(query, signal))
+    for (const { objectKey, ...file } of files) yield { path: objectKey.slice(prefix.length), ...file }
 }
 
-export async function removeFiles(
-  session: Session,
-  containerId: ContainerId,
-  paths: string[],
-  { workspace, yes }: { workspace?: WorkspaceId; yes: boolean },
-): Promise<void> {
-  const { output, signal } = session
-  const container = await openContainer(session, containerId, workspace)
+/** @param paths of files, and of directories with a slash at their end; none: everything */
+export async function removeFiles(session: Session, container: Container, paths: string[], { yes }: { yes: boolean }) {
+  const { output, signal, place } = session
   const { ids, bucket: Bucket, prefix, stores } = container
+  // It comes from a variable that is not set, and would mean everything.
+  if (paths.includes('')) throw wrongUsage('a path is empty')
   const found = new Map<string, number>()
   for (const path of paths.length > 0 ? paths : ['']) {
-    const files = await Array.fromAsync(filesBelow(container, path, signal))
-    for (const { objectKey, sizeBytes } of files) found.set(objectKey, sizeBytes)
-    if (files.length > 0) continue
-    output.done(`${path || containerId}: there is nothing (any more).`, { ...ids, path, outcome: 'absent' })
+    const below = await Array.fromAsync(objectsBelow(container, path, signal))
+    const meant = below.filter((each) => /(^|\/)$/.test(path) || each.path === path)
+    for (const { path, sizeBytes } of meant) found.set(path, sizeBytes)
+    if (meant.length > 0) continue
+    output.done(`${path || ids.containerId}: there is nothing (any more).`, { ...ids, path, outcome: 'absent' })
   }
   if (found.size === 0) return
-  await confirm(`Remove ${counted(found.size, 'file')} of ${containerId} in ${session.place}?`, yes, session)
-  for (const [Key, sizeBytes] of found) {
-    await stores.s3.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal: signal })
-    const path = Key.slice(prefix.length)
+  await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, yes, session)
+  for (const [path, sizeBytes] of found) {
+    await stores.s3.send(new DeleteObjectCommand({ Bucket, Key: prefix + path }), { abortSignal: signal })
     output.done(`${path}: removed, ${exactBytes(sizeBytes)}.`, { ...ids, path, outcome: 'removed', sizeBytes })
   }
 }

@@ -1,54 +1,44 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { access, lstat, readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, posix } from 'node:path'
 import { MAX_OBJECT_KEY_BYTES, problemInPath } from '../../../lib/ids.ts'
 import { CommandError } from '../command-error.ts'
 import { exactBytes } from '../terminal/output.ts'
 
-export interface LocalFile {
-  /** Where it is on this machine. */
-  file: string
-  /** Where it goes in the container. */
-  path: string
-  sizeBytes: number
-}
+/** `file` is where it is on this machine, `path` where it goes in the container. */
+export type LocalFile = { file: string; path: string; sizeBytes: number }
 
 /** Files, and those in directories, with paths as `cp -r` gives them. @throws for the first that cannot be read */
 export async function findLocalFiles(names: readonly string[], note: (line: string) => void): Promise<LocalFile[]> {
-  const found: LocalFile[] = []
+  const found = new Map<string, LocalFile>()
   async function visit(file: string, path: string): Promise<void> {
     const stats = await lstat(file)
     if (stats.isFile()) {
       await access(file, constants.R_OK)
-      found.push({ file, path, sizeBytes: stats.size })
+      const other = found.get(path)?.file ?? file
+      if (other !== file) throw unusable(file, `is also that of ${other}`)
+      found.set(path, { file, path, sizeBytes: stats.size })
     } else if (stats.isDirectory()) {
       for (const entry of (await readdir(file, { encoding: 'buffer' })).toSorted(Buffer.compare)) {
         if (!isUtf8(entry)) throw unusable(join(file, `${entry}`), 'is not valid UTF-8')
-        await visit(join(file, `${entry}`), path === '' ? `${entry}` : `${path}/${entry}`)
+        await visit(join(file, `${entry}`), posix.join(path, `${entry}`))
       }
     } else note(`${file} is left out: it is ${stats.isSymbolicLink() ? 'a symbolic link' : 'no regular file'}.`)
   }
   for (const name of names) await visit(name, basename(name).replace(/^\.\.?$/, ''))
-  return found
+  return [...found.values()]
 }
 
-/** @throws CommandError for the first that could not be stored under its path, or not be promoted */
-export function requireUsable(files: readonly LocalFile[], prefix: string, maxFileBytes: number): void {
-  const seen = new Map<string, string>()
-  for (const { file, path, sizeBytes } of files) {
-    const keyBytes = Buffer.byteLength(prefix + path)
-    const tooLong = `makes a key of ${keyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`
-    const other = seen.get(path)
-    const problem =
-      problemInPath(path) ??
-      (keyBytes > MAX_OBJECT_KEY_BYTES ? tooLong : other && other !== file ? `is also that of ${other}` : undefined)
-    if (problem) throw unusable(file, problem)
-    seen.set(path, file)
-    if (sizeBytes <= maxFileBytes) continue
-    const limit = `only files of up to ${exactBytes(maxFileBytes)} can be promoted (maxFileBytes)`
-    throw new CommandError('file_too_large', `${file} has ${exactBytes(sizeBytes)}: ${limit}.`, { exitCode: 2 })
-  }
+/** @throws CommandError for one that could not be stored under its path, or not be promoted */
+export function requireUsable({ file, path, sizeBytes }: LocalFile, prefix: string, maxFileBytes: number): void {
+  const keyBytes = Buffer.byteLength(prefix + path)
+  const tooLong = `makes a key of ${keyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`
+  const problem = problemInPath(path) ?? (keyBytes > MAX_OBJECT_KEY_BYTES ? tooLong : undefined)
+  if (problem) throw unusable(file, problem)
+  if (sizeBytes <= maxFileBytes) return
+  const limit = `only files of up to ${exactBytes(maxFileBytes)} can be promoted (maxFileBytes)`
+  throw new CommandError('file_too_large', `${file} has ${exactBytes(sizeBytes)}: ${limit}.`, { exitCode: 2 })
 }
 
 /** @param problem the end of a sentence */

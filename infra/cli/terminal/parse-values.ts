@@ -69,15 +69,13 @@ export function parseExpiry(text: string): number | 'never' {
   return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMoment(text)
 }
 
-export function parseWorkspaceId(text: string): WorkspaceId {
-  if (!isWorkspaceId(text)) refuse(`"${text}" is not a workspace id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
-  return text
-}
+export const parseWorkspaceId = plainId<WorkspaceId>('workspace')
+export const parseContainerId = plainId<ContainerId>('container')
 
-/** Its form is that of a workspace id. */
-export function parseContainerId(text: string): ContainerId {
-  if (!isWorkspaceId(text)) refuse(`"${text}" is not a container id: 1 to 128 of A-Z, a-z, 0-9, "_" and "-"`)
-  return text as string as ContainerId
+function plainId<Id extends string>(whose: string) {
+  const allowed = '1 to 128 of A-Z, a-z, 0-9, "_" and "-"'
+  return (text: string) =>
+    isWorkspaceId(text) ? (text as string as Id) : refuse(`"${text}" is not a ${whose} id: ${allowed}`)
 }
 
 export function parseDocumentId(text: string): DocumentId {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
-import { close, hostNameIn, isForeign, isFromHere, listen } from '../loopback.ts'
+import { close, hostNameIn, isForeign, isFromHere, listen, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import { answerMalformed, keepOrder } from './broken-requests.ts'
 import type { FunctionHost } from './function-host.ts'
@@ -60,8 +60,9 @@ export async function startGateway(options: GatewayOptions) {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
       return preflight || answers.wrongMethod(match.allowed)
     }
-    const body = await readBody(incoming)
-    if (body === 'gone') return undefined
+    // When it breaks off, nobody waits for an answer any more, or one has already been given.
+    const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)
+    if (body === undefined) return undefined
     if (body === 'too_large') return TOO_LARGE
     const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
     const result = await invoke(match.route.functionName, event)
@@ -104,10 +105,6 @@ export async function startGateway(options: GatewayOptions) {
 
   // Node.js would answer a missing Host and an unknown Expect itself, without the error body.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
-  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    outgoing.writeContinue()
-    return serve(incoming, outgoing)
-  })
   server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
     serve(incoming, outgoing, answers.ofType(MALFORMED)),
   )
@@ -136,33 +133,12 @@ function splitTarget(target: string): { path: string; query: string } {
   return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
 }
 
-/** @returns 'gone' when the body broke off: nobody waits for an answer any more, or it has already been given */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too_large' | 'gone'> {
-  if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'too_large'
-  const chunks: Buffer[] = []
-  let sizeBytes = 0
-  try {
-    // Leaving the loop must not destroy the stream: that would close the connection before the answer.
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length
-      if (sizeBytes > MAX_BODY_BYTES) return 'too_large'
-      chunks.push(chunk)
-    }
-  } catch {
-    return 'gone'
-  }
-  return Buffer.concat(chunks)
-}
-
 function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
-  const { statusCode, headers = {}, multiValueHeaders = {}, body = '', isBase64Encoded = false } = answer
+  const { statusCode, headers = {}, body } = answer
   // Drains an unread body: a client still sending it would lose the answer with the connection.
   outgoing.req.resume()
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(outgoingName(name), String(value))
-  for (const [name, values] of Object.entries(multiValueHeaders)) {
-    outgoing.setHeader(outgoingName(name), values.map(String))
-  }
-  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  const bytes = Buffer.from(body ?? '')
   outgoing.writeHead(statusCode, statusCode === 204 ? {} : { 'content-length': bytes.length })
   outgoing.end(bytes)
 }

@@ -55,18 +55,11 @@ export function restEvent(request: RestRequest): APIGatewayProxyEvent {
 }
 
 /** All values of each header, under the name of its first occurrence. */
-function headersOf({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
-  const named = new Set(`${headers.connection ?? ''}`.split(',').map((name) => name.trim().toLowerCase()))
-  const byName = new Map<string, { name: string; values: string[] }>()
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
-    const key = name.toLowerCase()
-    if (NOT_PASSED_ON.test(key) || named.has(key)) continue
-    const entry = byName.get(key) ?? { name, values: [] }
-    entry.values.push(value)
-    byName.set(key, entry)
-  }
-  return Object.fromEntries([...byName.values()].map(({ name, values }) => [name, values]))
+function headersOf({ rawHeaders, headers, headersDistinct }: IncomingMessage): Record<string, string[]> {
+  const named = `${headers.connection ?? ''}`.split(',').map((name) => name.trim().toLowerCase())
+  const nameOf = (key: string) => rawHeaders.find((name, at) => at % 2 === 0 && name.toLowerCase() === key) ?? key
+  const passedOn = Object.entries(headersDistinct).filter(([key]) => !NOT_PASSED_ON.test(key) && !named.includes(key))
+  return Object.fromEntries(passedOn.map(([key, values = []]) => [nameOf(key), values]))
 }
 
 function queryOf(query: string): Record<string, string[]> | null {

@@ -2,7 +2,7 @@
 
 declare module 'dynalite' {
   import type { Server } from 'node:http'
-  export default function dynalite(options: { path?: string; createTableMs?: number }): Server
+  export default function dynalite(options: { path?: string | undefined; createTableMs?: number }): Server
 }
 
 declare module 'dynalite/db/index.js' {

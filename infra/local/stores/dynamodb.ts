@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
 import deleteItem from 'dynalite/validations/deleteItem.js'
@@ -19,24 +19,14 @@ export async function startDynamoDb(options: {
   directory: string | undefined
   dynamoDbPort?: number | undefined
 }): Promise<StandIn> {
-  const server = dynalite({ createTableMs: 0, ...(options.directory === undefined ? {} : { path: options.directory }) })
-  refuseTtlQuery(server)
+  const server = dynalite({ createTableMs: 0, path: options.directory })
+  // dynalite reports every table's expiry as off and cannot turn it on: better that it knows no such operation.
+  server.prependListener('request', ({ headers }: IncomingMessage) => {
+    if (String(headers['x-amz-target']).endsWith('.DescribeTimeToLive')) headers['x-amz-target'] = ''
+  })
   refuseForeign(server)
   const port = await listen(server, options.dynamoDbPort ?? 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
-}
-
-/** dynalite reports every table's expiry as off and cannot turn it on, so we answer as if it had no such operation. */
-function refuseTtlQuery(server: Server): void {
-  const answer = server.listeners('request') as RequestListener[]
-  server.removeAllListeners('request').on('request', (request, response) => {
-    if (!String(request.headers['x-amz-target']).endsWith('.DescribeTimeToLive')) {
-      for (const listener of answer) listener(request, response)
-      return
-    }
-    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
-    response.end(JSON.stringify({ __type: 'com.amazon.coral.service#UnknownOperationException' }))
-  })
 }
 
 // DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the

@@ -62,11 +62,14 @@ export interface Listed {
   entry: Record<string, Xml>
 }
 
-/** ListObjectsV2: by the bytes of the keys, in pages, with a delimiter, encoded when asked for. */
+/** ListObjectsV2 and, without a delimiter, ListObjectVersions: by the bytes of the keys, in pages, with a delimiter, encoded when asked for. */
 export function listing(all: Listed[], query: URLSearchParams): S3Answer {
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '']
   const token = query.get('continuation-token')
-  const after = token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString()
+  const after =
+    token === null
+      ? (query.get('start-after') ?? query.get('key-marker') ?? '')
+      : Buffer.from(token, 'base64url').toString()
   const wanted = all.filter(({ key }) => key.startsWith(prefix)).toSorted((a, b) => byBytes(a.key, b.key))
   const places = new Map<string, Listed | undefined>()
   for (const listed of wanted) {
@@ -78,13 +81,17 @@ export function listing(all: Listed[], query: URLSearchParams): S3Answer {
   const isTruncated = page.length < places.size
   const isEncoded = query.get('encoding-type') === 'url'
   const encoded = (key: string) => (isEncoded ? encodeURIComponent(key).replaceAll('%20', '+') : key)
+  const [result, contents] = query.has('versions')
+    ? ['ListVersionsResult', 'Version']
+    : ['ListBucketResult', 'Contents']
   return xml({
-    ListBucketResult: {
+    [result]: {
       KeyCount: page.length,
       IsTruncated: isTruncated,
+      NextKeyMarker: isTruncated ? encoded(page.at(-1)?.[0] ?? '') : undefined,
       NextContinuationToken: isTruncated ? Buffer.from(page.at(-1)?.[0] ?? '').toString('base64url') : undefined,
       EncodingType: isEncoded ? 'url' : undefined,
-      Contents: page.flatMap(([place, listed]) => (listed ? [{ Key: encoded(place), ...listed.entry }] : [])),
+      [contents]: page.flatMap(([place, listed]) => (listed ? [{ Key: encoded(place), ...listed.entry }] : [])),
       CommonPrefixes: page.flatMap(([place, listed]) => (listed ? [] : [{ Prefix: encoded(place) }])),
     },
   })

@@ -25,6 +25,7 @@ interface Call {
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
   ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versioning', 'versionId'],
+  'versions',
 ])
 const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
 const OK: S3Answer = { status: 200, headers: {}, body: '' }
@@ -87,9 +88,11 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     },
     'HEAD bucket': ({ bucket }) => objectsOf(bucket) && OK,
     'GET bucket': ({ bucket, query }) => {
+      if (query.has('versions') && contents.versions.has(bucket)) throw new S3Failure(501, 'NotImplemented')
       const listed = [...objectsOf(bucket)].map(([key, { pieces, etag, modifiedAtMs }]) => {
         const LastModified = new Date(modifiedAtMs).toISOString()
-        return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified } }
+        const VersionId = query.has('versions') ? 'null' : undefined
+        return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified, VersionId } }
       })
       return listing(listed, query)
     },
@@ -197,9 +200,11 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     },
   }
 
-  function operationFor({ key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
+  function operationFor({ bucket, key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
     const kind = ['uploads', 'uploadId', 'versioning'].find((name) => query.has(name))
     const name = [method, key === '' ? 'bucket' : 'object', kind].filter(Boolean).join(' ')
+    // In a bucket that is not versioned, each object is its only version.
+    if (query.get('versionId') === 'null' && !contents.versions.has(bucket)) query.delete('versionId')
     const isKnown = [...query.keys()].every((each) => PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each))
     return found(isKnown ? all[name] : undefined, 'NotImplemented', 501, `There is no ${method} ${path} here.`)
   }

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Access, close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
+import { type Access, arriving, close, LOOPBACK, listen, readBody, refuseForeign } from '../loopback.ts'
 import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
-import { joinChunks, whole } from './s3-bodies.ts'
+import { joinChunks } from './s3-bodies.ts'
 import { openContents, type Piece } from './s3-contents.ts'
-import { createS3, describing } from './s3-operations.ts'
-import { postAnswer, readPost } from './s3-post.ts'
+import { createS3 } from './s3-operations.ts'
+import { readPost } from './s3-post.ts'
 
 /** More than the XML of 10,000 parts. */
 const MAX_XML_BYTES = 4 * 1024 * 1024
@@ -32,48 +32,36 @@ export async function startS3(
   /** Nothing stays of bytes that come to belong to nothing. */
   const store = async (request: Omit<S3Request, 'body'>, content: AsyncIterable<Buffer>): Promise<S3Answer> => {
     const body = await disk.receive(content)
-    let isStored = false
+    let answered: S3Answer | undefined
     try {
-      const answered = s3({ ...request, body })
-      isStored = answered.status === 200
+      answered = s3({ ...request, body })
       return answered
     } finally {
-      if (!isStored) disk.discard(body.pieces)
+      if (answered?.status !== 200) disk.discard(body.pieces)
     }
   }
-  const handle = async (request: Omit<S3Request, 'body'>, sent: AsyncIterable<Buffer>): Promise<S3Answer> => {
-    const { method, path, headers } = request
-    const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
-    const contentType = `${headers['content-type']}`
-    if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(contentType)) {
-      const post = await readPost(sent, contentType, bucket)
-      const put = {
-        method: 'PUT',
-        path: `/${bucket}/${encodeURIComponent(post.key)}`,
-        headers: describing(post.fields),
-      }
-      return postAnswer(post, { bucket, host: `${headers.host}` }, await store(put, post.file))
-    }
-    requireSignature(request)
-    const content = /\baws-chunked\b/.test(`${headers['content-encoding']}`) ? joinChunks(sent) : sent
-    const isStoring = method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined
-    return isStoring ? store(request, content) : s3({ ...request, body: await whole(content, MAX_XML_BYTES) })
-  }
-  const answer = async (incoming: IncomingMessage): Promise<S3Answer> => {
+  const handle = async (incoming: IncomingMessage): Promise<S3Answer> => {
     const { method = '', url: path = '', headers } = incoming
-    // The end of reading must not close the connection before the answer.
-    const sent: AsyncIterableIterator<Buffer> = incoming.iterator({ destroyOnReturn: false })
-    try {
-      return await handle({ method, path, headers }, sent)
-    } catch (error) {
-      if (incoming.errored) throw error
-      if (error instanceof S3Failure) return failure(error, method)
-      onDiskError?.(error as NodeJS.ErrnoException)
-      const { code } = error as NodeJS.ErrnoException
-      return failure(new S3Failure(500, 'InternalError', `${code} on the machine of the embedded S3.`), method)
-    } finally {
-      await sent.return?.()
+    const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
+    if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(`${headers['content-type']}`)) {
+      const { put, file, answerTo } = await readPost(incoming, bucket)
+      return answerTo(await store(put, file))
     }
+    requireSignature(path, headers)
+    if (method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined) {
+      const isInChunks = /\baws-chunked\b/.test(`${headers['content-encoding']}`)
+      const sent = arriving(incoming)
+      return store({ method, path, headers }, isInChunks ? joinChunks(sent) : sent)
+    }
+    const body = await readBody(incoming, MAX_XML_BYTES)
+    if (body === 'too_large') throw new S3Failure(400, 'MaxMessageLengthExceeded')
+    return s3({ method, path, headers, body })
+  }
+  const explain = (error: NodeJS.ErrnoException): S3Failure => {
+    if (error instanceof S3Failure) return error
+    if (error.syscall === undefined) return new S3Failure(400, 'InvalidRequest', error.message)
+    onDiskError?.(error)
+    return new S3Failure(500, 'InternalError', `${error.code} on the machine of the embedded S3.`)
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
@@ -83,9 +71,12 @@ export async function startS3(
       // A browser that is to report the progress of an upload asks first.
       if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end()
     }
-    const { status, headers, body } = await answer(incoming)
+    const { status, headers, body } = await handle(incoming).catch((error) => {
+      if (incoming.errored) throw error
+      return failure(explain(error), `${incoming.method}`)
+    })
     // A client that is still sending would lose the answer.
-    incoming.resume()
+    incoming.unpipe().resume()
     outgoing.writeHead(status, headers)
     if (typeof body === 'string') outgoing.end(body)
     else await pipeline(Readable.from(read(body, join(directory, 'bytes'))), outgoing)
@@ -107,7 +98,7 @@ async function* read(pieces: readonly Piece[], folder: string): AsyncGenerator<B
 }
 
 /** Refuses unsigned requests, such as those of web pages. */
-function requireSignature({ path, headers }: Omit<S3Request, 'body'>): void {
+function requireSignature(path: string, headers: S3Request['headers']): void {
   const { searchParams: query } = new URL(path, 'http://s3')
   const isPresigned = query.has('X-Amz-Algorithm')
   if (headers.authorization === undefined && !isPresigned) throw new S3Failure(403, 'AccessDenied')

@@ -1,12 +1,6 @@
-import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  QueryCommand,
-  type QueryCommandOutput,
-} from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
-import { ServiceError } from '../../errors.ts'
 import type { DocumentId, FilePath } from '../../ids.ts'
 import { send } from '../calls/send.ts'
 import { type DocumentItem, documentKey } from './document-item.ts'
@@ -25,8 +19,6 @@ const REQUIRED = {
   created_at: 'string',
 } as const
 const LISTED = Object.keys(REQUIRED).join(', ')
-/** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
-const MAX_TRIES = 4
 
 export function createDocumentListing(settings: TableSettings): DocumentListing {
   const { client, tableName: TableName } = settings
@@ -48,18 +40,10 @@ export function createDocumentListing(settings: TableSettings): DocumentListing 
     },
 
     async findAll(workspaceId, documentIds, signal) {
-      const found: ListedDocument[] = []
-      let keys: Key[] = documentIds.map((id) => marshall(documentKey(workspaceId, id)))
-      for (let tries = 0; tries < MAX_TRIES && keys.length > 0; tries++) {
-        const names = { ConsistentRead: true, ProjectionExpression: `${LISTED}, record_kind` }
-        const command = new BatchGetItemCommand({ RequestItems: { [TableName]: { ...names, Keys: keys } } })
-        const answer = await send(client, command, { name: 'documents.findAll', signal })
-        const items = answer.Responses?.[TableName] ?? []
-        found.push(...items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed))
-        keys = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
-      }
-      if (keys.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
-      return found
+      const keys = documentIds.map((id) => documentKey(workspaceId, id))
+      const read = { ProjectionExpression: `${LISTED}, record_kind` }
+      const items = await table.getAll(keys, { name: 'documents.findAll', signal }, read)
+      return items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed)
     },
 
     async positionOf(workspaceId, documentId, signal) {

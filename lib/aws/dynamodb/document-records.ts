@@ -11,6 +11,7 @@ import {
   tombstoneExpiresAt,
   toUpdate,
 } from './document-item.ts'
+import type { Attributes } from './stored-item.ts'
 import { openTable, type TableSettings, type Update } from './table.ts'
 
 const IS_FREE = 'attribute_not_exists(document_id)'
@@ -35,6 +36,8 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
   const nowValue = () => ({ ':now': Math.floor(now() / 1000) })
   const read = (workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal) =>
     table.get(documentKey(workspaceId, documentId), { name: 'documents.find', signal })
+  const readEvenDeleted = (item: Attributes) =>
+    item.record_kind?.S === 'document' ? readDocument(item) : readDeleted(item, now())
 
   return {
     async record(document, signal) {
@@ -75,8 +78,13 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
 
     async findEvenDeleted(workspaceId, documentId, signal) {
       const item = await read(workspaceId, documentId, signal)
-      if (item === undefined || item.record_kind?.S === 'document') return item && readDocument(item)
-      return readDeleted(item, now())
+      return item && readEvenDeleted(item)
+    },
+
+    async findAllEvenDeleted(workspaceId, documentIds, signal) {
+      const keys = documentIds.map((id) => documentKey(workspaceId, id))
+      const items = await table.getAll(keys, { name: 'documents.findAll', signal })
+      return items.map(readEvenDeleted).filter((each) => each !== undefined)
     },
 
     async delete(document, signal) {

@@ -26,15 +26,16 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
 
   return {
     policy,
-    async take(keyId, signal) {
+    async take(keyId, signal, count = 1) {
       const nowMs = now()
-      let taken = await tryTake(keyId, true, nowMs, signal)
-      if (!taken.done && taken.tatMs <= nowMs + toleranceMs(policy)) taken = await tryTake(keyId, false, nowMs, signal)
+      let taken = await tryTake(keyId, count, true, nowMs, signal)
+      const mayFit = taken.tatMs <= nowMs + toleranceMs(policy, count)
+      if (!taken.done && mayFit) taken = await tryTake(keyId, count, false, nowMs, signal)
       return describeDecision(policy, taken.done, taken.tatMs, nowMs)
     },
   }
 
-  async function tryTake(keyId: string, isQuiet: boolean, nowMs: number, signal: AbortSignal) {
+  async function tryTake(keyId: string, count: number, isQuiet: boolean, nowMs: number, signal: AbortSignal) {
     const change = {
       UpdateExpression: isQuiet
         ? 'SET tat_ms = :first_tat, expires_at = :expires_at'
@@ -44,8 +45,8 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
         ':now': nowMs,
         ':expires_at': Math.ceil(nowMs / 1000) + stateSeconds(policy),
         ...(isQuiet
-          ? { ':first_tat': nowMs + interval }
-          : { ':interval': interval, ':latest_tat': nowMs + toleranceMs(policy) }),
+          ? { ':first_tat': nowMs + count * interval }
+          : { ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) }),
       },
       ReturnValues: 'UPDATED_NEW',
     } as const

@@ -30,7 +30,8 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  // Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space.
-  const objectKey = isEncoded ? decodeURIComponent(Key.replaceAll('+', ' ')) : Key
-  return { objectKey, sizeBytes: Size, etag: ETag, modifiedAt: LastModified }
+  return { objectKey: isEncoded ? decodeKey(Key) : Key, sizeBytes: Size, etag: ETag, modifiedAt: LastModified }
 }
+
+/** Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space. */
+export const decodeKey = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

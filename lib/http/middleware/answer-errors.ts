@@ -31,13 +31,17 @@ function errorHeaders(error: ServiceError): Record<string, string> {
   return headers
 }
 
+export function describeError(error: ServiceError): Record<string, unknown> {
+  return {
+    code: error.status,
+    message: error.message,
+    metadata: { reason: error.reason, detail: error.detail, ...error.metadata },
+  }
+}
+
 function errorBody(error: ServiceError, requestId: string, userId: string | undefined): Record<string, unknown> {
   return {
-    error: {
-      code: error.status,
-      message: error.message,
-      metadata: { reason: error.reason, detail: error.detail, ...error.metadata },
-    },
+    error: describeError(error),
     service_metadata: { request_id: requestId },
     user_id: userId ?? null,
   }

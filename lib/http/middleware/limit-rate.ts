@@ -22,7 +22,8 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const refusal = counted.refusalOf(keyId)
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    state.rateLimit = { decision, rateLimitPassed }
+    const takeMore = (most: number) => takeAsManyAsFit(keyId, state, most)
+    state.rateLimit = { decision, rateLimitPassed, takeMore }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -41,9 +42,22 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     })
   }
 
-  function takeOrPass(keyId: string, { deadline, log }: RequestState): Promise<RateLimitDecision | undefined> {
+  /** One more write. Where only some fit, as far as the last decision tells, these are taken. */
+  async function takeAsManyAsFit(keyId: string, state: RequestState, most: number): Promise<number> {
+    const last = await state.rateLimit?.decision
+    const count = Math.min(most, Math.max(1, last?.remaining ?? rateLimiter.policy.burst))
+    const decision = await takeOrPass(keyId, state, count)
+    if (state.rateLimit && decision) state.rateLimit.decision = Promise.resolve(decision)
+    return decision?.isAllowed === false ? 0 : count
+  }
+
+  function takeOrPass(
+    keyId: string,
+    { deadline, log }: RequestState,
+    count?: number,
+  ): Promise<RateLimitDecision | undefined> {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-    return counted.take(keyId, signal).catch((error) => {
+    return counted.take(keyId, signal, count).catch((error) => {
       metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined

@@ -1,3 +1,4 @@
+import type { StorageUsage } from '../../ledger/ports/quota-ledger.ts'
 import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
@@ -51,6 +52,9 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
 
 function countsOf({ document, isReplayed, usage }: Promotion): MetricValues {
   if (isReplayed) return { Replays: 1 }
-  const isNearlyFull = usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
-  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull && { QuotaNearlyFull: 1 }) }
+  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull(usage) && { QuotaNearlyFull: 1 }) }
+}
+
+export function isNearlyFull(usage: StorageUsage | undefined): boolean {
+  return usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
 }

@@ -43,6 +43,12 @@ export interface DocumentRecords {
     documentId: DocumentId,
     signal: AbortSignal,
   ): Promise<WorkspaceDocument | DeletedDocument | undefined>
+  /** As {@link DocumentRecords.findEvenDeleted}, for up to a hundred different ids at once. */
+  findAllEvenDeleted(
+    workspaceId: WorkspaceId,
+    documentIds: readonly DocumentId[],
+    signal: AbortSignal,
+  ): Promise<(WorkspaceDocument | DeletedDocument)[]>
   /**
    * Turns the attempt's document into a tombstone, which holds its bytes until they are given back.
    * @returns the release that its bytes are handed over to, if there is one yet; undefined when they were given back

@@ -6,9 +6,10 @@ import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
+import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
-import { createPromoteContainerFileHandler } from '../../../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
@@ -80,6 +81,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
     ...config,
     ...stores,
     objects,
+    containerFiles: createContainerFiles({ client: {} as S3Client, sandboxBucket: config.sandboxBucket }),
     apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     admission: createAdmission({ now }),

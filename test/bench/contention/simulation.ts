@@ -45,9 +45,9 @@ export interface Outcome {
 const MIB = 1024 ** 2
 const PLENTY = 2 ** 50
 /** As in simulator/model.ts. */
-const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
+export const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
 /** How far behind a read may be if it is not strongly consistent. */
-const STALE_MS = 20
+export const STALE_MS = 20
 const SEED = 7
 /** The first promotion makes the workspace; this is longer than its lease. */
 const WARM_UP_SECONDS = 130
@@ -55,7 +55,7 @@ const WARM_UP_SECONDS = 130
 const LONGEST_REQUEST_SECONDS = 30
 const STEP_SECONDS = 0.25
 
-const clock = installVirtualClock()
+export const clock = installVirtualClock()
 
 /**
  * One workspace: the real handler, use case, adapters and SDK clients, on a DynamoDB with the limits of the real one and an

@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { promoteMany } from '../contention/many-files.ts'
 import { burst, overload, sustains } from '../contention/scenarios.ts'
 import { serve } from '../worker.ts'
 
@@ -14,6 +15,7 @@ const methods = {
   sustains: withDefinition(sustains),
   burst: withDefinition(burst),
   overload: withDefinition(overload),
+  promoteMany: withDefinition(promoteMany),
 }
 export type ContentionSimulatorMethods = typeof methods
 

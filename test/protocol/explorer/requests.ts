@@ -60,7 +60,7 @@ function promote({ workspace, file, key }: RequestTo<'promote'>, deps: Dependenc
     fileId: formatFileId(`file-${file}`),
     idempotencyKey: key === undefined ? undefined : `key-${key}`,
     rateLimitPassed: Promise.resolve(),
-    deadline: { signal, leftMs: () => 0, undoSignal: () => signal },
+    deadline: { signal, leftMs: () => 60_000, undoSignal: () => signal },
     log,
     telemetry: createTelemetry(),
   }

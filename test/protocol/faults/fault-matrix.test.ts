@@ -17,9 +17,9 @@ const STRIDE = isShallow() ? 4 : 1
 const NOW_MS = Date.now()
 /** Later than any lease, those of runs that began two hours later among them. */
 const LATER_MS = 4 * 3_600_000
-const LONG: RunLimits = { workMs: 25_000, undoMs: 25_000, boundMs: 60_000 }
+const LONG: RunLimits = { leftMs: 25_000, undoMs: 25_000, boundMs: 60_000 }
 /** For a run that only its deadline ends. */
-const shortTimes = (times: number): RunLimits => ({ workMs: 2000 * times, undoMs: 25_000, boundMs: 2000 * times })
+const shortTimes = (times: number): RunLimits => ({ leftMs: 2000 * times, undoMs: 25_000, boundMs: 2000 * times })
 
 const MOST_TIMES = 8
 

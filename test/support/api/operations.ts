@@ -1,10 +1,10 @@
 import { API_FUNCTIONS, type FunctionEntry } from '../../../infra/deploy/functions.ts'
 import {
   createDeleteDocumentHandler,
-  createPromoteContainerFileHandler,
   createReadContainerFilesHandler,
   createReadDocumentsHandler,
 } from '../../../lib/http/handlers.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { DocumentedOperation } from './openapi.ts'
 
 interface TestedOperation extends DocumentedOperation {
@@ -12,12 +12,25 @@ interface TestedOperation extends DocumentedOperation {
   success: number
   /** What its log line has besides name, time and outcome: path parameters by their names, and what is given here. */
   facts: readonly ['document_id' | 'container_id', object?] | readonly []
+  /** What succeeds; omitted: it needs none. */
+  body?: object
   /** The calls to the stores, except for key and rate limit. */
   calls: readonly string[]
 }
 
 /** All operations of the API but the promotion, by the names that log and metrics have for them. */
 export const OPERATIONS = {
+  promote_container_files: {
+    method: 'post',
+    path: '/containers/{container_id}/promote',
+    success: 200,
+    facts: ['container_id', { promoted: 1, kept: 0, refused: 0 }],
+    body: { paths: ['output/report.csv'] },
+    calls: [
+      ...['HeadObject', 'documents.findAll', 'reservations.claim', 'ledger.take', 'reservations.reserve', 'CopyObject'],
+      ...['ledger.unmark', 'documents.record', 'reservations.remove'],
+    ],
+  },
   list_documents: {
     method: 'get',
     path: '/files',
@@ -72,6 +85,9 @@ export const OPERATIONS = {
     calls: ['HeadObject'],
   },
 } as const satisfies Record<string, TestedOperation>
+
+/** The body of a request that succeeds. */
+export const bodyOf = (name: OperationName): object | undefined => (OPERATIONS[name] as TestedOperation).body
 
 export type OperationName = keyof typeof OPERATIONS
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]

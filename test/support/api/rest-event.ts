@@ -15,6 +15,8 @@ export interface RouteRequest {
   parameters?: Record<string, string | undefined>
   query?: Values
   headers?: Values
+  /** JSON, or a text as it comes. */
+  body?: object | string | undefined
 }
 
 /** The event that a REST API hands to the function for the promote route; path parameters are as they came, encoded. */
@@ -26,7 +28,7 @@ export function restEvent({ containerId, fileId, headers = {} }: RestRequest): A
 /** The event that a REST API hands to the function of any route. */
 export function routeEvent(
   { method, path }: DocumentedOperation,
-  { parameters = {}, query = {}, headers = {} }: RouteRequest,
+  { parameters = {}, query = {}, headers = {}, body }: RouteRequest,
 ): APIGatewayProxyEvent {
   const resource = `/v1${path}`
   return {
@@ -37,7 +39,7 @@ export function routeEvent(
     ...asQuery(query),
     pathParameters: Object.keys(parameters).length === 0 ? null : parameters,
     stageVariables: null,
-    body: null,
+    body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
     isBase64Encoded: false,
     requestContext: { requestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
   }
@@ -61,15 +63,15 @@ const lastOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat().at(-1) ?? '']))
 
 /**
- * A process's time for `lambdaContext`: a wait for something that never answers ends after `workMs`, and leaves enough
+ * A process's time for `lambdaContext`: a wait for something that never answers ends after `leftMs`, and leaves enough
  * time to undo, however busy the machine is.
  * @param undoMs a request that undoes nothing in this time leaves it to the resolver
  */
-export function deadlineIn(workMs: number, undoMs = 25_000): () => number {
+export function deadlineIn(leftMs: number, undoMs = 25_000): () => number {
   let isDeadlineSet = false
   return () => {
     // A deadline leaves 2.5 s (lib/deadline.ts).
-    const remainingMs = isDeadlineSet ? undoMs : workMs + 2500
+    const remainingMs = isDeadlineSet ? undoMs : leftMs + 2500
     isDeadlineSet = true
     return remainingMs
   }

@@ -8,7 +8,14 @@ import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createPorts } from '../ports.ts'
 import { invoke } from './invoke.ts'
 import type { AnyResponse } from './openapi.ts'
-import { createHandlers, functionOf, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
+import {
+  bodyOf,
+  createHandlers,
+  functionOf,
+  type HandlerDependencies,
+  OPERATIONS,
+  type OperationName,
+} from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 
 export const CONTAINER = 'sess_1'
@@ -65,13 +72,17 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   }
 
   /** Any of the other operations, with a key that may do everything unless the request has another. */
-  async function call(name: OperationName, { headers, ...request }: RouteRequest = {}): Promise<AnyResponse> {
+  async function call(
+    name: OperationName,
+    { headers, remainingMs, ...request }: RouteRequest & { remainingMs?: number | (() => number) } = {},
+  ): Promise<AnyResponse> {
     const operation = OPERATIONS[name]
     const event = routeEvent(operation, {
+      body: bodyOf(name),
       ...request,
       headers: { Authorization: `Bearer ${managementToken}`, ...headers },
     })
-    return invoke(handlers[functionOf(operation).name], { event, operation })
+    return invoke(handlers[functionOf(operation).name], { event, operation, context: lambdaContext(remainingMs) })
   }
 
   return {

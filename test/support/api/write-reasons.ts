@@ -6,6 +6,7 @@ const WITH_OWN_SENTENCES: ReadonlySet<string> = new Set<Reason>([
   'invalid_precondition',
   'permission_denied',
   'invalid_file_id',
+  'invalid_body',
   'invalid_limit',
   'invalid_parameter',
   'unsupported_parameter',

@@ -96,6 +96,10 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       const isGivenBack = tombstone.expiresAtMs !== undefined
       return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isGivenBack, isDeleted: true }
     },
+    async findAllEvenDeleted(workspaceId, documentIds, signal) {
+      const found = await Promise.all(documentIds.map((id) => this.findEvenDeleted(workspaceId, id, signal)))
+      return found.filter((each) => each !== undefined)
+    },
     async delete({ workspaceId, documentId, attemptId }) {
       const key = keyOf(workspaceId, documentId)
       const document = documents.get(key)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { type FaultProxy, startFaultProxy } from '../protocol/fault-proxy.ts'
+import { type AwsCall, type FaultProxy, startFaultProxy } from '../protocol/fault-proxy.ts'
 import { startTestProcess, type TestProcess } from '../protocol/test-process.ts'
 import { createTestStores } from '../protocol/test-stores.ts'
 import type { TestWorkspace } from '../protocol/workspaces.ts'
@@ -37,6 +37,17 @@ export function useAdministration() {
         String(headers['x-amz-target']).endsWith(operation) ? { kind: 'answer', status: 400, body } : undefined
       const result = await admin(...args)
       dynamoDb.fault = () => undefined
+      return result
+    },
+    /** Runs the command line while neither store answers the calls that this denies. */
+    async adminWhile(isDenied: (call: AwsCall) => boolean, ...args: string[]): Promise<AdminResult> {
+      const denied = { __type: 'AccessDeniedException', message: 'denied' }
+      const body = `<Error><Code>AccessDenied</Code><Message>denied</Message></Error>`
+      dynamoDb.fault = (call) =>
+        isDenied(call) ? { kind: 'answer', status: 400, body: JSON.stringify(denied) } : undefined
+      s3.fault = (call) => (isDenied(call) ? { kind: 'answer', status: 403, body } : undefined)
+      const result = await admin(...args)
+      for (const store of [dynamoDb, s3]) store.fault = () => undefined
       return result
     },
     /** A workspace with a key from the command line and one document. */

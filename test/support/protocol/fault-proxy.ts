@@ -46,7 +46,9 @@ export async function startFaultProxy(upstream: Store | string): Promise<FaultPr
   const late: (() => Promise<unknown>)[] = []
 
   const server = createServer(async (incoming, outgoing) => {
-    const body = await buffer(incoming)
+    const body = await buffer(incoming).catch(() => undefined)
+    // The caller broke off within its request.
+    if (body === undefined) return
     const { method = '', url: path = '', headers } = incoming
     const call = toCall({ method, path, headers, body })
     proxy.calls.push(call)

@@ -33,7 +33,7 @@ const promote = (
 ) =>
   process.promote(workspace, 'a.txt', {
     headers,
-    ...(limits && { remainingMs: deadlineIn(limits.workMs, limits.undoMs) }),
+    ...(limits && { remainingMs: deadlineIn(limits.leftMs, limits.undoMs) }),
     ...(idempotencyKey && { idempotencyKey }),
   })
 
@@ -88,6 +88,25 @@ const promoting = (
   ...more,
 })
 
+const promoteMany = (process: TestProcess, workspace: TestWorkspace, limits?: RunLimits) =>
+  process.call('promote_container_files', workspace, {
+    parameters: { container_id: 'sess_1' },
+    body: { prefix: '' },
+    ...(limits && { remainingMs: deadlineIn(limits.leftMs, limits.undoMs) }),
+  })
+
+/** All files of a container that has one, answered as if it had been asked for alone. */
+const promotingMany = (what: string, prepare: Scenario['prepare']): Scenario => ({
+  ...promoting(`by its prefix, ${what}`, prepare, { documentsBefore: what === 'new' ? 0 : 1 }),
+  async run(process, workspace, limits) {
+    const answer = await promoteMany(process, workspace, limits)
+    const { data: [file] = [] } = answer.body as { data?: { document?: object; error?: { code: number } }[] }
+    if (!file) return answer
+    return { ...answer, status: file.error?.code ?? answer.status, body: file.document ?? file }
+  },
+  brokenElsewhere: /^(keys\.find|rateLimit\.take)$/,
+})
+
 const resolving = (name: string, prepare: Scenario['prepare'], documentsBefore: number): Scenario => ({
   name: `the resolver after ${name}`,
   prepare,
@@ -131,6 +150,12 @@ export const SCENARIOS: Scenario[] = [
     ),
   ),
   promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
+  promotingMany('new', (process) => withFile(process, SMALL)),
+  promotingMany('already promoted', async (process) => {
+    const workspace = await withFile(process, SMALL)
+    await promoteMany(process, workspace)
+    return workspace
+  }),
   promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1), { status: 403 }),
   ...['ledger.take', 'CopyObject'].map((call) =>
     promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
@@ -152,12 +177,12 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'a deletion through the API, beside a list and a download',
     prepare: (process) => withDocument(process),
-    async run(process, workspace, { workMs, undoMs }) {
+    async run(process, workspace, { leftMs, undoMs }) {
       const parameters = { document_id: await documentIdOf(process, workspace) }
       const call = (name: OperationName) =>
         process.call(name, workspace, {
           ...(name !== 'list_documents' && { parameters }),
-          remainingMs: deadlineIn(workMs, undoMs),
+          remainingMs: deadlineIn(leftMs, undoMs),
         })
       const answers = await Promise.all([call('delete_document'), call('list_documents'), call('download_document')])
       if (!process.mayBeReplaced()) {

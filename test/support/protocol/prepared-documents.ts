@@ -38,6 +38,7 @@ export async function promoted(process: TestProcess, workspace: TestWorkspace): 
 export const call = ({ process, workspace, documentId }: Prepared, name: OperationName, remainingMs?: number) =>
   process.call(name, workspace, {
     parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt') },
+    ...(name === 'promote_container_files' && { body: { paths: ['a.txt'] } }),
     remainingMs,
   })
 

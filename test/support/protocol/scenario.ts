@@ -5,7 +5,7 @@ import type { TestWorkspace } from './workspaces.ts'
 /** How long a run has. */
 export interface RunLimits {
   /** The limits of a request: until its deadline, and then for the undo. */
-  workMs: number
+  leftMs: number
   undoMs: number
   /** The limit of everything else. */
   boundMs: number

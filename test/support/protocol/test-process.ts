@@ -9,7 +9,7 @@ import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { invoke } from '../api/invoke.ts'
 import type { AnyResponse } from '../api/openapi.ts'
-import { type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
+import { bodyOf, type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from '../api/rest-event.ts'
 import type { Transport } from '../aws/in-process.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
@@ -164,7 +164,11 @@ export async function startTestProcess(
       request: Omit<RouteRequest, 'headers'> & { remainingMs?: number | (() => number) | undefined },
     ): Promise<AnyResponse> {
       const operation = OPERATIONS[name]
-      const event = routeEvent(operation, { ...request, headers: { authorization: `Bearer ${token}` } })
+      const event = routeEvent(operation, {
+        body: bodyOf(name),
+        ...request,
+        headers: { authorization: `Bearer ${token}` },
+      })
       return answered(functionOf(operation).name, { event, operation, context: lambdaContext(request.remainingMs) })
     },
     resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>

@@ -43,7 +43,7 @@ function s3Accesses(method: string, url: string, headers: IncomingMessage['heade
   const key = segments.join('/')
   if (key === '') return bucketAccesses(method, bucket, searchParams)
   // With any other parameter it is another operation, as `tagging` is GetObjectTagging.
-  const known = /^(GET|HEAD)$/.test(method) ? /^(x-id|versionId)$/ : /^(x-id|uploads|uploadId|partNumber)$/
+  const known = /^(PUT|POST)$/.test(method) ? /^(x-id|uploads|uploadId|partNumber)$/ : /^(x-id|versionId|uploadId)$/
   const deletes = searchParams.has('uploadId') ? 'AbortMultipartUpload' : 'DeleteObject'
   const action = method === 'DELETE' ? deletes : OF_OBJECTS[method]
   if (action === undefined || [...searchParams.keys()].some((name) => !known.test(name)))
@@ -77,6 +77,7 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   if (method === 'GET' && query.has('uploads')) {
     return [{ action: 's3:ListBucketMultipartUploads', resource: bucket, context }]
   }
+  if (method === 'GET' && query.has('versions')) return [{ action: 's3:ListBucketVersions', resource: bucket, context }]
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
   if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]

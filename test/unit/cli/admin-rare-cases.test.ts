@@ -42,12 +42,12 @@ it.each(['', '{"environment": {'])('a local service whose file is half written d
 })
 
 it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
-  const listings = [[], [newDocument(newAttempt({ workspaceId, sizeBytes: 0 }))]]
+  const listings = [[], [{ document: newDocument(newAttempt({ workspaceId, sizeBytes: 0 })) }]]
   const removed: string[] = []
   const stores = {
     apiKeys: { list: async function* () {} },
     documents: {
-      async *list() {
+      async *listItems() {
         yield* listings.shift() ?? []
       },
     },
@@ -57,7 +57,7 @@ it('keeps a workspace in which a document of no bytes was recorded meanwhile: no
   }
   const output = { done() {}, progress() {} }
   const session = { output, place: 'a test', signal, stores: async () => stores } as never
-  const deleting = deleteWorkspace(session, workspaceId, { empty: true, yes: true })
+  const deleting = deleteWorkspace(session, workspaceId, { empty: true, erase: false, yes: true })
   await expect(deleting).rejects.toMatchObject({ reason: 'workspace_busy' })
   expect(removed).toEqual([])
 })

@@ -24,6 +24,7 @@ import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
 
 const Bucket = 'bucket'
+const MIB = Buffer.alloc(1024 * 1024, 'm')
 const CREDENTIALS = { accessKeyId: 'x', secretAccessKey: 'x' }
 let directory: string
 let server: Awaited<ReturnType<typeof startS3>>
@@ -134,7 +135,6 @@ it('the embedded S3 refuses to write what must be new where an object is, and an
 
 describe('bytes that arrive slowly', () => {
   const SIGNED = { authorization: 'x' }
-  const MIB = Buffer.alloc(1024 * 1024, 'm')
   const files = () => readdir(join(directory, 'bytes'))
   const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
@@ -296,9 +296,18 @@ describe('a presigned POST', () => {
     expect(sending.writableFinished, 'all of it was taken').toBe(true)
   })
 
-  it('demands a file', async () => {
-    const answer = await post(await presigned([]))
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('exactly one file')])
+  it.each([
+    ['has no file', {}, undefined, 400, 'exactly one file'],
+    ['has a forbidden field after its file', { file: Buffer.from('x'), tagging: 'x' }, undefined, 204, ''],
+    ['ends in its file', { file: MIB }, -100, 400, 'end of multipart data'],
+    ['ends in a small file', { file: Buffer.from('x') }, -10, 400, 'end of multipart data'],
+    ['ends in its fields', {}, -100, 400, 'end of multipart data'],
+    ['has no boundary', {}, 0, 400, 'Boundary not found'],
+  ])('that %s is answered', async (_, last, end, status, said) => {
+    const { body, type } = await formOf({ ...(await presigned([])), ...last })
+    const headers = { 'content-type': end === 0 ? 'multipart/form-data' : type }
+    const answer = await fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers, body: body.subarray(0, end) })
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(said)])
   })
 })
 
@@ -312,16 +321,18 @@ async function presigned(conditions: unknown[], { expiration, ...changes }: Reco
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-function formOf({ file, ...fields }: Record<string, string | Buffer>) {
+function formOf(fields: Record<string, string | Buffer<ArrayBuffer>>) {
   const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) form.set(name, String(value))
-  if (file !== undefined) form.set('file', new Blob([Buffer.from(file)]), 'C:\\in\\ü.bin')
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.set(name, value)
+    else form.set(name, new Blob([value]), 'C:\\in\\ü.bin')
+  }
   const response = new Response(form)
   const type = response.headers.get('content-type') ?? ''
   return response.arrayBuffer().then((body) => ({ body: Buffer.from(body), type }))
 }
 
-async function post(fields: Record<string, string | Buffer>): Promise<Response> {
+async function post(fields: Record<string, string | Buffer<ArrayBuffer>>): Promise<Response> {
   const { body, type } = await formOf(fields)
   return fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers: { 'content-type': type }, body })
 }

@@ -39,6 +39,7 @@ const POLICIES = {
   smoke: ['smoke'],
   doctor: ['doctor'],
   restore: ['restore'],
+  erase: ['erase'],
 } as const
 export type Identity = keyof typeof POLICIES
 const isIdentity = (word: string | undefined): word is Identity => word !== undefined && word in POLICIES
@@ -75,7 +76,8 @@ export async function startStage() {
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
 
-  const admin = (...args: string[]): Promise<AdminResult> => runAdminProcess(['--stage', 'prod', ...args], as(args[0]))
+  const admin = (...args: string[]): Promise<AdminResult> =>
+    runAdminProcess(['--stage', 'prod', ...args], as(args.includes('--erase') ? 'erase' : args[0]))
 
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {

@@ -1,0 +1,60 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { ServiceError } from '../errors.ts'
+import { type FilePath, MAX_OBJECT_KEY_BYTES, problemInPath } from '../ids.ts'
+import { MOST_FILES, type PromotionOfManyRequest } from '../promotion/promote-container-files.ts'
+
+const MAX_BODY_BYTES = 1_000_000
+
+/**
+ * Validates the whole body before anything is looked up.
+ * @throws ServiceError invalid_body, its detail naming the problem
+ */
+export function readFilesToPromote(
+  event: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>,
+): Pick<PromotionOfManyRequest, 'files' | 'after'> {
+  const { prefix, paths, after, ...others } = parseObject(event)
+  // JSON.parse makes a member of __proto__, so that one is unknown like any other.
+  if (Object.keys(others).length > 0) refuse('It may have only the members prefix, paths and after.')
+  if (after !== undefined && typeof after !== 'string') refuse('after must be the next of an answer.')
+  if ((prefix === undefined) === (paths === undefined)) refuse('It must have either prefix or paths.')
+  if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
+  // What is before a slash at its end is the path of a folder.
+  const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
+  return problem === undefined ? { files: { prefix: prefix as string }, after } : refuse(`prefix ${problem}.`)
+}
+
+function parseObject({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>) {
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  if (bytes.length > MAX_BODY_BYTES) refuse(`It must have at most ${MAX_BODY_BYTES} bytes.`)
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Refused like any other text that is no object.
+  }
+  return refuse('It must be a JSON object in UTF-8.')
+}
+
+function readPaths(paths: unknown): FilePath[] {
+  if (!Array.isArray(paths) || paths.length === 0 || paths.length > MOST_FILES) {
+    refuse(`paths must be an array of 1 to ${MOST_FILES} paths.`)
+  }
+  const seen = new Set<unknown>()
+  paths.forEach((path: unknown, index) => {
+    const problem = problemIn(path) ?? (seen.has(path) ? 'is there twice' : undefined)
+    if (problem !== undefined) refuse(`paths[${index}] ${problem}.`)
+    seen.add(path)
+  })
+  return paths as FilePath[]
+}
+
+/** @returns the end of a sentence about a path or folder that no file id can name */
+function problemIn(text: unknown): string | undefined {
+  // JSON can escape halves of characters, which UTF-8 cannot encode.
+  if (typeof text !== 'string' || !text.isWellFormed()) return 'must be a string of Unicode characters'
+  return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
+}
+
+function refuse(problem: string): never {
+  throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
+}

@@ -1,0 +1,46 @@
+import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { asSeconds, atMost, type Bench, type Row } from '../bench.ts'
+import { lambdaEnvironment } from '../bundles.ts'
+import { startWorker } from '../worker.ts'
+import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
+
+const FILES = 500
+const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [12, 4, 8]
+/** Counts of the rate limit, the first of them the request's own. */
+const COUNTS = FILES / 100 + 1
+/** Nothing that limits one key may stand in the way. */
+const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000' }
+
+/** Of AWS as in `contention`, and on the same virtual clock: our own time is not in it. */
+export const manyFiles: Bench = {
+  name: 'many-files',
+  title: 'One request for 500 files of 4 KiB',
+  isExact: true,
+  async run() {
+    const definition = readServiceDefinition()
+    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...UNLIMITED }
+    const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
+    const [first, again] = await simulator.call('promoteMany', { files: FILES, definition })
+    await simulator.stop()
+    if (first?.outcomes.promoted !== FILES || again?.outcomes.kept !== FILES) {
+      throw new Error(`not all were promoted and kept: ${JSON.stringify([first, again])}`)
+    }
+    const written = Object.entries(again.writes).map(([table, writes]) => `${writes} of ${table}`)
+    const bar = `${COUNTS} of rate-limits`
+    const nothingElse: Row = {
+      what: 'writes of the same again',
+      bar,
+      measured: written.join(),
+      isMet: written.join() === bar,
+    }
+    return {
+      rows: [
+        atMost('new files', NEW_SECONDS_BAR, first.seconds, asSeconds),
+        atMost('calls a file', CALLS_BAR, first.calls / FILES, (calls) => calls.toFixed(2)),
+        atMost('the same again, unchanged', SAME_SECONDS_BAR, again.seconds, asSeconds),
+        nothingElse,
+      ],
+      figures: { first, again },
+    }
+  },
+}

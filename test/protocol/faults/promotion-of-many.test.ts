@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { isShallow } from '../../support/depth.ts'
+import type { TestProcess } from '../../support/protocol/test-process.ts'
+import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
+import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
+
+interface Item {
+  path: string
+  outcome: string
+  document?: { id: string; filename: string }
+  error?: { metadata: { reason: string } }
+}
+
+const PATHS = Array.from({ length: 12 }, (_, number) => `output/${String(number).padStart(2, '0')}.txt`)
+/** Longer than any process lives (lib/promotion/claim-document.ts). */
+const DEAD_MS = 41_000
+const LATER_MS = 4 * 3_600_000
+const bytesOf = (path: string) => Buffer.from(`the bytes of ${path}`)
+const ALL_BYTES = PATHS.reduce((bytes, path) => bytes + bytesOf(path).length, 0)
+
+const onProcesses = useTestProcesses({ atOnce: 8 })
+
+async function prepare(process: TestProcess): Promise<TestWorkspace> {
+  process.restart({ onTheWire: false })
+  process.setClock(0)
+  const workspace = await process.newWorkspace(10 ** 9)
+  for (const path of PATHS) await process.putFile(workspace, path, bytesOf(path))
+  process.takeCalls()
+  return workspace
+}
+
+async function promoteAll(process: TestProcess, workspace: TestWorkspace): Promise<Item[]> {
+  const request = { parameters: { container_id: 'sess_1' }, body: { prefix: 'output/' } }
+  const { status, body } = await process.call('promote_container_files', workspace, request)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ has_more: false })
+  return (body as { data: Item[] }).data
+}
+
+/** Each file has the one document that the answer names, each counted once, and nothing else is left. */
+async function expectWhole(process: TestProcess, workspace: TestWorkspace, items: Item[]): Promise<void> {
+  expect(items.map(({ path, document }) => [path, document?.filename])).toEqual(PATHS.map((path) => [path, path]))
+  const { workspaceId } = workspace
+  await process.deliverLate()
+  process.setClock(LATER_MS)
+  expect(await process.resolveWorkspace(workspaceId)).toMatchObject({ failed: 0, isComplete: true })
+  expect(await process.audit(workspaceId, false)).toEqual([])
+  const state = { documents: PATHS.length, objects: PATHS.length, usedBytes: ALL_BYTES, reservations: 0 }
+  expect(await process.stateOf(workspace)).toMatchObject(state)
+  for (const { document } of items) {
+    const found = await process.deps.documents.find(workspaceId, document?.id as never, AbortSignal.timeout(60_000))
+    expect(found?.filename).toBe(document?.filename)
+  }
+}
+
+describe('all files of a prefix', () => {
+  it('cost eight calls each, besides the list and one look for earlier documents, and nothing when repeated', () =>
+    onProcesses.one(async (process) => {
+      const workspace = await prepare(process)
+      await expectWhole(process, workspace, await promoteAll(process, workspace))
+      process.restart()
+      const other = await prepare(process)
+      process.restart()
+      await promoteAll(process, other)
+      const names = process.takeCallNames()
+      const OF_THE_REQUEST = ['keys.find', 'rateLimit.take', 'ListObjectsV2', 'documents.findAll']
+      const ofFiles = names.filter((name) => !OF_THE_REQUEST.includes(name))
+      // A crowded ledger is asked again.
+      expect(ofFiles.filter((name) => name !== 'ledger.take')).toHaveLength(7 * PATHS.length)
+      expect(new Set(ofFiles).size).toBe(8)
+      const again = await promoteAll(process, other)
+      expect(again.map(({ outcome }) => outcome)).toEqual(PATHS.map(() => 'kept'))
+      expect(new Set(process.takeCallNames())).toEqual(new Set([...OF_THE_REQUEST, 'ledger.read']))
+    }))
+
+  it('are whole and counted once, at whatever call the process is killed, when the request is repeated', {
+    timeout: 600_000,
+  }, async () => {
+    const calls = await onProcesses.one(async (process) => {
+      const workspace = await prepare(process)
+      process.restart()
+      await promoteAll(process, workspace)
+      return process.takeCalls().length
+    })
+    const stride = isShallow() ? 7 : 1
+    const kills = Array.from({ length: calls }, (_, index) => index).filter((index) => index % stride === 0)
+    expect(calls).toBeGreaterThan(8 * PATHS.length)
+    await onProcesses.all(
+      kills.flatMap((index) => (['kill_before', 'kill_after'] as const).map((kind) => ({ index, kind }))),
+      async ({ index, kind }, process) => {
+        const workspace = await prepare(process)
+        let made = 0
+        process.restart()
+        process.breakCalls(() => (made++ === index ? { kind } : undefined))
+        await Promise.race([promoteAll(process, workspace).catch(() => undefined), process.died()])
+        process.restart({ onTheWire: false })
+        process.setClock(DEAD_MS)
+        try {
+          await expectWhole(process, workspace, await promoteAll(process, workspace))
+        } catch (error) {
+          throw new Error(`${kind} ${index}`, { cause: error })
+        }
+      },
+    )
+  })
+
+  it('are whole and counted once when two requests promote them at once', () =>
+    onProcesses.one(async (process) => {
+      const workspace = await prepare(process)
+      const [one = [], other = []] = await Promise.all([1, 2].map(() => promoteAll(process, workspace)))
+      expect(one.map(({ document }) => document)).toEqual(other.map(({ document }) => document))
+      await expectWhole(process, workspace, one)
+    }))
+
+  it(
+    'wait for a request that has died, and are refused until its claims may be replaced',
+    () =>
+      onProcesses.one(async (process) => {
+        const workspace = await prepare(process)
+        process.restart()
+        process.breakCalls(({ name }) => (name === 'ledger.take' ? { kind: 'kill_before' } : undefined))
+        await Promise.race([promoteAll(process, workspace).catch(() => undefined), process.died()])
+        process.restart({ onTheWire: false })
+        const items = await promoteAll(process, workspace)
+        const reasons = new Set(items.flatMap(({ error }) => error?.metadata.reason ?? []))
+        expect(reasons).toEqual(new Set(['promotion_in_progress']))
+        process.setClock(DEAD_MS)
+        await expectWhole(process, workspace, await promoteAll(process, workspace))
+      }),
+    30_000,
+  )
+})
