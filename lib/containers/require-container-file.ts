@@ -15,22 +15,13 @@ interface LookUpDependencies {
   objectKeys: ObjectKeys
 }
 
-/** @throws ServiceError container_file_encrypted, container_file_requester_pays */
-export function lookUpContainerFile(
-  location: FileLocation,
-  { objects, objectKeys }: LookUpDependencies,
-  signal: AbortSignal,
-): Promise<ContainerFile | undefined> {
-  return objects.findContainerFile(objectKeys.sandboxFile(location), signal)
-}
-
-/** @throws ServiceError as {@link lookUpContainerFile}, {@link whyMissing} and {@link requireRegular} */
+/** @throws ServiceError as the lookup, {@link whyMissing} and {@link requireRegular} */
 export async function findContainerFile(
   location: FileLocation,
   deps: LookUpDependencies,
   signal: AbortSignal,
 ): Promise<ContainerFile> {
-  const file = await lookUpContainerFile(location, deps, signal)
+  const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
   if (file === undefined) throw await whyMissing(location, deps, signal)
   requireRegular(file, location)
   return file
@@ -68,7 +59,7 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
   const path = filePathOf(nfc === location.path ? nfc.normalize('NFD') : nfc)
   if (path === undefined || path === location.path) return {}
   try {
-    const file = await lookUpContainerFile({ ...location, path }, deps, signal)
+    const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile({ ...location, path }), signal)
     const id = formatFileId(path)
     const detail = `No file has this path, but one has a path that looks the same (NFC, NFD): its id is ${id}.`
     return file ? { detail, metadata: { expected_file_id: id } } : {}

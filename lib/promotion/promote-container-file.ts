@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import {
-  lookUpContainerFile,
-  requireReadable,
-  requireRegular,
-  whyDifferent,
-  whyMissing,
-} from '../containers/require-container-file.ts'
+import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
@@ -46,10 +40,11 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   telemetry.annotate({ container_id: target.containerId })
   const nextPauseMs = startWaiting(preconditions, deadline)
   const differing = new Set<string>()
+  const sourceKey = deps.objectKeys.sandboxFile(target)
 
   try {
     for (let hasWaited = false; ; hasWaited = true) {
-      const file = await telemetry.time('look_up', () => lookUpContainerFile(target, deps, signal))
+      const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
         requirePromotable(file, target, request, deps)
         await rateLimitPassed

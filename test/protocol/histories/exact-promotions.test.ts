@@ -139,7 +139,7 @@ describe('promotions beside a writer', () => {
       }),
       { numRuns: INTERLEAVINGS },
     )
-    // The interleavings reach every end.
+    // They reach every end.
     const ends = [
       'ok',
       'container_file_differs',
