@@ -220,14 +220,22 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
       [3, 1, 1],
       [3, 1, 1],
     ])
-    const erased = await stage.admin('workspaces', 'delete', 'ws_gone', '--erase', '--yes', '--json')
-    expect([erased.code, erased.stderr]).toEqual([0, ''])
-    expect(jsonLines(erased).at(-1)).toMatchObject({ workspace_id: 'ws_gone', outcome: 'erased' })
-    expect(await stored('ws_gone')).toEqual([
-      [0, 0, 0],
-      [0, 0, 0],
-    ])
+    const erase = async (workspace: string) => {
+      const { code, stderr, ...printed } = await stage.admin(
+        'workspaces',
+        'delete',
+        workspace,
+        '--erase',
+        '--yes',
+        '--json',
+      )
+      expect([code, stderr]).toEqual([0, ''])
+      expect(jsonLines({ code, stderr, ...printed }).at(-1)).toMatchObject({ outcome: 'erased', documents: 1 })
+      expect((await stored(workspace)).flat().filter((count) => count > 0)).toEqual([])
+    }
+    await erase('ws_gone')
     expect(await stored('ws_gone2')).toEqual(other)
+    await erase('ws_gone2')
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
   })
 
