@@ -14,7 +14,7 @@ import { useDirectory } from '../support/use-directory.ts'
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
-const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore']
+const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore', 'erase']
 const ROOT = join(import.meta.dirname, '../..')
 const variants = await Promise.all((['dev', 'prod'] as const).map(packagedService))
 
