@@ -42,7 +42,8 @@ export interface Upload {
   key: string
   headers: Record<string, string>
   startedAtMs: number
-  parts: Map<number, Bytes>
+  /** Received ones, unlike copies, are nobody else's. */
+  parts: Map<number, Bytes & { isReceived?: true }>
 }
 
 /** Everything that is kept. Its values are replaced, never changed. */

@@ -1,25 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { byBytes, failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
-import {
-  type Bytes,
-  etagOf,
-  type S3Contents,
-  type S3Disk,
-  type StoredObject,
-  sha256Of,
-  sizeOf,
-  slice,
-  type Upload,
-  versionKey,
-} from './s3-contents.ts'
-
-interface Call {
-  bucket: string
-  key: string
-  query: URLSearchParams
-  request: S3Request
-  header(name: string): string | undefined
-}
+import { failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
+import { bytesOf, type Call, DESCRIBING, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
+import { type S3Contents, type S3Disk, type StoredObject, sha256Of, sizeOf, slice, versionKey } from './s3-contents.ts'
+import { uploadOperations } from './s3-uploads.ts'
 
 /** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
@@ -27,10 +10,6 @@ const PARAMETERS = new Set([
   ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versioning', 'versionId'],
   'versions',
 ])
-const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
-const OK: S3Answer = { status: 200, headers: {}, body: '' }
-const NO_CONTENT: S3Answer = { ...OK, status: 204 }
-
 /**
  * S3 as far as the product, its tests and its administration use it: objects, their copies, uploads in parts, listings.
  * Synchronous: each request is answered before the next one is looked at.
@@ -67,11 +46,6 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     return source
   }
 
-  function uploadOf({ bucket, key, query }: Call): Upload {
-    const upload = contents.uploads.get(query.get('uploadId') ?? '')
-    return found(upload?.bucket === bucket && upload.key === key ? upload : undefined, 'NoSuchUpload')
-  }
-
   const all: Record<string, (call: Call) => S3Answer> = {
     'PUT bucket': ({ bucket }) => {
       if (contents.buckets.has(bucket)) return OK
@@ -95,18 +69,6 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
         return { key, entry: { Size: sizeOf(pieces), ETag: etag, LastModified, VersionId } }
       })
       return listing(listed, query)
-    },
-    'GET bucket uploads': ({ bucket, query }) => {
-      const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
-      const Upload = [...contents.uploads]
-        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && byBytes(of.key, after) > 0)
-        .map(([UploadId, { key, startedAtMs }]) => ({
-          Key: key,
-          UploadId,
-          Initiated: new Date(startedAtMs).toISOString(),
-        }))
-        .toSorted((a, b) => byBytes(a.Key, b.Key))
-      return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
     },
     'PUT object': (call) => {
       const isReplaced = call.header('x-amz-metadata-directive') === 'REPLACE'
@@ -153,51 +115,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       objectsOf(bucket).delete(key)
       return NO_CONTENT
     },
-    'POST object uploads': ({ bucket, key, request }) => {
-      const UploadId = randomBytes(16).toString('hex')
-      contents.uploads.set(UploadId, {
-        bucket,
-        key,
-        headers: describing(request.headers),
-        startedAtMs: Date.now(),
-        parts: new Map(),
-      })
-      return xml({ InitiateMultipartUploadResult: { UploadId } })
-    },
-    'PUT object uploadId': (call) => {
-      const { parts } = uploadOf(call)
-      const number = Number(call.query.get('partNumber'))
-      if (call.header('x-amz-copy-source') === undefined) {
-        const part = bytesOf(call.request)
-        parts.set(number, part)
-        return { ...OK, headers: { etag: part.etag } }
-      }
-      const source = copySource(call)
-      const range = call.header('x-amz-copy-source-range') ?? ''
-      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
-      const pieces = first === undefined ? source.pieces : slice(source.pieces, Number(first), Number(last) + 1)
-      // Not a hash of its bytes, which are not read: the same part of the same object has the same ETag.
-      const etag = etagOf(`${source.etag}${range}`)
-      parts.set(number, { pieces, etag })
-      return xml({ CopyPartResult: { ETag: etag } })
-    },
-    'POST object uploadId': (call) => {
-      const upload = uploadOf(call)
-      const named = [...String(call.request.body).matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)]
-      const parts = named.map(([, number]) => found(upload.parts.get(Number(number)), 'InvalidPart', 400))
-      const pieces = parts.flatMap((part) => part.pieces)
-      const wanted = call.header('x-amz-mp-object-size')
-      if (wanted !== undefined && Number(wanted) !== sizeOf(pieces)) throw new S3Failure(400, 'InvalidRequest')
-      const etag = etagOf(parts.map((part) => part.etag).join('')).replace(/"$/, `-${parts.length}"`)
-      put(call, { pieces, etag, headers: upload.headers })
-      contents.uploads.delete(call.query.get('uploadId') ?? '')
-      return xml({ CompleteMultipartUploadResult: { ETag: etag } })
-    },
-    'DELETE object uploadId': (call) => {
-      uploadOf(call)
-      contents.uploads.delete(call.query.get('uploadId') ?? '')
-      return NO_CONTENT
-    },
+    ...uploadOperations({ contents, disk, put, copySource }),
   }
 
   function operationFor({ bucket, key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
@@ -223,20 +141,6 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
   }
 }
 
-function found<Thing>(thing: Thing | undefined, code: string, status = 404, message = code): Thing {
-  if (thing === undefined) throw new S3Failure(status, code, message)
-  return thing
-}
-
 function requireMatch(wanted: string | undefined, { etag }: { etag: string }): void {
   if (wanted !== undefined && wanted !== etag) throw new S3Failure(412, 'PreconditionFailed')
-}
-
-function bytesOf({ body }: S3Request): Bytes {
-  return Buffer.isBuffer(body) ? { pieces: [{ of: body, from: 0, to: body.length }], etag: etagOf(body) } : body
-}
-
-export function describing(headers: S3Request['headers']): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
-  return Object.fromEntries(entries.filter(([name, value]) => DESCRIBING.test(name) && value !== 'aws-chunked'))
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
-import { describing } from './s3-operations.ts'
+import { describing } from './s3-calls.ts'
 
 type Fields = Record<string, string>
 type Condition = [operator: string, name: unknown, wanted: unknown]

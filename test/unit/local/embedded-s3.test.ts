@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
+  AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
@@ -18,6 +19,7 @@ import {
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
@@ -113,6 +115,19 @@ it('the embedded S3 keeps each version of a versioned bucket, shows the current 
   expect(await read({ Key: 'c' })).toBe('one')
   const gone = new CopyObjectCommand({ ...own, CopySource: 'versioned/a%20b?versionId=gone' })
   await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchVersion' })
+})
+
+it('the embedded S3 frees the bytes of an upload that is aborted, but not what a part of it was copied from', async () => {
+  await put('source', 'content')
+  const before = await readdir(join(directory, 'bytes'))
+  const object = { Bucket, Key: 'never' }
+  const upload = { ...object, UploadId: (await s3.send(new CreateMultipartUploadCommand(object))).UploadId }
+  await s3.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'part' }))
+  await s3.send(new UploadPartCopyCommand({ ...upload, PartNumber: 2, CopySource: `${Bucket}/source` }))
+  expect(await readdir(join(directory, 'bytes'))).toHaveLength(before.length + 1)
+  await s3.send(new AbortMultipartUploadCommand(upload))
+  expect(await readdir(join(directory, 'bytes'))).toEqual(before)
+  expect(await get('source')).toEqual(['content', 'text/x'])
 })
 
 it('the embedded S3 refuses to write what must be new where an object is, and any other condition', async () => {
