@@ -52,6 +52,9 @@ export function promoteEvent(sizeBytes: number): unknown {
   return restEvent({ containerId: 'sess_1', fileId, headers: { authorization: `Bearer ${newToken()}` } })
 }
 
+/** Nothing that limits one key may stand in the way. */
+export const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000' }
+
 /** The environment Lambda gives the function, with the endpoints of the simulator. */
 export function lambdaEnvironment(endpoint: string): Record<string, string> {
   return {

@@ -245,7 +245,12 @@ describe('npm run admin -- containers list, remove', () => {
     expect(stderr).toBe('')
     const [first] = jsonLines(await admin('list', 'sess_list', '--json'))
     const ids = { workspace_id: 'ws_demo', container_id: 'sess_list', path: 'a.txt', file_id: formatFileId('a.txt') }
-    expect(first).toEqual({ ...ids, size_bytes: 3, modified_at: expect.any(String) })
+    expect(first).toEqual({
+      ...ids,
+      size_bytes: 3,
+      etag: expect.stringMatching(/^"[0-9a-f]{32}"$/),
+      modified_at: expect.any(String),
+    })
   })
 
   it('removes a file, a directory, or everything, only in that container, and bears being repeated', async () => {

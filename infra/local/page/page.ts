@@ -17,8 +17,7 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
   const description = await describeApi({
     file: join(root, 'docs/openapi.yaml'),
     baseUrl: base_url,
-    // Each click is a promotion of its own, so there is no key that the next one would repeat.
-    examples: { container_id: demo.container_id, file_id: demo.files[0]?.file_id, 'Idempotency-Key': undefined },
+    examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
   })
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
@@ -46,6 +45,9 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
   }
 }
 
+/** Each click is a promotion of its own, of whatever the file has become. */
+const OPTIONAL_HEADERS = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'Prefer']
+const WITHOUT = Object.fromEntries(OPTIONAL_HEADERS.map((name) => [name, undefined]))
 /** The demonstration, and the reference. */
 const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }

@@ -1,6 +1,6 @@
 import { readServiceDefinition, type ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { Bench, BenchContext } from '../bench.ts'
-import { lambdaEnvironment } from '../bundles.ts'
+import { lambdaEnvironment, UNLIMITED } from '../bundles.ts'
 import { burstRow, type Found, overloadRows, SUSTAINED_BAR, sustainedRow } from '../contention/rows.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
@@ -12,7 +12,7 @@ const BURST = { count: 1000, copySeconds: 1 }
 /** Enough for the longest call on a slow machine: a minute of 1,500 requests a second. */
 const CALL_LIMIT_MS = 3_600_000
 /** Nothing that limits one key or one workspace may stand in the way. */
-const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000', DEFAULT_QUOTA_BYTES: `${2 ** 50}` }
+const ALL_FIT = { ...UNLIMITED, DEFAULT_QUOTA_BYTES: `${2 ** 50}` }
 
 /**
  * One workspace under DynamoDB's own limits of 1,000 write units a second and item. The handler, the use case, the adapters
@@ -23,7 +23,7 @@ export const contention: Bench = {
   title: 'One busy workspace, under the limits of DynamoDB',
   async run(context) {
     const definition = readServiceDefinition()
-    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...UNLIMITED }
+    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...ALL_FIT }
     const options = { env, callLimitMs: CALL_LIMIT_MS }
     const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', options)
     const found = await simulateAll(simulator, definition, context)

@@ -1,5 +1,5 @@
 import { asRatio, atMost, type Bench, shown } from '../bench.ts'
-import { lambdaEnvironment, promoteEvent, withBundles } from '../bundles.ts'
+import { lambdaEnvironment, promoteEvent, UNLIMITED, withBundles } from '../bundles.ts'
 import type { SeenCall } from '../simulator/main.ts'
 import { AWS } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
@@ -29,7 +29,7 @@ export const latency: Bench = {
   run: ({ isQuick, progress }) =>
     withBundles(async ({ product }) => {
       const simulator = await startSimulator(AWS)
-      const env = lambdaEnvironment(simulator.endpoint)
+      const env = { ...lambdaEnvironment(simulator.endpoint), ...UNLIMITED }
       const worker = await startWorker<HandlerMethods>('workers/handler.ts', { args: [product], env })
       const each = { event: promoteEvent(SIZE_BYTES), concurrency: 1 }
       await worker.call('load', each.event)

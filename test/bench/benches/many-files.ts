@@ -1,6 +1,6 @@
 import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { asSeconds, atMost, type Bench, type Row } from '../bench.ts'
-import { lambdaEnvironment } from '../bundles.ts'
+import { lambdaEnvironment, UNLIMITED } from '../bundles.ts'
 import { startWorker } from '../worker.ts'
 import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
 
@@ -8,8 +8,6 @@ const FILES = 500
 const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [12, 4, 8]
 /** Counts of the rate limit, the first of them the request's own. */
 const COUNTS = FILES / 100 + 1
-/** Nothing that limits one key may stand in the way. */
-const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000', RATE_LIMIT_BURST: '10000' }
 
 /** Of AWS as in `contention`, and on the same virtual clock: our own time is not in it. */
 export const manyFiles: Bench = {

@@ -11,7 +11,7 @@ interface Item {
   error?: { metadata: { reason: string } }
 }
 
-const PATHS = Array.from({ length: 12 }, (_, number) => `output/${String(number).padStart(2, '0')}.txt`)
+const PATHS = Array.from({ length: 5 }, (_, number) => `output/${String(number).padStart(2, '0')}.txt`)
 /** Longer than any process lives (lib/promotion/claim-document.ts). */
 const DEAD_MS = 41_000
 const LATER_MS = 4 * 3_600_000
