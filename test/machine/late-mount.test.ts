@@ -29,10 +29,12 @@ function mount() {
   }
 }
 
-async function promoted(): Promise<{ status: number; reason?: string; content?: string }> {
+async function promoted(
+  named: Record<string, string> = {},
+): Promise<{ status: number; reason?: string; content?: string }> {
   const { demo } = service()
   const at = { token: demo.management_key, containerId: demo.container_id, fileId: formatFileId(PATH) }
-  const { status, body } = await promote(demo.base_url, at)
+  const { status, body } = await promote(demo.base_url, at, named)
   const { id, error } = body as { id: string; error?: { metadata: { reason: string } } }
   if (error) return { status, reason: error.metadata.reason }
   const headers = { authorization: `Bearer ${demo.management_key}` }
@@ -41,7 +43,7 @@ async function promoted(): Promise<{ status: number; reason?: string; content?: 
 }
 
 describe('a mount that writes late (docs/sandboxes.md)', () => {
-  it('has no file before the first upload, and the bytes of before until the next', async () => {
+  it('has no file before the first upload, and the bytes of before until the next, unless the promotion waits for others', async () => {
     const late = mount()
     late.write('first')
     expect(await promoted()).toEqual({ status: 404, reason: 'container_file_not_found' })
@@ -51,5 +53,11 @@ describe('a mount that writes late (docs/sandboxes.md)', () => {
     expect(await promoted()).toEqual({ status: 200, content: 'first' })
     await late.flush()
     expect(await promoted()).toEqual({ status: 200, content: 'second' })
+    late.write('the third')
+    expect(await promoted({ 'file-bytes': '9' })).toEqual({ status: 400, reason: 'container_file_differs' })
+    const waiting = promoted({ 'file-bytes': '9', prefer: 'wait=20' })
+    await sleep(600)
+    await late.flush()
+    expect(await waiting).toEqual({ status: 200, content: 'the third' })
   })
 })
