@@ -44,26 +44,31 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
   try {
     for (let hasWaited = false; ; hasWaited = true) {
+      let refusal: ServiceError | undefined
       const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
         requirePromotable(file, target, request, deps)
         await rateLimitPassed
-        const promotion = await attemptPromotion(target, file, request, deps).catch(unlessDifferent)
-        if (promotion?.isReplayed) return await answerWithEarlier(promotion.document, request, deps)
-        if (promotion) return promotion
-        differing.add(file.etag)
+        const promotion = await attemptPromotion(target, file, request, deps).catch(unlessOther)
+        if (!(promotion instanceof ServiceError)) {
+          return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+        }
+        refusal = promotion
+        if (refusal.reason === 'container_file_differs') differing.add(file.etag)
       }
 
       const pauseMs = nextPauseMs()
-      if (pauseMs === undefined) throw file ? whyDifferent(file, target) : await whyMissing(target, deps, signal)
+      if (pauseMs === undefined) {
+        throw refusal ?? (file ? whyDifferent(file, target) : await whyMissing(target, deps, signal))
+      }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !hasWaited) {
         const earlier = await findEarlierDocument(target, request, deps.documents)
         if (earlier) return answerWithEarlier(earlier, request, deps)
       }
       await sleep(pauseMs)
-      // An attempt at a file with another SHA-256 was undone: the next has an id of its own.
-      if (differing.size > 0) target = parseTarget(request)
+      // The attempt was undone: the next has an id of its own.
+      if (refusal) target = parseTarget(request)
     }
   } catch (error) {
     if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
@@ -71,8 +76,11 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   }
 }
 
-function unlessDifferent(error: unknown): undefined {
-  if (!(error instanceof ServiceError && error.reason === 'container_file_differs')) throw error
+/** What was copied had another SHA-256, or the file became another one meanwhile: who waits may yet get the one meant. */
+function unlessOther(error: unknown): ServiceError {
+  const isOther = error instanceof ServiceError && /^container_file_(differs|changed)$/.test(error.reason)
+  if (!isOther) throw error
+  return error
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */

@@ -120,6 +120,22 @@ describe('POST …/promote with Prefer: wait', () => {
     expectUntouched(api)
   })
 
+  it('looks again for a file that becomes another one while it is copied, which is 503 without it', async () => {
+    const overwriting = () => {
+      const { copy } = api.objects
+      vi.spyOn(api.objects, 'copy').mockImplementationOnce((...args) => {
+        api.putFile(PATH, LARGER, 'text/csv')
+        return copy(...args)
+      })
+    }
+    overwriting()
+    expect(refusalOf(await promote({}))).toEqual([503, 'container_file_changed'])
+    api.putFile(PATH, CSV, 'text/csv')
+    overwriting()
+    expect((await wait(20)).status).toBe(200)
+    expect(promotedBytes()).toEqual([LARGER.toString()])
+  })
+
   it('waits for less if the request would have no time left to promote', async () => {
     gone()
     const headers = { Prefer: 'wait=20' }
