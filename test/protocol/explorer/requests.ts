@@ -4,11 +4,12 @@ import type { ListedDocument, ListOrder } from '../../../lib/documents/document-
 import { downloadDocument } from '../../../lib/documents/download-document.ts'
 import { formatCursor } from '../../../lib/documents/list-cursor.ts'
 import { listDocuments } from '../../../lib/documents/list-documents.ts'
-import { formatFileId } from '../../../lib/ids.ts'
+import { type FilePath, formatFileId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
+import { promoteContainerFiles } from '../../../lib/promotion/promote-container-files.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
 import type { Drifts } from './drifts.ts'
 import { SILENT as log, type Stores, workspaceOf } from './stores.ts'
@@ -17,7 +18,8 @@ type DocumentPath = Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>
 
 /** What a process does. */
 export type Request =
-  | { do: 'promote'; workspace: number; file: number; key?: number | undefined }
+  /** @param amongMany by a request for many files, which makes one document of each, as if it were a key */
+  | { do: 'promote'; workspace: number; file: number; key?: number | undefined; amongMany?: true }
   /** By a caller, or by the administration. */
   | { do: 'delete'; document: DocumentPath; byApi?: boolean }
   /** @param lags how far behind the index's entries are, in moments */
@@ -52,7 +54,7 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
   }
 }
 
-function promote({ workspace, file, key }: RequestTo<'promote'>, deps: Dependencies): Promise<unknown> {
+function promote({ workspace, file, key, amongMany }: RequestTo<'promote'>, deps: Dependencies): Promise<unknown> {
   const workspaceId = workspaceOf(workspace)
   const request = {
     caller: { keyId: 'key', workspaceId, kind: 'management', permissions: [], userId: undefined } as const,
@@ -64,7 +66,21 @@ function promote({ workspace, file, key }: RequestTo<'promote'>, deps: Dependenc
     log,
     telemetry: createTelemetry(),
   }
-  return promoteContainerFile(request, deps)
+  return amongMany ? promoteAmongMany(`file-${file}` as FilePath, request, deps) : promoteContainerFile(request, deps)
+}
+
+async function promoteAmongMany(
+  path: FilePath,
+  request: Parameters<typeof promoteContainerFile>[0],
+  deps: Dependencies,
+) {
+  // Without time, it does not wait for a twin.
+  const deadline = { ...request.deadline, leftMs: () => 0 }
+  const many = { ...request, files: { paths: [path] }, after: undefined, countFiles: async () => 0, deadline }
+  const ofLists = { containerFiles: undefined as never, multipartThresholdBytes: 0 }
+  const [outcome] = (await promoteContainerFiles(many, { ...deps, ...ofLists })).outcomes
+  if (outcome?.error) throw outcome.error
+  return outcome
 }
 
 /** @returns all pages */

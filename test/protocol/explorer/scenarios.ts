@@ -42,6 +42,7 @@ export const KEYED = { workspaceId: WORKSPACE, documentId: documentIdOfKey(WORKS
 
 const plain = { do: 'promote', workspace: 0, file: 0 } as const
 const keyed = { ...plain, key: 0 }
+const many = { ...keyed, amongMany: true } as const
 const deletion: Role = { do: 'delete' }
 const resolver: Role = { do: 'resolve' }
 const audit: Role = { do: 'audit', findsDriftOnly: true }
@@ -63,6 +64,9 @@ export const SCENARIOS = {
   plain: scenario('a plain promotion, two resolvers', [plain, resolver, resolver], [1, 1, 2]),
   keyed: scenario('a promotion with an Idempotency-Key, two resolvers', [keyed, resolver, resolver], [1, 1, 2]),
   twins: scenario('two promotions with one key', [keyed, keyed, resolver], [1, 1, 2]),
+  many: scenario('two requests for many files with the same one', [many, many, resolver], [1, 1, 2]),
+  manyDeletion: scenario('a file among many, its deletion', [many, deletion, resolver], [2, 1, 1]),
+  wrongMany: scenario('wrong leases: a file among many, twice', [many, many, resolver], [2, 0, 2], wrongly),
   crowd: scenario('two promotions, room for one', [plain, keyed, resolver], [2, 1, 1], { quotaBytes: 10 }),
   small: scenario('two promotions, room for one taking', [plain, keyed, resolver], [1, 1, 0], { maxTakings: 1 }),
   deletions: scenario('two deletions of a document', [deletion, deletion, resolver], [2, 1, 1], { before: 'keyed' }),
