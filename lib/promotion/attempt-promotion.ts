@@ -130,7 +130,8 @@ async function typeOf(
 /**
  * The bytes are taken, so the copy need not wait for the reservation. If one of the two fails, the other runs to its
  * end: a call that was answered is easier to undo.
- * @returns what the copy told; why one of the two failed; and `unmarking`, which never rejects: whether the reservation alone holds the bytes
+ * @returns what the copy told; why one of the two failed; and `unmarking`, which never rejects: whether the reservation
+ *   alone holds the bytes
  */
 async function reserveAndCopy(
   what: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },

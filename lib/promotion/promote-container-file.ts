@@ -24,6 +24,7 @@ const RECHECK_FOR_TWIN = new Set<string>([
   'container_file_encrypted',
   'container_file_requester_pays',
   'file_too_large',
+  'sha256_unavailable',
   'promotion_in_progress',
   'service_unavailable',
 ] satisfies Reason[])

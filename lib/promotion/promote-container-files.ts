@@ -3,10 +3,19 @@ import type { ContainerFiles } from '../containers/container-files.ts'
 import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
-import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
+import {
+  type ContainerId,
+  type DocumentId,
+  type FilePath,
+  formatFileId,
+  parseContainerId,
+  parseFileId,
+} from '../ids.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { documentIdOfFile } from './idempotency.ts'
-import { type FileOutcome, type FoundFile, promoteOneOfMany } from './promote-one-of-many.ts'
+import { type FileOutcome, type FoundFile, LEAST_WORK_MS, promoteOneOfMany } from './promote-one-of-many.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
 
 export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'idempotencyKey'> {
@@ -40,19 +49,28 @@ const LISTING_MS = 4500
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
- * @returns `next`: what another request comes after; undefined when this was all
+ * @returns `next`: what another request comes after; undefined when this was all. `behind`: what was done of files that
+ *   come after it, which the next request answers with
  * @throws ServiceError if no file was done
  */
 export async function promoteContainerFiles(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<{ outcomes: FileOutcome[]; next: string | undefined; usage: StorageUsage | undefined }> {
+): Promise<{
+  outcomes: FileOutcome[]
+  behind: FileOutcome[]
+  next: string | undefined
+  usage: StorageUsage | undefined
+}> {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
   const outcomes: FileOutcome[] = []
+  const behind: FileOutcome[] = []
   for (let isEnded = false; !isEnded && outcomes.length < found.length; ) {
+    // What is counted now would be counted again by the next request.
+    if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
     const wanted = Math.min(CHUNK, found.length - outcomes.length)
     // The request was counted as the first of them.
     const counted = outcomes.length === 0 ? 1 : 0
@@ -61,17 +79,20 @@ export async function promoteContainerFiles(
     const done = await promoteChunk(chunk, counted === 1, request, deps).catch((error) => {
       if (outcomes.length === 0) throw error
       request.log.warn('the rest was left to the next request', { error })
-      return []
+      return [undefined]
     })
-    outcomes.push(...done)
-    isEnded = done.length < chunk.length || allowed === 0
+    const end = done.includes(undefined) ? done.indexOf(undefined) : done.length
+    outcomes.push(...done.slice(0, end).filter(isDone))
+    behind.push(...done.slice(end).filter(isDone))
+    isEnded = end < done.length || allowed === 0
   }
   const [first, last] = [outcomes[0], outcomes.at(-1)]
   if (first && outcomes.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
   return {
     outcomes,
+    behind,
     next: last && outcomes.length < found.length ? formatFileId(last.path) : next,
-    usage: await usageAfter(outcomes, request, deps),
+    usage: await usageAfter([...outcomes, ...behind], request, deps),
   }
 }
 
@@ -89,6 +110,8 @@ async function findFiles(
     const left = files.paths.filter((path) => compareBytes(path, start) > 0).toSorted(compareBytes)
     return { found: left.map((path) => located(path)), next: undefined }
   }
+  // As with paths: no key is as long as this prefix.
+  if (files.prefix !== '') deps.objectKeys.sandboxFile({ ...container, path: files.prefix as FilePath })
   const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
   const list = { ...container, prefix: files.prefix, after, limit: MOST_FILES }
   const { items, next } = await listContainerFiles(list, deps, signal)
@@ -99,14 +122,14 @@ async function findFiles(
   return { found: items.map(({ path, etag }) => located(path, etag)), next }
 }
 
-/** @returns the outcomes of the first of them, up to one for which the time did not suffice */
+/** @returns undefined for those for which the time did not suffice */
 async function promoteChunk(
   chunk: readonly FoundFile[],
   isFirst: boolean,
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<FileOutcome[]> {
-  const { caller, deadline } = request
+): Promise<(FileOutcome | undefined)[]> {
+  const { deadline } = request
   const lookUp = async (found: FoundFile): Promise<FoundFile> => {
     if (found.etag !== undefined) return found
     return findContainerFile(found.location, deps, deadline.signal).then(
@@ -117,8 +140,8 @@ async function promoteChunk(
   const known = await pMap(chunk, lookUp, { concurrency })
   const idOf = ({ location, etag }: FoundFile) => etag && documentIdOfFile(location, etag)
   const ids = known.flatMap((found) => idOf(found) || [])
-  const documents = ids.length ? await deps.documents.findAllEvenDeleted(caller.workspaceId, ids, deadline.signal) : []
-  const earlier = new Map<string | undefined, (typeof documents)[0]>(documents.map((each) => [each.documentId, each]))
+  const documents = ids.length > 0 ? await findEarlier(ids, request, deps) : []
+  const earlier = new Map<string | undefined, Earlier>(documents?.map((each) => [each.documentId, each]))
   // Copies in parts need all connections there are: after the first file they are made one after the other.
   let last: Promise<unknown> | undefined
   const promote = (found: FoundFile, index: number) => {
@@ -128,15 +151,32 @@ async function promoteChunk(
       last = turn
       return turn
     }
-    const one = { ...found, earlier: earlier.get(idOf(found)), isFirst: isFirst && index === 0, takeTurn }
+    const ofChunk = { hasLookedForEarlier: documents !== undefined, isFirst: isFirst && index === 0, takeTurn }
+    const one = { ...found, ...ofChunk, earlier: earlier.get(idOf(found)) }
     const outcome = promoteOneOfMany(one, request, deps)
     last ??= outcome
     return outcome
   }
-  const outcomes = await pMap(known, promote, { concurrency })
-  const end = outcomes.indexOf(undefined)
-  return outcomes.slice(0, end === -1 ? outcomes.length : end).filter((outcome) => outcome !== undefined)
+  return pMap(known, promote, { concurrency })
 }
+
+type Earlier = WorkspaceDocument | DeletedDocument
+
+/** @returns undefined when one of them cannot be read: it is not to refuse the others, so each is looked for by itself */
+async function findEarlier(
+  ids: readonly DocumentId[],
+  { caller, deadline }: PromotionOfManyRequest,
+  { documents }: PromotionOfManyDependencies,
+): Promise<Earlier[] | undefined> {
+  try {
+    return await documents.findAllEvenDeleted(caller.workspaceId, ids, deadline.signal)
+  } catch (error) {
+    if (error instanceof UnreadableItemError) return undefined
+    throw error
+  }
+}
+
+const isDone = (outcome: FileOutcome | undefined) => outcome !== undefined
 
 async function usageAfter(
   outcomes: readonly FileOutcome[],

@@ -29,6 +29,8 @@ export interface FoundFile {
 interface OneOfMany extends FoundFile {
   /** The document that was made of it, as of just now. */
   earlier: WorkspaceDocument | DeletedDocument | undefined
+  /** Whether `earlier` is known. */
+  hasLookedForEarlier: boolean
   /** Of the whole request: it is done or refused, whatever the time, so that each request makes progress. */
   isFirst: boolean
   /** Copies when it is the file's turn. */
@@ -36,7 +38,7 @@ interface OneOfMany extends FoundFile {
 }
 
 /** A file that begins later than this before the deadline would hardly be done. */
-const LEAST_WORK_MS = 5000
+export const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
@@ -75,7 +77,7 @@ export async function promoteOneOfMany(
 
 /** Waits while the ledger is crowded or a twin is at work. */
 async function attemptPatiently(
-  { location, etag }: OneOfMany,
+  { location, etag, ...one }: OneOfMany,
   file: ContainerFile,
   request: Request,
   deps: PromotionDependencies,
@@ -84,7 +86,7 @@ async function attemptPatiently(
   const documentId = documentIdOfFile(location, file.etag)
   // The facts of a request are not those of one of its files.
   const ownTelemetry = { ...telemetry, annotate() {} }
-  const hasLookedForEarlier = file.etag === etag
+  const hasLookedForEarlier = one.hasLookedForEarlier && file.etag === etag
   const attempt = { ...request, idempotencyKey: documentId, hasLookedForEarlier, telemetry: ownTelemetry }
   const twinsEndMs = performance.now() + PATIENCE_FOR_TWIN_MS
   for (;;) {

@@ -213,6 +213,13 @@ describe('POST …/promote with File-Sha256', () => {
     expect((await promote({})).status).toBe(200)
   })
 
+  it('answers with the document of its key although the file has become too large for it', async () => {
+    const headers = { 'File-Sha256': MEANT, 'Idempotency-Key': 'k' }
+    const first = await promote(headers)
+    api.objects.computesSha256 = () => false
+    expect([first.status, idOf(await promote(headers))]).toEqual([200, idOf(first)])
+  })
+
   it.each([{}, { 'Idempotency-Key': 'k' }])(
     'copies each version once while it waits, under ids of its own, %j',
     async (key) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
+import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
 import { ANTHROPIC, OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
@@ -205,8 +206,8 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect(outcomesOf(response)).toEqual(paths(5).map((path) => [path, 'promoted']))
     expect(response.body).toMatchObject({ has_more: true, next: formatFileId('many/004.csv') })
     expect(response.headers).toMatchObject({ ratelimit: '"default";r=0;t=5' })
-    // The request, the rest of the burst, and one more, which was refused.
-    expect(take.mock.calls.map(([, , count = 1]) => count)).toEqual([1, 4, 1])
+    // The request, and the rest of the burst: the process knows that there is no more.
+    expect(take.mock.calls.map(([, , count = 1]) => count)).toEqual([1, 4])
     expect(await limited.promoteAll({ prefix: 'many/' })).toMatchObject({
       status: 429,
       headers: { 'retry-after': '1' },
@@ -279,8 +280,10 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect([done > 0, done < 40]).toEqual([true, true])
     expect(outcomesOf(first)).toEqual(paths(done).map((path) => [path, 'promoted']))
     expect(first.body).toMatchObject({ has_more: true, next: formatFileId(String(paths(done).at(-1))) })
+    // What was done behind the end of the list is counted now, and kept when the next request answers with it.
+    const made = api.documents.documents.size
+    expect(api.published).toContainEqual(expect.objectContaining({ Promotions: made, PromotedBytes: made * CSV.length }))
     const rest = await api.promoteAll({ prefix: 'many/', after: listOf(first).next })
-    // What was done behind the end of the first list is kept.
     expect(listOf(rest).data.map(({ path }) => path)).toEqual(paths(40 - done, done))
     expect(listOf(rest).data.flatMap(({ error }) => error ?? [])).toEqual([])
     expect(api.documents.documents.size).toBe(40)
@@ -375,6 +378,24 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect([rest.data.length, rest.next]).toEqual([20, null])
   })
 
+  it('counts no file for which no time is left', async () => {
+    const api = prepare(paths(120))
+    const take = vi.spyOn(api.dependencies.rateLimiter, 'take').mockClear()
+    const remainingMs = () => (api.documents.documents.size < 100 ? 28_000 : 7499)
+    const first = listOf(await api.promoteAll({ prefix: 'many/' }, { remainingMs }))
+    expect([first.data.length, first.next]).toEqual([100, formatFileId('many/099.csv')])
+    expect(take.mock.calls.map(([, , count = 1]) => count)).toEqual([1, 99])
+  })
+
+  it('is no refusal of the others when the document of one file cannot be read', async () => {
+    const api = prepare(['a.csv'])
+    const unreadable = new UnreadableItemError('it has no size')
+    vi.spyOn(api.documents, 'findAllEvenDeleted').mockRejectedValueOnce(unreadable)
+    vi.spyOn(api.documents, 'findEvenDeleted').mockRejectedValueOnce(unreadable)
+    const outcomes = outcomesOf(await api.promoteAll({ paths: ['a.csv', PATH] })).map(([, outcome]) => outcome)
+    expect(outcomes.toSorted()).toEqual(['internal_error', 'promoted'])
+  })
+
   it('is no refusal of the others when one file fails on our side, and its cause is logged only', async () => {
     const api = prepare(['a.csv'])
     vi.spyOn(api.objects, 'copy').mockRejectedValueOnce(new Error('AccessDenied: secret'))
@@ -461,6 +482,7 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
 
   it.each([
     ['a path that is too long with its container', { paths: [PATH, 'x'.repeat(1010)] }, 'invalid_file_id'],
+    ['a prefix that is', { prefix: 'x'.repeat(1010) }, 'invalid_file_id'],
     ['a start that is no file id', { paths: [PATH], after: 'x' }, 'invalid_file_id'],
     ['a cursor of nobody', { prefix: '', after: 'cursor_!' }, 'invalid_cursor'],
   ])('is 400 for %s', async (_, body, reason) => {

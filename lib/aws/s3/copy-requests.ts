@@ -68,8 +68,8 @@ export async function requireSameSource(
 
 /**
  * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
- * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never repeated (send.ts) and nobody else writes
- * the key, so what exists is complete.
+ * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never
+ * repeated (send.ts) and nobody else writes the key, so what exists is complete.
  */
 export async function findArrived(
   error: unknown,

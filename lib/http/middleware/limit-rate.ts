@@ -44,6 +44,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
 
   /** One more write. Where only some fit, as far as the last decision tells, these are taken. */
   async function takeAsManyAsFit(keyId: string, state: RequestState, most: number): Promise<number> {
+    if (counted.refusalOf(keyId)) return 0
     const last = await state.rateLimit?.decision
     const count = Math.min(most, Math.max(1, last?.remaining ?? rateLimiter.policy.burst))
     const decision = await takeOrPass(keyId, state, count)
@@ -58,7 +59,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   ): Promise<RateLimitDecision | undefined> {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
     return counted.take(keyId, signal, count).catch((error) => {
-      metrics.publish({ RateLimiterUnavailable: 1 })
+      if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
     })

@@ -21,9 +21,12 @@ export async function handlePromoteContainerFiles(
   const answerShape = chooseShape(event)
   const wanted = { ...readFilesToPromote(event), containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { outcomes, next, usage } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const { outcomes, behind, next, usage } = await promoteContainerFiles(
+    { ...state, ...request, ...wanted, caller },
+    deps,
+  )
 
-  const of = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted)
+  const of = (wanted: string) => [...outcomes, ...behind].filter(({ outcome }) => outcome === wanted)
   const [promoted, kept, refused] = [of('promoted'), of('kept'), of('refused')]
   state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: refused.length })
   const PromotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
