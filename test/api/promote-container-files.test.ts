@@ -282,7 +282,9 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect(first.body).toMatchObject({ has_more: true, next: formatFileId(String(paths(done).at(-1))) })
     // What was done behind the end of the list is counted now, and kept when the next request answers with it.
     const made = api.documents.documents.size
-    expect(api.published).toContainEqual(expect.objectContaining({ Promotions: made, PromotedBytes: made * CSV.length }))
+    expect(api.published).toContainEqual(
+      expect.objectContaining({ Promotions: made, PromotedBytes: made * CSV.length }),
+    )
     const rest = await api.promoteAll({ prefix: 'many/', after: listOf(first).next })
     expect(listOf(rest).data.map(({ path }) => path)).toEqual(paths(40 - done, done))
     expect(listOf(rest).data.flatMap(({ error }) => error ?? [])).toEqual([])
