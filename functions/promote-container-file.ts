@@ -1,3 +1,4 @@
+import { createDocumentExpiries } from '../lib/aws/dynamodb/document-expiries.ts'
 import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
 import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../lib/aws/dynamodb/reservations.ts'
@@ -14,6 +15,7 @@ export const handler = createPromoteContainerFileHandler({
   quota: createQuotaLedger(workspacesTable),
   reservations: createReservations(reservationsTable),
   documents: createDocumentRecords(documentsTable),
+  expiries: createDocumentExpiries(documentsTable),
   objects: createObjectStore(buckets),
   containerFiles: createContainerFiles(buckets),
   admission: createAdmission(api),

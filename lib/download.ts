@@ -13,8 +13,20 @@ export interface SignedDownload {
 /** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */
 export interface DownloadSigner {
   readonly lifetimeSeconds: number
-  signDocument(download: SignedDownload): Promise<string>
-  signContainerFile(download: SignedDownload): Promise<string>
+  /** @param life in whole seconds */
+  signDocument(download: SignedDownload, life: UrlLife): Promise<string>
+  signContainerFile(download: SignedDownload, life: UrlLife): Promise<string>
+}
+
+export interface UrlLife {
+  from: Date
+  until: Date
+}
+
+/** @param expiresAt of what is downloaded, on a whole second: no URL outlives it */
+export function lifeOfUrl({ lifetimeSeconds }: DownloadSigner, nowMs: number, expiresAt?: Date): UrlLife {
+  const endMs = nowMs + lifetimeSeconds * 1000
+  return { from: new Date(nowMs), until: new Date(Math.min(endMs, expiresAt?.getTime() ?? endMs)) }
 }
 
 export interface Download {

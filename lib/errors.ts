@@ -58,6 +58,10 @@ export const REASONS = {
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
   invalid_precondition: { status: 400, detail: 'A header that says which file is meant is malformed.' },
+  invalid_expiry: {
+    status: 400,
+    detail: 'The File-Expires-In header must be a whole number of seconds from 3600 to 7776000.',
+  },
   invalid_body: { status: 400, detail: 'The body must be a JSON object that names the files to promote.' },
   invalid_container_id: {
     status: 400,
@@ -80,6 +84,7 @@ export const REASONS = {
     detail: 'A query parameter asks for something that this service does not offer.',
   },
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
+  document_expired: { status: 404, detail: 'The document has expired.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
   container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
   container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },

@@ -2,11 +2,11 @@
 
 /** The same as in lib/http/cors.ts; a test keeps the two together. */
 const EXPOSED_HEADERS =
-  'ETag, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
+  'ETag, File-Expires-In, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
   'Authorization, Content-Type, File-Shape, Idempotency-Key, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
-  'If-Match, File-Bytes, File-Sha256, Prefer, OpenAI-Organization, OpenAI-Project, OpenAI-Beta, Anthropic-Dangerous-Direct-Browser-Access',
+  'If-Match, File-Bytes, File-Sha256, File-Expires-In, Prefer, OpenAI-Organization, OpenAI-Project, OpenAI-Beta, Anthropic-Dangerous-Direct-Browser-Access',
   'X-Stainless-Arch, X-Stainless-Lang, X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count',
   'X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout, X-Stainless-Helper-Method',
 ].join(', ')

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Config } from '../config.ts'
 import { createObjectKeys } from '../object-keys.ts'
+import { createDocumentExpiries } from './dynamodb/document-expiries.ts'
 import { createDocumentMaintenance } from './dynamodb/document-maintenance.ts'
 import { createDocumentRecords } from './dynamodb/document-records.ts'
 import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
@@ -38,6 +39,7 @@ export function createWorkspaceStores({
       ...createDocumentMaintenance(documents),
       ...createTableWorkspaces({ ...documents, sortKey: 'document_id', name: 'documents' }),
     },
+    expiries: createDocumentExpiries(documents),
     objects: createObjectStore({ ...config, client: s3 }),
     objectKeys: createObjectKeys(config.keyTemplates),
     leaseMs: config.leaseMs,

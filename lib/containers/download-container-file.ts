@@ -1,4 +1,4 @@
-import { type Download, type DownloadSigner, describeDownload } from '../download.ts'
+import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
 import type { ContainerFilesDependencies } from './container-files.ts'
 import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
 import { resolveMimeType } from './mime-type.ts'
@@ -20,8 +20,8 @@ export async function downloadContainerFile(
   const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file.contentType, description.path)
   const { path } = description
   const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
-  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
+  const life = lifeOfUrl(deps.downloads, deps.now())
   // A header cannot be taken away, only replaced.
   const contentEncoding = file.contentEncoding === '' ? 'identity' : file.contentEncoding
-  return { url: await deps.downloads.signContainerFile({ ...signed, contentEncoding }), expiresAt }
+  return { url: await deps.downloads.signContainerFile({ ...signed, contentEncoding }, life), expiresAt: life.until }
 }

@@ -1,10 +1,10 @@
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
-import { deleteDocument } from '../ledger/delete-document.ts'
+import { deleteFound } from '../ledger/delete-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { Log } from '../logging.ts'
 import type { DocumentListing } from './document-listing.ts'
-import { documentNotFound } from './find-document.ts'
+import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
 
 export type DeleteDocumentDependencies = LedgerDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
@@ -17,7 +17,7 @@ export interface Deletion {
   usage: StorageUsage | undefined
 }
 
-/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found */
+/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found, document_expired */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
   deps: DeleteDocumentDependencies,
@@ -25,7 +25,8 @@ export async function deleteDocumentForCaller(
 ): Promise<Deletion> {
   const { workspaceId } = request
   const documentId = parseDocumentId(request.documentId)
-  const deleted = await deleteDocument({ workspaceId, documentId }, deps, signal)
+  const document = await findUnexpired({ workspaceId, documentId }, deps, signal)
+  const deleted = document && (await deleteFound(document, deps, signal))
   if (deleted === undefined) {
     const position = await deps.listing.positionOf(workspaceId, documentId, signal)
     if (position === undefined) throw documentNotFound(documentId)

@@ -1,7 +1,10 @@
 import type { DocumentId, WorkspaceId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 
-export type ListedDocument = Pick<WorkspaceDocument, 'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt'>
+export type ListedDocument = Pick<
+  WorkspaceDocument,
+  'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt' | 'expiresAt'
+>
 
 /** A document's place in the order of creation; the id breaks ties. It never changes. */
 export interface ListPosition {
@@ -21,11 +24,11 @@ export interface DocumentPageRequest {
 
 export interface DocumentListing {
   /**
-   * Full unless it is the last page. The index lags the table by about a second: what was recorded or deleted within
+   * Full unless it is the last page, without documents that have expired. The index lags the table by about a second: what was recorded or deleted within
    * that time may be missing or still shown.
    */
   page(request: DocumentPageRequest, signal: AbortSignal): Promise<{ items: ListedDocument[]; hasMore: boolean }>
-  /** The documents that exist, in no order. @param documentIds at most 100, without duplicates */
+  /** The documents that exist and have not expired, in no order. @param documentIds at most 100, without duplicates */
   findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<ListedDocument[]>
   /** @returns undefined for an id that never was a document's, or whose document was deleted long ago */
   positionOf(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<ListPosition | undefined>

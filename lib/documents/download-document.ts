@@ -1,33 +1,33 @@
-import { type Download, type DownloadSigner, describeDownload } from '../download.ts'
+import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { Log } from '../logging.ts'
 import type { DocumentObjects } from './document-objects.ts'
-import { documentNotFound, findDocument } from './find-document.ts'
+import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
 
-export interface DownloadDocumentDependencies {
-  documents: Pick<DocumentRecords, 'find'>
+export interface DownloadDocumentDependencies extends FindDocumentDependencies {
+  documents: Pick<DocumentRecords, 'find' | 'findEvenDeleted'>
   documentObjects: DocumentObjects
   downloads: DownloadSigner
-  now(): number
 }
 
 /**
  * Looks at the record and the object before it signs, so that a missing document gets our 404 and not S3's.
- * @throws ServiceError document_not_found, file_not_downloadable
+ * @throws ServiceError document_not_found, document_expired, file_not_downloadable
  */
 export async function downloadDocument(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; asOctetStream: boolean; log: Log },
   deps: DownloadDocumentDependencies,
   signal: AbortSignal,
 ): Promise<{ document: WorkspaceDocument; download: Download }> {
-  const document = await findDocument(request, deps, signal)
+  const nowMs = deps.now()
+  const document = await findDocument(request, { ...deps, now: () => nowMs }, signal)
   await requireContent(document, request.log, deps, signal)
   const { objectKey, filename: path, mimeType } = document
-  const expiresAt = new Date(deps.now() + deps.downloads.lifetimeSeconds * 1000)
-  const url = await deps.downloads.signDocument(describeDownload({ objectKey, path, mimeType }, request.asOctetStream))
-  return { document, download: { url, expiresAt } }
+  const described = describeDownload({ objectKey, path, mimeType }, request.asOctetStream)
+  const life = lifeOfUrl(deps.downloads, nowMs, document.expiresAt)
+  return { document, download: { url: await deps.downloads.signDocument(described, life), expiresAt: life.until } }
 }
 
 async function requireContent(

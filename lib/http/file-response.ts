@@ -20,7 +20,9 @@ export const PURPOSES = [
 /** The vendor's word for downloadable output of a tool. */
 export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
 
+/** As each vendor has it: the first always names an expiry, the second and the native shape where there is one. */
 export function fileResponse(document: ListedDocument, { shape, label }: AnswerShape): Record<string, unknown> {
+  const { expiresAt } = document
   if (shape === 'compat_b') {
     return {
       _shape: label,
@@ -28,6 +30,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: AnswerS
       object: 'file',
       bytes: document.sizeBytes,
       created_at: Math.floor(document.createdAt.getTime() / 1000),
+      ...(expiresAt && { expires_at: expiresAt.getTime() / 1000 }),
       filename: document.filename,
       purpose: PURPOSE,
       status: 'processed',
@@ -42,6 +45,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: AnswerS
     mime_type: knownType(document.mimeType) ?? UNKNOWN_TYPE,
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
+    ...((expiresAt || shape === 'compat_a') && { expires_at: expiresAt?.toISOString() ?? null }),
     downloadable: true,
   }
 }

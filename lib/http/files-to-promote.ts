@@ -1,7 +1,9 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { ServiceError } from '../errors.ts'
 import { type FilePath, MAX_OBJECT_KEY_BYTES, problemInPath } from '../ids.ts'
+import { LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS } from '../ledger/expiry.ts'
 import { MOST_FILES, type PromotionOfManyRequest } from '../promotion/promote-container-files.ts'
+import { isExpiry } from './expires-in.ts'
 
 const MAX_BODY_BYTES = 1_000_000
 
@@ -11,16 +13,21 @@ const MAX_BODY_BYTES = 1_000_000
  */
 export function readFilesToPromote(
   event: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>,
-): Pick<PromotionOfManyRequest, 'files' | 'after'> {
-  const { prefix, paths, after, ...others } = parseObject(event)
+): Pick<PromotionOfManyRequest, 'files' | 'after' | 'expiresInSeconds'> {
+  const { prefix, paths, after, expires_in_seconds: expiresInSeconds, ...others } = parseObject(event)
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
-  if (Object.keys(others).length > 0) refuse('It may have only the members prefix, paths and after.')
+  if (Object.keys(others).length > 0)
+    refuse('It may have only the members prefix, paths, after and expires_in_seconds.')
   if (after !== undefined && typeof after !== 'string') refuse('after must be the next of an answer.')
+  if (expiresInSeconds !== undefined && !isExpiry(expiresInSeconds)) {
+    refuse(`expires_in_seconds must be a whole number from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`)
+  }
   if ((prefix === undefined) === (paths === undefined)) refuse('It must have either prefix or paths.')
-  if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
+  if (paths !== undefined) return { files: { paths: readPaths(paths) }, after, expiresInSeconds }
   // What is before a slash at its end is the path of a folder.
   const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
-  return problem === undefined ? { files: { prefix: prefix as string }, after } : refuse(`prefix ${problem}.`)
+  if (problem === undefined) return { files: { prefix: prefix as string }, after, expiresInSeconds }
+  return refuse(`prefix ${problem}.`)
 }
 
 function parseObject({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>) {

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 
 export type RequestHeaders = Pick<APIGatewayProxyEvent, 'headers' | 'multiValueHeaders'>
 
-const PROTECTING = new Set(['idempotency-key', 'if-match', 'file-bytes', 'file-sha256'])
+const PROTECTING = new Set(['idempotency-key', 'if-match', 'file-bytes', 'file-sha256', 'file-expires-in'])
 
 /** Matches the name in any case: the gateway passes names on as the client wrote them. Empty ones count as not sent. */
 export function headerValues(event: RequestHeaders, name: string): string[] {

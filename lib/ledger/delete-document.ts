@@ -20,9 +20,18 @@ export async function deleteDocument(
   signal: AbortSignal,
 ): Promise<{ document: WorkspaceDocument | DeletedDocument; usage: StorageUsage | undefined } | undefined> {
   const document = await deps.documents.findEvenDeleted(workspaceId, documentId, signal)
-  if (document === undefined || ('isDeleted' in document && document.isGivenBack)) return undefined
-  if ((objectKey ?? document.objectKey) !== document.objectKey) return undefined
+  if (document === undefined || (objectKey ?? document.objectKey) !== document.objectKey) return undefined
+  return deleteFound(document, deps, signal)
+}
 
+/** As {@link deleteDocument}. @param expiredByMs only if it has expired by then, ms since 1970 */
+export async function deleteFound(
+  document: WorkspaceDocument | DeletedDocument,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+  expiredByMs?: number,
+): Promise<{ document: WorkspaceDocument | DeletedDocument; usage: StorageUsage | undefined } | undefined> {
+  if ('isDeleted' in document && document.isGivenBack) return undefined
   // Read after the document: a reservation exists from before the record until it is settled.
   const reservation = await deps.reservations.find(document, signal)
   if (reservation?.attemptId === document.attemptId) {
@@ -34,7 +43,7 @@ export async function deleteDocument(
   await deps.reservations.note('deletion', deletion, signal)
   // This comes after the note: if the resolver has checked in between, it checks again.
   await deps.quota.schedule(deletion, signal)
-  const usage = await completeDeletion(deletion, deps, signal)
+  const usage = await completeDeletion(deletion, deps, signal, expiredByMs)
   return { document, usage }
 }
 
@@ -46,9 +55,10 @@ export async function completeDeletion(
   deletion: Attempt,
   deps: LedgerDependencies,
   signal: AbortSignal,
+  expiredByMs?: number,
 ): Promise<StorageUsage | undefined> {
   const { documents, objects, reservations } = deps
-  const deleted = await documents.delete(deletion, signal)
+  const deleted = await documents.delete(deletion, signal, expiredByMs)
   let release: { usage: StorageUsage | undefined } | undefined
   if (deleted) {
     await objects.discard(deletion.objectKey, signal)

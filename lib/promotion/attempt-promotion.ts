@@ -5,6 +5,7 @@ import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
 import { settle } from '../ledger/end-attempt.ts'
+import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
@@ -41,7 +42,9 @@ export async function attemptPromotion(
   const earlier = hasIdempotencyKey ? await claim(target, attempt, request, deps) : undefined
   if (earlier) return { document: earlier, isReplayed: true, usage: undefined }
   const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
-  const { usage, countedFrom } = await take(attempt, claimed, request, deps)
+  const { usage, retention, countedFrom } = await take(attempt, claimed, request, deps)
+  const createdAt = new Date(deps.now())
+  const expiry = chooseExpiry(request.expiresInSeconds, retention)
   const counted = { ...attempt, countedFrom }
   const draft: WorkspaceDocument = {
     ...ids,
@@ -50,7 +53,8 @@ export async function attemptPromotion(
     countedFrom,
     filename: path,
     mimeType: await findingType,
-    createdAt: new Date(deps.now()),
+    createdAt,
+    expiresAt: expiry && expiresAtOf(createdAt, expiry.seconds),
     containerId,
     sourceEtag: file.etag,
     createdBy: request.caller.keyId,
@@ -69,7 +73,7 @@ export async function attemptPromotion(
   }
 
   await settleOrLeave(counted, written.unmarking, request, deps)
-  return { document, isReplayed: false, usage }
+  return { document, isReplayed: false, usage, expiry }
 }
 
 /**
@@ -88,7 +92,7 @@ async function claim(
   if (refusal) throw refusal
   // A document that is made meanwhile refuses the record of another.
   if (request.hasLookedForEarlier) return undefined
-  const document = await findEarlierDocument(target, request, deps.documents).catch(rethrowAfter(undo))
+  const document = await findEarlierDocument(target, request, deps).catch(rethrowAfter(undo))
   if (document) await undo()
   return document
 }

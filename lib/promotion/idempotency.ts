@@ -1,9 +1,10 @@
 import { hasPermission } from '../auth/authenticate.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import { hasExpired } from '../ledger/expiry.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { isMadeOfMeant } from './preconditions.ts'
-import type { AttemptRequest, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its claim. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
@@ -20,17 +21,22 @@ export function documentIdOfFile(
   return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }
 
+/** Whether the document was deleted or has expired. */
+export function isSpent(document: WorkspaceDocument | DeletedDocument, nowMs: number): document is DeletedDocument {
+  return 'isDeleted' in document || hasExpired(document, nowMs)
+}
+
 /**
  * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers, and
- *   for other bytes than those that the request names; idempotency_key_spent when the document was deleted
+ *   for other bytes than those that the request names; idempotency_key_spent when the document was deleted or has expired
  */
 export async function findEarlierDocument(
   { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
   { caller, preconditions, deadline: { signal } }: AttemptRequest,
-  documents: DocumentRecords,
+  { documents, now }: Pick<PromotionDependencies, 'documents' | 'now'>,
 ): Promise<WorkspaceDocument | undefined> {
   const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
-  if (document && 'isDeleted' in document) throw new ServiceError('idempotency_key_spent')
+  if (document && isSpent(document, now())) throw new ServiceError('idempotency_key_spent')
   if (document && (document.containerId !== containerId || document.filename !== path)) {
     const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
     throw new ServiceError('idempotency_key_reused', {

@@ -64,7 +64,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !hasWaited) {
-        const earlier = await findEarlierDocument(target, request, deps.documents)
+        const earlier = await findEarlierDocument(target, request, deps)
         if (earlier) return answerWithEarlier(earlier, request, deps)
       }
       await sleep(pauseMs)
@@ -95,7 +95,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await findEarlierDocument(target, request, deps.documents)
+  const earlier = await findEarlierDocument(target, request, deps)
   if (earlier) return answerWithEarlier(earlier, request, deps)
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'

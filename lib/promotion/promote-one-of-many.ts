@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts'
 import { type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfFile, findEarlierDocument } from './idempotency.ts'
+import { documentIdOfFile, findEarlierDocument, isSpent } from './idempotency.ts'
 import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
@@ -57,7 +57,7 @@ export async function promoteOneOfMany(
   const hasTime = () => one.isFirst || request.deadline.leftMs() >= LEAST_WORK_MS
   try {
     if (one.failure !== undefined) throw one.failure
-    if (one.earlier && 'isDeleted' in one.earlier) throw new ServiceError('idempotency_key_spent')
+    if (one.earlier && isSpent(one.earlier, deps.now())) throw new ServiceError('idempotency_key_spent')
     if (one.earlier) return { path, outcome: 'kept', document: one.earlier }
     if (!hasTime()) return undefined
     const file = one.file ?? (await findContainerFile(one.location, deps, request.deadline.signal))
@@ -96,7 +96,7 @@ async function attemptPatiently(
     } catch (error) {
       const reason = error instanceof ServiceError ? error.reason : undefined
       const mayBeTwins = reason === 'promotion_in_progress' || reason === 'storage_quota_exceeded'
-      const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps.documents))
+      const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps))
       if (document) return { document, isReplayed: true, usage: undefined }
       const isTwinsTime = reason === 'promotion_in_progress' && performance.now() < twinsEndMs
       const isPatient = reason === 'too_many_promotions' || isTwinsTime

@@ -1,6 +1,8 @@
 import type { Caller } from '../auth/caller.ts'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
+import type { Expiry } from '../ledger/expiry.ts'
+import type { DocumentExpiries } from '../ledger/ports/document-expiries.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
@@ -16,6 +18,8 @@ export interface AttemptRequest extends RequestScope {
   /** There was no earlier document just now: only a twin can have made it since. */
   hasLookedForEarlier?: boolean
   preconditions?: Preconditions | undefined
+  /** After how long the document is to expire, unless its workspace is stricter. */
+  expiresInSeconds?: number | undefined
 }
 
 export interface PromotionRequest extends AttemptRequest {
@@ -28,6 +32,7 @@ export interface PromotionRequest extends AttemptRequest {
 
 export interface PromotionDependencies extends LedgerDependencies {
   objects: ObjectStore
+  expiries: Pick<DocumentExpiries, 'nextExpiry'>
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number
@@ -49,6 +54,8 @@ export interface Promotion {
   isReplayed: boolean
   /** undefined when the document is an earlier request's, and reading the usage failed. */
   usage: StorageUsage | undefined
+  /** Of a new document that will expire: after how long, and who has said so. */
+  expiry?: Expiry | undefined
 }
 
 /** What may be there of an attempt, when one of its steps has failed. */

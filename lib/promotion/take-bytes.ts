@@ -1,23 +1,27 @@
 import { ServiceError } from '../errors.ts'
-import type { QuotaLedger, TakenBytes, TakeOutcome } from '../ledger/ports/quota-ledger.ts'
+import type { TakenBytes, TakeOutcome } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import type { RequestScope } from '../telemetry.ts'
-import type { Admission } from './admission.ts'
+import type { PromotionDependencies } from './promotion.ts'
 
-interface TakeDependencies {
-  quota: QuotaLedger
-  admission: Admission
-}
+type TakeDependencies = Pick<PromotionDependencies, 'quota' | 'admission' | 'expiries' | 'now'>
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
 
+/** The bytes of an expired document are given back within this time (docs/reliability.md). */
+const DELETED_WITHIN_MS = 120_000
+/** Nobody waits for longer than this. */
+const LONGEST_RETRY_MS = 3_600_000
+
 /** @returns why the bytes are not taken; after an error it may be unknown whether they are */
 export async function takeBytes(
   attempt: Attempt,
-  { deadline, telemetry }: RequestScope,
-  { quota, admission }: TakeDependencies,
+  request: RequestScope,
+  deps: TakeDependencies,
 ): Promise<TakenBytes | ServiceError> {
+  const { deadline, telemetry } = request
+  const { quota, admission } = deps
   const decision = admission.decide(attempt.workspaceId)
   const retryForMs = decision === 'retry' ? RETRY_FOR_MS : 0
   const taken: TakeOutcome =
@@ -26,19 +30,33 @@ export async function takeBytes(
         { outcome: 'crowded' }
       : await telemetry.time('take', () => quota.take(attempt, deadline.signal, retryForMs))
   admission.count(attempt.workspaceId, taken.outcome !== 'crowded')
-  return taken.outcome === 'taken' ? taken : refusal(taken, attempt, admission)
+  if (taken.outcome === 'taken') return taken
+  if (taken.outcome === 'crowded') {
+    const retryAfterSeconds = admission.retryAfterSeconds(attempt.workspaceId)
+    return new ServiceError('too_many_promotions', { retryAfterSeconds })
+  }
+  const { quotaBytes, usedBytes } = taken.usage
+  const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: attempt.sizeBytes }
+  const freesBytesAtMs = await whenRoomComes(attempt, request, deps)
+  if (freesBytesAtMs === undefined) return new ServiceError('storage_quota_exceeded', { metadata })
+  return new ServiceError('storage_quota_exceeded', {
+    metadata: { ...metadata, frees_bytes_at: new Date(freesBytesAtMs).toISOString() },
+    retryAfterSeconds: Math.ceil((freesBytesAtMs - deps.now()) / 1000),
+  })
 }
 
-function refusal(
-  refused: Exclude<TakeOutcome, { outcome: 'taken' }>,
-  { workspaceId, sizeBytes }: Attempt,
-  admission: Admission,
-): ServiceError {
-  if (refused.outcome === 'crowded') {
-    return new ServiceError('too_many_promotions', { retryAfterSeconds: admission.retryAfterSeconds(workspaceId) })
+/** When the bytes of the next document to expire are given back, if that is known. */
+async function whenRoomComes(
+  { workspaceId }: Attempt,
+  { deadline, log }: RequestScope,
+  { expiries, now }: TakeDependencies,
+): Promise<number | undefined> {
+  const byMs = now() + LONGEST_RETRY_MS - DELETED_WITHIN_MS
+  try {
+    const next = await expiries.nextExpiry(workspaceId, byMs, deadline.signal)
+    return next && Math.max(next.getTime(), now()) + DELETED_WITHIN_MS
+  } catch (error) {
+    log.warn('next expiry not read, refusal answered without it', { error })
+    return undefined
   }
-  const { quotaBytes, usedBytes } = refused.usage
-  return new ServiceError('storage_quota_exceeded', {
-    metadata: { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes },
-  })
 }

@@ -40,7 +40,11 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
 
   const created_at = '2026-11-21T09:38:35.556Z'
   it.each([
-    ['compat_a', ANTHROPIC, { type: 'file', mime_type: 'text/csv', size_bytes: 8, created_at, downloadable: true }],
+    [
+      'compat_a',
+      ANTHROPIC,
+      { type: 'file', mime_type: 'text/csv', size_bytes: 8, created_at, expires_at: null, downloadable: true },
+    ],
     [
       'compat_b',
       OPENAI,

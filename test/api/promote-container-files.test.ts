@@ -451,7 +451,7 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
     ['"prefix"', 'a JSON object'],
     ['{}', 'either prefix or paths'],
     ['{"prefix":"","paths":["a"]}', 'either prefix or paths'],
-    ['{"prefix":"","expire":1}', 'only the members prefix, paths and after'],
+    ['{"prefix":"","expire":1}', 'only the members prefix, paths, after and expires_in_seconds'],
     ['{"__proto__":{"prefix":""}}', 'only the members'],
     ['{"prefix":"","__proto__":null}', 'only the members'],
     ['{"prefix":null}', 'prefix must be a string'],

@@ -21,6 +21,7 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
         expect(await take(reservation(400))).toEqual({
           outcome: 'taken',
           usage: { quotaBytes: 1000, usedBytes: 400 },
+          retention: {},
           countedFrom: (await read())?.version,
         })
         expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 400 })

@@ -54,6 +54,7 @@ const { keys, values } = toUpdate({
   mimeType: 'text/csv',
   sizeBytes: 1_048_576,
   createdAt: new Date('2026-10-01T12:00:00Z'),
+  expiresAt: undefined,
   containerId: 'sess_demo-r4k2' as ContainerId,
   sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
   sha256: 'a'.repeat(64),

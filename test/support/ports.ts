@@ -1,12 +1,14 @@
 import { expect } from 'vitest'
 import type { AuditDependencies } from '../../lib/audit/audit-context.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentExpiries } from '../../lib/ledger/ports/document-expiries.ts'
 import type { Attempt, Note } from '../../lib/ledger/ports/reservations.ts'
 import { resolveWorkspace } from '../../lib/ledger/resolve-workspace.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 import { type Admission, createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
+import { createFakeDocumentExpiries } from './fakes/document-expiries.ts'
 import { createFakeDocumentRecords } from './fakes/document-records.ts'
 import { createFakeObjectStore } from './fakes/object-store.ts'
 import { createFakeQuotaLedger } from './fakes/quota-ledger.ts'
@@ -46,6 +48,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
     workspaces: ledger,
     reservations,
     documents,
+    expiries: createFakeDocumentExpiries(documents, now),
     objects,
     objectKeys: createObjectKeys({
       sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
@@ -55,7 +58,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
     leaseMs: LEASE_MS,
     now,
     log,
-  } satisfies AuditDependencies & { admission: Admission }
+  } satisfies AuditDependencies & { admission: Admission; expiries: DocumentExpiries }
 
   /** A reservation of an attempt that begins now. */
   const begin = (change: Partial<Attempt> = {}) => newAttempt({ leaseExpiresAtMs: clock.nowMs + LEASE_MS, ...change })

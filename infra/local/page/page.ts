@@ -46,7 +46,7 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
 }
 
 /** Each click is a promotion of its own, of whatever the file has become. */
-const OPTIONAL_HEADERS = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'Prefer']
+const OPTIONAL_HEADERS = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'File-Expires-In', 'Prefer']
 const WITHOUT = Object.fromEntries(OPTIONAL_HEADERS.map((name) => [name, undefined]))
 /** The demonstration, and the reference. */
 const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }

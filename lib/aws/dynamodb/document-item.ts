@@ -2,6 +2,7 @@ import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '
 import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
+import { checkShardOf } from './workspace-item.ts'
 
 /** What is stored under a document id: the document, or a tombstone that keeps fenced attempts from recording it. */
 export type RecordItem = DocumentItem | TombstoneItem
@@ -24,10 +25,13 @@ export interface DocumentItem extends Remembered {
   size_bytes: number
   /** ISO 8601, UTC. */
   created_at: string
+  /** In the index of expiries: when it expires, ms since 1970. Missing: it is kept for ever. */
+  expiry_at?: number
+  expiry_shard?: string
   container_id: string
-  /** The ETag of the container's file. Missing in items of before it was kept. */
+  /** The ETag of the container's file. Missing in items of earlier versions. */
   source_etag?: string
-  /** In hex. Missing in items of before it was kept, and of files copied in parts. */
+  /** In hex. Missing in items of earlier versions, and of files copied in parts. */
   sha256?: string
   created_by: string
   /** The first version of the ledger that counts its bytes. */
@@ -50,6 +54,9 @@ export interface TombstoneItem extends Remembered {
   created_at?: string
   size_bytes?: number
   counted_from?: number
+  /** ms since 1970. It was deleted because it had expired if the first is not the later one. */
+  expiry_at?: number
+  deleted_at?: number
   /**
    * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while its bytes are not given
    * back: the tombstone holds them.
@@ -79,7 +86,7 @@ export function readRecord(attributes: Attributes): RecordItem {
 /** @returns undefined for what was never a document, or is no longer remembered. @throws UnreadableItemError */
 export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
-  const { attempt_id, expires_at } = item
+  const { attempt_id, expires_at, expiry_at, deleted_at } = item
   if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
   const { object_key, size_bytes } = readItem<DocumentItem>(
     attributes,
@@ -93,6 +100,7 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
     objectKey: object_key,
     sizeBytes: size_bytes,
     isGivenBack: expires_at !== undefined,
+    ...(expiry_at !== undefined && deleted_at !== undefined && expiry_at <= deleted_at && { isExpired: true }),
     isDeleted: true,
   }
 }
@@ -116,14 +124,29 @@ const REQUIRED = {
   counted_from: 'number',
 } as const
 
-/** A document as an update: its key, and everything else as assignments. */
+/** What not every document has, and what it must not keep of a tombstone. */
+const OPTIONAL = ['source_etag', 'sha256', 'expiry_at', 'expiry_shard']
+const OF_TOMBSTONE = ['expires_at', 'released_by', 'marked_in', 'deleted_at']
+
+/** A document as an update: its key, everything else as assignments, and what is to be removed. */
 export function toUpdate(document: WorkspaceDocument) {
   const { workspace_id, document_id, ...attributes } = toItem(document)
-  const names = Object.keys(attributes)
   return {
     keys: { workspace_id, document_id },
     values: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
-    assignments: names.map((name) => `${name} = :${name}`).join(', '),
+    assignments: Object.keys(attributes)
+      .map((name) => `${name} = :${name}`)
+      .join(', '),
+    removals: [...OPTIONAL.filter((name) => !(name in attributes)), ...OF_TOMBSTONE].join(', '),
+  }
+}
+
+/** Its place in the index of expiries, if it has one, and in the listing index, which tells its expiry, too. */
+export function indexed(document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'createdAt' | 'expiresAt'>) {
+  const { workspaceId, expiresAt } = document
+  return {
+    ...(expiresAt && { expiry_at: expiresAt.getTime(), expiry_shard: checkShardOf(workspaceId) }),
+    listed_at: listedAt(document),
   }
 }
 
@@ -143,7 +166,7 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     ...(document.sha256 !== undefined && { sha256: document.sha256 }),
     created_by: document.createdBy,
     counted_from: document.countedFrom,
-    listed_at: listedAt(document),
+    ...indexed(document),
   }
 }
 
@@ -157,6 +180,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
+    ...(item.expiry_at !== undefined && { expiresAt: new Date(item.expiry_at) }),
     containerId: item.container_id as ContainerId,
     ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),

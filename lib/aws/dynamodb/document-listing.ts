@@ -2,13 +2,17 @@ import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
 import type { DocumentId, FilePath } from '../../ids.ts'
+import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
 import { type DocumentItem, documentKey } from './document-item.ts'
-import { LISTING_INDEX, listedAt } from './listing-index.ts'
+import { behind, LISTING_INDEX, listedAt, withExpiry } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { openTable, type TableSettings } from './table.ts'
 
-type ListedItem = Pick<DocumentItem, 'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at'>
+type ListedItem = Pick<
+  DocumentItem,
+  'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at' | 'listed_at'
+>
 type Key = Record<string, AttributeValue>
 
 const REQUIRED = {
@@ -18,22 +22,29 @@ const REQUIRED = {
   size_bytes: 'number',
   created_at: 'string',
 } as const
-const LISTED = Object.keys(REQUIRED).join(', ')
+const LISTED = [...Object.keys(REQUIRED), 'listed_at'].join(', ')
 
-export function createDocumentListing(settings: TableSettings): DocumentListing {
-  const { client, tableName: TableName } = settings
+/** Read at once where some have expired, as many more may have. */
+const MANY = 1000
+
+export function createDocumentListing(settings: TableSettings & { now(): number }): DocumentListing {
+  const { client, tableName: TableName, now } = settings
   const table = openTable(settings)
   return {
     async page(request, signal) {
       const { limit } = request
+      const nowMs = now()
       const items: ListedDocument[] = []
       let startKey: Key | undefined
+      let read = 0
       do {
         // One more than is shown tells whether there are more.
-        const Limit = limit + 1 - items.length
+        const Limit = read > items.length ? MANY : limit + 1 - items.length
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
-        for (const item of page.Items ?? []) items.push(readListed(item))
+        const documents = (page.Items ?? []).map(readListed)
+        items.push(...documents.filter((each) => !hasExpired(each, nowMs)))
+        read += documents.length
         startKey = page.LastEvaluatedKey
       } while (startKey !== undefined && items.length <= limit)
       return { items: items.slice(0, limit), hasMore: items.length > limit }
@@ -42,8 +53,10 @@ export function createDocumentListing(settings: TableSettings): DocumentListing 
     async findAll(workspaceId, documentIds, signal) {
       const keys = documentIds.map((id) => documentKey(workspaceId, id))
       const read = { ProjectionExpression: `${LISTED}, record_kind` }
+      const nowMs = now()
       const items = await table.getAll(keys, { name: 'documents.findAll', signal }, read)
-      return items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed)
+      const documents = items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed)
+      return documents.filter((each) => !hasExpired(each, nowMs))
     },
 
     async positionOf(workspaceId, documentId, signal) {
@@ -68,7 +81,7 @@ function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageR
     ProjectionExpression: LISTED,
     ExpressionAttributeValues: marshall({
       ':workspace_id': workspaceId,
-      ...(after && { ':after': listedAt(after) }),
+      ...(after && { ':after': order === 'asc' ? behind(listedAt(after)) : listedAt(after) }),
     }),
   }
 }
@@ -82,5 +95,6 @@ function readListed(attributes: Attributes): ListedDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
+    ...withExpiry(item.listed_at),
   }
 }

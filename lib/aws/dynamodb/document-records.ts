@@ -14,6 +14,7 @@ import {
 import type { Attributes } from './stored-item.ts'
 import { openTable, type TableSettings, type Update } from './table.ts'
 
+const HAS_EXPIRED = `(${IS_ATTEMPTS_DOCUMENT} AND expiry_at <= :expired_by)`
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
@@ -25,7 +26,10 @@ const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_
 const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
 /** Its document was deleted, and its bytes are not given back yet. */
 const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))`
-const REMOVE_REMAINS = 'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in'
+const REMOVE_REMAINS =
+  'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, expiry_at, deleted_at'
+const REMOVE_UNREMEMBERED =
+  'REMOVE filename, mime_type, listed_at, container_id, source_etag, sha256, created_by, expiry_shard'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 
@@ -41,9 +45,9 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
 
   return {
     async record(document, signal) {
-      const { assignments, values } = toUpdate(document)
+      const { assignments, removals, values } = toUpdate(document)
       const change = {
-        UpdateExpression: `SET ${assignments} REMOVE expires_at, released_by, marked_in`,
+        UpdateExpression: `SET ${assignments} REMOVE ${removals}`,
         ConditionExpression: IS_RECORDABLE,
         values: { ...values, ...TOMBSTONE, ...nowValue() },
       }
@@ -87,12 +91,19 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
       return items.map(readEvenDeleted).filter((each) => each !== undefined)
     },
 
-    async delete(document, signal) {
+    async delete(document, signal, expiredByMs) {
+      const isMeant = expiredByMs === undefined ? IS_ATTEMPTS_DOCUMENT : HAS_EXPIRED
       const change = {
-        UpdateExpression:
-          'SET record_kind = :tombstone REMOVE filename, mime_type, listed_at, container_id, source_etag, sha256, created_by',
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} OR ${IS_UNRELEASED}`,
-        values: { ...TOMBSTONE, ':document': 'document', ':attempt_id': document.attemptId },
+        // The first time counts: a tombstone is only told that it is one.
+        UpdateExpression: `SET record_kind = :tombstone, deleted_at = if_not_exists(deleted_at, :deleted_at) ${REMOVE_UNREMEMBERED}`,
+        ConditionExpression: `${isMeant} OR ${IS_UNRELEASED}`,
+        values: {
+          ...TOMBSTONE,
+          ':document': 'document',
+          ':attempt_id': document.attemptId,
+          ':deleted_at': expiredByMs ?? now(),
+          ...(expiredByMs !== undefined && { ':expired_by': expiredByMs }),
+        },
         ReturnValues: 'ALL_NEW',
       } as const
       const { output } = await update(document, change, { name: 'documents.delete', signal, ...CLOSING })

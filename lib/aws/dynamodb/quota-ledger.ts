@@ -19,7 +19,7 @@ import {
   whileCrowded,
 } from './ledger-update.ts'
 import { openTable, type TableSettings, type Update, unlessThrottled, written } from './table.ts'
-import { newWorkspaceItem, readWorkspaceItem, releaseItem, takingItem, usageOf } from './workspace-item.ts'
+import { newWorkspaceItem, readWorkspaceItem, releaseItem, retentionOf, takingItem, usageOf } from './workspace-item.ts'
 
 export interface QuotaLedgerSettings extends TableSettings {
   /** For workspaces without a quota of their own. */
@@ -49,7 +49,9 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
       const write = await unlessThrottled(written(send(settings.client, build(most), options)))
       if (write === 'throttled' || !write.item) return { outcome: 'crowded' }
       const item = readWorkspaceItem(write.item)
-      if (write.applied) return { outcome: 'taken', usage: usageOf(item), countedFrom: item.version }
+      if (write.applied) {
+        return { outcome: 'taken', usage: usageOf(item), retention: retentionOf(item), countedFrom: item.version }
+      }
       const hasRoom = item.remaining_bytes >= attempt.sizeBytes
       return hasRoom ? { outcome: 'crowded' } : { outcome: 'quota_exceeded', usage: usageOf(item) }
     },

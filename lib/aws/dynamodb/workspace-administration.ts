@@ -1,5 +1,5 @@
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
-import { SENT_ONCE } from '../calls/send.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { openTable, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
@@ -38,6 +38,23 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
         if (changed !== undefined) return { previousQuotaBytes, usage: usageOf(changed) }
       }
       throw new Error(`the quota of ${workspaceId} was changed by others under every try`)
+    },
+
+    async setRetention(workspace_id, { expireAfterSeconds, expireAtMostSeconds }, signal) {
+      const wanted = Object.entries({ expire_after: expireAfterSeconds, expire_at_most: expireAtMostSeconds })
+      const set = wanted.filter(([, seconds]) => seconds !== undefined).map(([name]) => `${name} = :${name}`)
+      const remove = wanted.filter(([, seconds]) => seconds === undefined).map(([name]) => name)
+      const change = {
+        UpdateExpression: [
+          set.length > 0 ? `SET ${set.join(', ')}` : '',
+          remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
+        ].join(' '),
+        ConditionExpression: 'attribute_exists(workspace_id)',
+        ...(set.length > 0 && {
+          values: Object.fromEntries(wanted.flatMap(([name, s]) => (s === undefined ? [] : [[`:${name}`, s]]))),
+        }),
+      }
+      return (await table.update({ workspace_id }, change, { name: 'ledger.setRetention', signal, ...CLOSING })).applied
     },
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type AttemptId, type DocumentId, documentIdOfAttempt, type ReleaseId, type WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../../ledger/expiry.ts'
 import type { StorageUsage } from '../../ledger/ports/quota-ledger.ts'
 import type { Attempt, Release } from '../../ledger/ports/reservations.ts'
 import type { WorkspaceLedger } from '../../ledger/ports/workspace-ledgers.ts'
@@ -16,6 +17,9 @@ export interface WorkspaceItem {
   /** Markers by release id: bytes to give back whose reservation or document may still exist. */
   releases: Record<string, ReleaseItem>
   version: number
+  /** How long documents are kept, in seconds. Missing: for ever. */
+  expire_after?: number
+  expire_at_most?: number
   /** Reservations that were undone; missing: none. The name is short because the item should stay below 1 KB. */
   undos?: number
   /** The version before an audit's last correction. */
@@ -90,6 +94,10 @@ export function usageOf(item: Pick<WorkspaceItem, 'quota_bytes' | 'remaining_byt
   return { quotaBytes: item.quota_bytes, usedBytes: item.quota_bytes - item.remaining_bytes }
 }
 
+export function retentionOf(item: Pick<WorkspaceItem, 'expire_after' | 'expire_at_most'>): Retention {
+  return { expireAfterSeconds: item.expire_after, expireAtMostSeconds: item.expire_at_most }
+}
+
 const TAKING = { n: 'number', l: 'number' } as const
 const RELEASE = { ...TAKING, p: 'string', a: 'string' } as const
 
@@ -105,6 +113,7 @@ export function toWorkspaceLedger(attributes: Attributes): WorkspaceLedger {
   return {
     workspaceId,
     ...usageOf(item),
+    ...retentionOf(item),
     takings: readMap(item.takings, TAKING, `takings ${ofWorkspace}`).map(([id, { n, l }]) => ({
       workspaceId,
       attemptId: id as AttemptId,

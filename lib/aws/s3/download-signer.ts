@@ -1,6 +1,6 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { DownloadSigner, SignedDownload } from '../../download.ts'
+import type { DownloadSigner, SignedDownload, UrlLife } from '../../download.ts'
 
 /** Signs with the function's credentials: its role must be allowed to read what it signs. */
 export function createDownloadSigner({
@@ -14,7 +14,7 @@ export function createDownloadSigner({
   documentsBucket: string
   lifetimeSeconds: number
 }): DownloadSigner {
-  const sign = (Bucket: string, { objectKey, ...download }: SignedDownload) =>
+  const sign = (Bucket: string, { objectKey, ...download }: SignedDownload, { from, until }: UrlLife) =>
     getSignedUrl(
       client,
       new GetObjectCommand({
@@ -25,11 +25,14 @@ export function createDownloadSigner({
         ResponseContentEncoding: download.contentEncoding,
         ResponseCacheControl: 'private, no-store',
       }),
-      { expiresIn: lifetimeSeconds },
+      { signingDate: from, expiresIn: secondsOf(until) - secondsOf(from) },
     )
   return {
     lifetimeSeconds,
-    signDocument: (download) => sign(documentsBucket, download),
-    signContainerFile: (download) => sign(sandboxBucket, download),
+    signDocument: (download, life) => sign(documentsBucket, download, life),
+    signContainerFile: (download, life) => sign(sandboxBucket, download, life),
   }
 }
+
+/** Signatures are dated in whole seconds. */
+const secondsOf = (time: Date) => Math.floor(time.getTime() / 1000)

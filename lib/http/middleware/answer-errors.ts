@@ -36,6 +36,8 @@ export function describeError(error: ServiceError): Record<string, unknown> {
     code: error.status,
     message: error.message,
     metadata: { reason: error.reason, detail: error.detail, ...error.metadata },
+    // The first vendor's libraries know this error as FileExpiredError.
+    ...(error.reason === 'document_expired' && { details: { error_code: 'file_expired' } }),
   }
 }
 

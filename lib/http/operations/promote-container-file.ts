@@ -3,6 +3,7 @@ import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
+import { expiryHeader, readExpiresIn } from '../expires-in.ts'
 import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
@@ -20,6 +21,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       const answerShape = chooseShape(event)
       const idempotencyKey = readIdempotencyKey(event)
       const preconditions = readPreconditions(event)
+      const expiresInSeconds = readExpiresIn(event)
       if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
       const promotion = await promoteContainerFile(
         {
@@ -28,6 +30,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
           fileId: event.pathParameters?.file_id,
           idempotencyKey,
           preconditions,
+          expiresInSeconds,
           rateLimitPassed,
           deadline,
           log,
@@ -41,6 +44,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
         statusCode: 200,
         headers: {
           ...sha256Header(document),
+          ...expiryHeader(promotion.expiry),
           ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
           ...(isReplayed && { 'idempotency-replayed': 'true' }),
         },

@@ -1,12 +1,11 @@
-import { findDocument } from '../../documents/find-document.ts'
-import type { DocumentRecords } from '../../ledger/ports/document-records.ts'
+import { type FindDocumentDependencies, findDocument } from '../../documents/find-document.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileResponse, sha256Header } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { refuseParameters } from '../query.ts'
 
 /** GET /v1/files/{document_id} */
-export function retrieveDocumentOperation(deps: { documents: Pick<DocumentRecords, 'find'> }): Operation {
+export function retrieveDocumentOperation(deps: FindDocumentDependencies): Operation {
   return {
     name: 'retrieve_document',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {

@@ -10,10 +10,12 @@ export interface WorkspaceDocument {
   mimeType: string
   sizeBytes: number
   createdAt: Date
+  /** From then on it is gone for callers, and the resolver deletes it. Missing: it is kept for ever. */
+  expiresAt?: Date | undefined
   containerId: ContainerId
-  /** Of the container's file when it was promoted. Documents made before it was kept have none. */
+  /** Of the container's file when it was promoted. Documents of earlier versions have none. */
   sourceEtag?: string | undefined
-  /** Of its bytes, in hex. Documents copied in parts have none, nor have those made before it was kept. */
+  /** Of its bytes, in hex. Documents copied in parts have none, nor have those of earlier versions. */
   sha256?: string | undefined
   /** Id of the API key that promoted it. */
   createdBy: string
@@ -51,9 +53,14 @@ export interface DocumentRecords {
   ): Promise<(WorkspaceDocument | DeletedDocument)[]>
   /**
    * Turns the attempt's document into a tombstone, which holds its bytes until they are given back.
-   * @returns the release that its bytes are handed over to, if there is one yet; undefined when they were given back
+   * @param expiredByMs only if it has expired by then, ms since 1970
+   * @returns the release that its bytes are handed over to, if there is one yet; undefined when they were given back, or it has not expired
    */
-  delete(document: DocumentOfAttempt, signal: AbortSignal): Promise<{ releasedBy: ReleaseId | undefined } | undefined>
+  delete(
+    document: DocumentOfAttempt,
+    signal: AbortSignal,
+    expiredByMs?: number,
+  ): Promise<{ releasedBy: ReleaseId | undefined } | undefined>
   /** Hands the bytes of a tombstone over to a release. @returns the one that they are handed over to; undefined: they were given back */
   handOver(release: MarkedRelease, signal: AbortSignal): Promise<ReleaseId | undefined>
   /** Lets the tombstone expire in a day, once the release has given the bytes back. */
@@ -70,5 +77,7 @@ export interface DeletedDocument extends DocumentOfAttempt {
   sizeBytes: number
   /** Whether its bytes were given back. */
   isGivenBack: boolean
+  /** It was deleted because it had expired. */
+  isExpired?: true
   isDeleted: true
 }

@@ -1,4 +1,5 @@
 import type { AttemptId, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../expiry.ts'
 import type { Attempt, MarkedRelease, Release } from './reservations.ts'
 
 /** The marker of bytes that an attempt has taken. */
@@ -20,6 +21,7 @@ export interface StorageUsage {
 
 export interface TakenBytes {
   usage: StorageUsage
+  retention: Retention
   /** The first version of the ledger that counts them. */
   countedFrom: number
 }

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../expiry.ts'
 import type { StorageUsage } from './quota-ledger.ts'
 
 /** What platform teams do with workspaces. Safe at any time, even while promotions are under way. */
@@ -18,4 +19,10 @@ export interface WorkspaceAdministration {
     quotaBytes: number,
     signal: AbortSignal,
   ): Promise<{ previousQuotaBytes: number; usage: StorageUsage } | undefined>
+  /**
+   * Holds for promotions from now on; documents that are there keep their expiry.
+   * @param retention all of it: what is missing is removed
+   * @returns whether there is such a workspace
+   */
+  setRetention(workspaceId: WorkspaceId, retention: Retention, signal: AbortSignal): Promise<boolean>
 }

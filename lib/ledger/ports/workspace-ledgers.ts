@@ -1,9 +1,10 @@
 import type { WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../expiry.ts'
 import type { StorageUsage, Taking } from './quota-ledger.ts'
 import type { MarkedRelease } from './reservations.ts'
 
 /** The ledger of one workspace, from one read. */
-export interface WorkspaceLedger extends StorageUsage {
+export interface WorkspaceLedger extends StorageUsage, Retention {
   workspaceId: WorkspaceId
   takings: Taking[]
   releases: MarkedRelease[]

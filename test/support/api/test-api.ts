@@ -40,7 +40,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     ...CONFIG,
     ...ports.deps,
     apiKeys,
-    listing: createFakeDocumentListing(documents),
+    listing: createFakeDocumentListing(documents, ports.deps.now),
     containerFiles: objects,
     documentObjects: objects,
     downloads: createFakeDownloadSigner(),

@@ -1,14 +1,18 @@
 import type { DocumentListing, ListedDocument, ListPosition } from '../../../lib/documents/document-listing.ts'
 import { comparePositions } from '../../../lib/documents/list-documents.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { FakeDocumentRecords } from './document-records.ts'
 
 /** The documents of the fake records as they are listed: at once, as an index without any delay would. */
 export function createFakeDocumentListing(
   records: Pick<FakeDocumentRecords, 'documents' | 'tombstones'>,
+  now: () => number = Date.now,
 ): DocumentListing {
   const ofWorkspace = (workspaceId: string) =>
-    [...records.documents.values()].filter((document) => document.workspaceId === workspaceId)
+    [...records.documents.values()].filter(
+      (document) => document.workspaceId === workspaceId && !hasExpired(document, now()),
+    )
   return {
     async page({ workspaceId, order, after, limit }) {
       const sign = order === 'asc' ? 1 : -1
@@ -29,6 +33,7 @@ export function createFakeDocumentListing(
   }
 }
 
-function toListed({ documentId, filename, mimeType, sizeBytes, createdAt }: WorkspaceDocument): ListedDocument {
-  return { documentId, filename, mimeType, sizeBytes, createdAt }
+function toListed(document: WorkspaceDocument): ListedDocument {
+  const { documentId, filename, mimeType, sizeBytes, createdAt, expiresAt } = document
+  return { documentId, filename, mimeType, sizeBytes, createdAt, ...(expiresAt && { expiresAt }) }
 }

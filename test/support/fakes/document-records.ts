@@ -1,6 +1,7 @@
 import type { AuditedItem, DocumentMaintenance } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { TableWorkspaces } from '../../../lib/audit/ports/table-workspaces.ts'
 import type { DocumentId, ReleaseId, WorkspaceId } from '../../../lib/ids.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
@@ -9,6 +10,7 @@ interface Tombstone {
   document?: WorkspaceDocument
   releasedBy?: ReleaseId
   markedIn?: number
+  deletedAtMs?: number
   /** Missing: the bytes are not given back. */
   expiresAtMs?: number
 }
@@ -93,19 +95,24 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       const tombstone = tombstoneOf(key)
       if (!tombstone?.document) return documents.get(key)
       const { attemptId, objectKey, sizeBytes } = tombstone.document
-      const isGivenBack = tombstone.expiresAtMs !== undefined
-      return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isGivenBack, isDeleted: true }
+      return {
+        ...{ workspaceId, documentId, attemptId, objectKey, sizeBytes },
+        isGivenBack: tombstone.expiresAtMs !== undefined,
+        ...(hasExpired(tombstone.document, tombstone.deletedAtMs ?? 0) && { isExpired: true as const }),
+        isDeleted: true,
+      }
     },
     async findAllEvenDeleted(workspaceId, documentIds, signal) {
       const found = await Promise.all(documentIds.map((id) => this.findEvenDeleted(workspaceId, id, signal)))
       return found.filter((each) => each !== undefined)
     },
-    async delete({ workspaceId, documentId, attemptId }) {
+    async delete({ workspaceId, documentId, attemptId }, _signal, expiredByMs) {
       const key = keyOf(workspaceId, documentId)
       const document = documents.get(key)
-      if (document?.attemptId === attemptId) {
+      const isMeant = document && (expiredByMs === undefined || hasExpired(document, expiredByMs))
+      if (isMeant && document.attemptId === attemptId) {
         documents.delete(key)
-        tombstones.set(key, { document })
+        tombstones.set(key, { document, deletedAtMs: expiredByMs ?? now() })
       }
       const tombstone = unreleasedOf(key, attemptId)
       return tombstone && { releasedBy: tombstone.releasedBy }

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { Retention } from '../../../lib/ledger/expiry.ts'
 import type { LedgerMaintenance } from '../../../lib/ledger/ports/ledger-maintenance.ts'
 import type { MarkerId, QuotaLedger, StorageUsage, Taking } from '../../../lib/ledger/ports/quota-ledger.ts'
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
@@ -13,7 +14,7 @@ const SHARDS = [0, 1]
 /** How many entries a page of a listing has. */
 const PAGE = 3
 
-interface Workspace {
+interface Workspace extends Retention {
   quotaBytes: number
   remainingBytes: number
   takings: Map<string, Taking>
@@ -48,9 +49,14 @@ export function createFakeQuotaLedger(options: {
     quotaBytes,
     usedBytes: quotaBytes - remainingBytes,
   })
+  const retentionOf = ({ expireAfterSeconds, expireAtMostSeconds }: Workspace): Retention => ({
+    expireAfterSeconds,
+    expireAtMostSeconds,
+  })
   const toLedger = (workspaceId: WorkspaceId, workspace: Workspace): WorkspaceLedger => ({
     workspaceId,
     ...usageOf(workspace),
+    ...retentionOf(workspace),
     takings: [...workspace.takings.values()],
     releases: [...workspace.releases.values()].map((release) => ({ ...release, markedIn: workspace.version })),
     version: workspace.version,
@@ -81,7 +87,8 @@ export function createFakeQuotaLedger(options: {
       workspace.takings.set(attemptId, { workspaceId, attemptId, sizeBytes, leaseExpiresAtMs })
       workspace.checkDueAtMs ??= leaseExpiresAtMs
       workspace.version++
-      return { outcome: 'taken', usage: usageOf(workspace), countedFrom: workspace.version }
+      const { version: countedFrom } = workspace
+      return { outcome: 'taken', usage: usageOf(workspace), retention: retentionOf(workspace), countedFrom }
     },
     async mark(release) {
       const workspace = workspaces.get(release.workspaceId)
@@ -170,6 +177,11 @@ export function createFakeQuotaLedger(options: {
       const workspace = existing ?? newWorkspace(0, quotaBytes)
       workspaces.set(workspaceId, workspace)
       return { isNew: existing === undefined, usage: usageOf(workspace) }
+    },
+    async setRetention(workspaceId, { expireAfterSeconds, expireAtMostSeconds }) {
+      const workspace = workspaces.get(workspaceId)
+      if (workspace) Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds })
+      return workspace !== undefined
     },
     async setQuota(workspaceId, quotaBytes) {
       const workspace = workspaces.get(workspaceId)

@@ -33,7 +33,7 @@ export const administration = (process: TestProcess) =>
 export const keys = (process: TestProcess) =>
   createApiKeyAdministration({ client: process.dynamoDb, tableName: process.config.keysTable })
 export const listing = (process: TestProcess) =>
-  createDocumentListing({ client: process.dynamoDb, tableName: process.config.documentsTable })
+  createDocumentListing({ client: process.dynamoDb, tableName: process.config.documentsTable, now: process.deps.now })
 
 export const promote = (process: TestProcess, workspace: TestWorkspace, idempotencyKey?: string) =>
   process.promote(workspace, 'a.txt', idempotencyKey === undefined ? {} : { idempotencyKey })

@@ -32,7 +32,7 @@ describe('a page of documents', () => {
     const LastEvaluatedKey = { document_id: { S: 'file_1' } }
     const pages = [{ Items: [item, item], LastEvaluatedKey }, { Items: [item], LastEvaluatedKey }, { Items: [item] }]
     const { client, sent } = clientOf({ QueryCommand: () => pages.shift() })
-    const listing = createDocumentListing({ client, tableName: 'documents' })
+    const listing = createDocumentListing({ client, tableName: 'documents', now: Date.now })
     const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
     expect(sent.map(({ input }) => input.Limit)).toEqual([5, 3, 2])
     expect([page.items.length, page.hasMore]).toEqual([4, false])
@@ -42,7 +42,11 @@ describe('a page of documents', () => {
     const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
     // DynamoDB may answer without any responses.
     const { client, sent } = clientOf({ BatchGetItemCommand: () => ({ UnprocessedKeys: { documents: { Keys } } }) })
-    const finding = createDocumentListing({ client, tableName: 'documents' }).findAll(workspaceId, [documentId], signal)
+    const finding = createDocumentListing({ client, tableName: 'documents', now: Date.now }).findAll(
+      workspaceId,
+      [documentId],
+      signal,
+    )
     const cause = { message: 'keys left unprocessed' }
     await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
     expect(sent).toHaveLength(4)

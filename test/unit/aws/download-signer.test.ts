@@ -6,6 +6,7 @@ import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 const buckets = { sandboxBucket: 's'.repeat(63), documentsBucket: 'd'.repeat(63) }
 const place = { region: 'us-east-1', endpoint: 'https://s3.ap-southeast-2.amazonaws.com', forcePathStyle: true }
+const life = { from: new Date('2026-11-26T10:00:00.900Z'), until: new Date('2026-11-26T10:01:17.900Z') }
 const signerWith = (credentials: typeof CREDENTIALS & { sessionToken?: string }) =>
   createDownloadSigner({ client: createS3Client({ ...place, credentials }), ...buckets, lifetimeSeconds: 77 })
 
@@ -17,9 +18,10 @@ it.each([
   async (sign, bucket) => {
     const signer = signerWith(CREDENTIALS)
     const headers = { contentType: 'text/csv', contentDisposition: 'attachment', contentEncoding: 'br' }
-    const url = new URL(await signer[sign]({ objectKey: 'a/b', ...headers }))
+    const url = new URL(await signer[sign]({ objectKey: 'a/b', ...headers }, life))
     expect(url.pathname).toBe(`/${bucket}/a/b`)
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      'X-Amz-Date': '20261126T100000Z',
       'X-Amz-Expires': '77',
       'response-content-type': 'text/csv',
       'response-content-disposition': 'attachment',
@@ -38,5 +40,5 @@ it.each([
 ])('fits into the buffers of proxies: %s', async (_, path, mimeType, most) => {
   const signer = signerWith({ ...CREDENTIALS, sessionToken: '/'.repeat(75).padEnd(1500, 'x') })
   const download = describeDownload({ objectKey: `sandboxes/ws_1/sess_1/${path}`, path, mimeType }, false)
-  expect((await signer.signContainerFile(download)).length).toBeLessThan(most)
+  expect((await signer.signContainerFile(download, life)).length).toBeLessThan(most)
 })

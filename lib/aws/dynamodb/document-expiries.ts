@@ -1,0 +1,73 @@
+import { QueryCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/document-expiries.ts'
+import { CLOSING, send } from '../calls/send.ts'
+import { documentKey, IS_ATTEMPTS_DOCUMENT, indexed } from './document-item.ts'
+import { listPages } from './list-pages.ts'
+import type { Attributes } from './stored-item.ts'
+import { openTable, type TableSettings } from './table.ts'
+import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
+
+/** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
+const EXPIRY_INDEX = 'expiries'
+
+export function createDocumentExpiries(settings: TableSettings & { now(): number }): DocumentExpiries {
+  const { client, tableName: TableName, now } = settings
+  const table = openTable(settings)
+  const queryOf = (shard: string, byMs: number, workspaceId?: WorkspaceId) => ({
+    TableName,
+    IndexName: EXPIRY_INDEX,
+    KeyConditionExpression: 'expiry_shard = :shard AND expiry_at <= :by',
+    ...(workspaceId && { FilterExpression: 'workspace_id = :workspace_id' }),
+    ExpressionAttributeValues: marshall({
+      ':shard': shard,
+      ':by': byMs,
+      ...(workspaceId && { ':workspace_id': workspaceId }),
+    }),
+  })
+
+  return {
+    // The shards of due workspaces, so that one run of the resolver has all work in a workspace.
+    expiryShards: CHECK_SHARDS,
+
+    async *listExpired({ shard, nowMs }, signal) {
+      const query = queryOf(String(shard), nowMs)
+      const options = { name: 'documents.listExpired', signal }
+      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
+      for await (const items of pages) yield items.map(toExpired)
+    },
+
+    async nextExpiry(workspaceId, byMs, signal) {
+      // One page: whoever asks can do without the answer.
+      const query = new QueryCommand(queryOf(checkShardOf(workspaceId), byMs, workspaceId))
+      const { Items: [next] = [] } = await send(client, query, { name: 'documents.nextExpiry', signal })
+      return next && toExpired(next).expiresAt
+    },
+
+    async setExpiry(document, expiresAt, signal) {
+      const places = indexed({ ...document, expiresAt })
+      const names = Object.keys(places)
+      const change = {
+        UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}${expiresAt ? '' : ' REMOVE expiry_at, expiry_shard'}`,
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND (attribute_not_exists(expiry_at) OR expiry_at > :now)`,
+        values: {
+          ...Object.fromEntries(Object.entries(places).map(([name, value]) => [`:${name}`, value])),
+          ':document': 'document',
+          ':attempt_id': document.attemptId,
+          ':now': now(),
+        },
+      }
+      const options = { name: 'documents.setExpiry', signal, ...CLOSING }
+      return (await table.update(documentKey(document.workspaceId, document.documentId), change, options)).applied
+    },
+  }
+}
+
+function toExpired({ workspace_id, document_id, expiry_at }: Attributes): ExpiredDocument {
+  return {
+    workspaceId: workspace_id?.S as WorkspaceId,
+    documentId: document_id?.S as DocumentId,
+    expiresAt: new Date(Number(expiry_at?.N)),
+  }
+}

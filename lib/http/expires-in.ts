@@ -1,0 +1,22 @@
+import { ServiceError } from '../errors.ts'
+import { type Expiry, LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS } from '../ledger/expiry.ts'
+import { headerValues, type RequestHeaders } from './request-headers.ts'
+
+/** File-Expires-In. @returns undefined when it was not sent. @throws ServiceError invalid_expiry */
+export function readExpiresIn(event: RequestHeaders): number | undefined {
+  const values = headerValues(event, 'file-expires-in')
+  if (values.length === 0) return undefined
+  const text = values.length === 1 ? (values[0] ?? '').trim() : ''
+  if (!/^\d{1,9}$/.test(text) || !isExpiry(Number(text))) throw new ServiceError('invalid_expiry')
+  return Number(text)
+}
+
+export function isExpiry(seconds: unknown): seconds is number {
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds)) return false
+  return seconds >= LEAST_EXPIRY_SECONDS && seconds <= MOST_EXPIRY_SECONDS
+}
+
+/** The seconds that hold, and who has said so (an item with a parameter, RFC 9651). */
+export function expiryHeader(expiry: Expiry | undefined): Record<string, string> {
+  return expiry === undefined ? {} : { 'file-expires-in': `${expiry.seconds};by=${expiry.by}` }
+}

@@ -1,0 +1,41 @@
+import type { WorkspaceDocument } from './ports/document-records.ts'
+
+/** What a caller may ask for, in seconds: an hour to ninety days, as the first vendor has it. */
+export const LEAST_EXPIRY_SECONDS = 3600
+export const MOST_EXPIRY_SECONDS = 7_776_000
+
+/** How long a workspace keeps documents, in seconds; missing: for ever. */
+export interface Retention {
+  /** For promotions that name no time of their own. */
+  expireAfterSeconds?: number | undefined
+  /** For all promotions, whatever they name. */
+  expireAtMostSeconds?: number | undefined
+}
+
+/** After how many seconds a new document expires, and who has said so. */
+export interface Expiry {
+  seconds: number
+  by: 'request' | 'default' | 'limit'
+}
+
+/** The stricter one wins. @returns undefined: it is kept for ever */
+export function chooseExpiry(
+  wantedSeconds: number | undefined,
+  { expireAfterSeconds, expireAtMostSeconds }: Retention,
+): Expiry | undefined {
+  const seconds = wantedSeconds ?? expireAfterSeconds
+  if (expireAtMostSeconds !== undefined && expireAtMostSeconds < (seconds ?? Number.POSITIVE_INFINITY)) {
+    return { seconds: expireAtMostSeconds, by: 'limit' }
+  }
+  return seconds === undefined ? undefined : { seconds, by: wantedSeconds === undefined ? 'default' : 'request' }
+}
+
+/** On a whole second, as one of the shapes tells both times in seconds. */
+export function expiresAtOf(from: Date, seconds: number): Date {
+  return new Date((Math.floor(from.getTime() / 1000) + seconds) * 1000)
+}
+
+/** From that moment on a document is gone for callers, whether or not the resolver has deleted it. */
+export function hasExpired({ expiresAt }: Pick<WorkspaceDocument, 'expiresAt'>, nowMs: number): boolean {
+  return expiresAt !== undefined && expiresAt.getTime() <= nowMs
+}

@@ -1,0 +1,30 @@
+import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import type { WorkspaceDocument } from './document-records.ts'
+
+export interface ExpiredDocument {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  expiresAt: Date
+}
+
+/** The index of the documents that will expire, and what changes their place in it. */
+export interface DocumentExpiries {
+  /** A workspace's documents are all in one shard, and never change it. */
+  readonly expiryShards: readonly number[]
+  /** A shard's expired documents, oldest first, in pages. May lag: the document itself tells whether it has expired. */
+  listExpired(expired: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<ExpiredDocument[]>
+  /**
+   * When a workspace's next document expires, or has expired but is not deleted yet.
+   * @returns undefined: none by that time, or so many documents of other workspaces expire before it that it is unknown
+   */
+  nextExpiry(workspaceId: WorkspaceId, byMs: number, signal: AbortSignal): Promise<Date | undefined>
+  /**
+   * @param expiresAt on a whole second; undefined: it is kept for ever
+   * @returns false when it is no longer there, or has expired
+   */
+  setExpiry(
+    document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'createdAt'>,
+    expiresAt: Date | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean>
+}
