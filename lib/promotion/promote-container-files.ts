@@ -14,6 +14,7 @@ import {
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
 import { type FileOutcome, type FoundFile, LEAST_WORK_MS, promoteOneOfMany } from './promote-one-of-many.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
@@ -190,9 +191,4 @@ async function usageAfter(
     log.warn('storage usage not read, files answered without it', { error })
     return undefined
   })
-}
-
-/** As S3 orders keys. */
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { byBytes, type S3Answer, S3Failure, xml } from './s3-answers.ts'
+import { compareBytes } from '../../../lib/object-keys.ts'
+import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
 import { bytesOf, type Call, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
 import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
 
@@ -26,13 +27,13 @@ export function uploadOperations({
     'GET bucket uploads': ({ bucket, query }) => {
       const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
       const Upload = [...contents.uploads]
-        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && byBytes(of.key, after) > 0)
+        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && compareBytes(of.key, after) > 0)
         .map(([UploadId, { key, startedAtMs }]) => ({
           Key: key,
           UploadId,
           Initiated: new Date(startedAtMs).toISOString(),
         }))
-        .toSorted((a, b) => byBytes(a.Key, b.Key))
+        .toSorted((a, b) => compareBytes(a.Key, b.Key))
       return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
     },
     'POST object uploads': ({ bucket, key, request }) => {
