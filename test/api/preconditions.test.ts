@@ -155,6 +155,13 @@ describe('POST …/promote with Prefer: wait', () => {
     expect(time.pausesMs).toEqual([])
   })
 
+  it('tries no second time when the quota is full: only another file is waited for', async () => {
+    api.putFile(PATH, Buffer.alloc(450), 'text/csv')
+    expect([(await wait(20)).status, (await wait(20)).status]).toEqual([200, 200])
+    expect(refusalOf(await wait(20))).toEqual([403, 'storage_quota_exceeded'])
+    expect([time.pausesMs, api.objects.documents.size]).toEqual([[], 2])
+  })
+
   it('is 429 without a pause or a lookup when the rate limit refuses it', async () => {
     api = createTestApi()
     gone()
