@@ -31,7 +31,7 @@ export interface ApiRequest {
   /** Rejects when the rate limit refuses the request. Await it before writing anything. */
   rateLimitPassed: Promise<void>
   /** For operations on many files, each of which counts. @returns how many the rate limit allows */
-  countFiles(most: number): Promise<number>
+  countMore(most: number): Promise<number>
 }
 
 export interface Operation {
@@ -53,8 +53,8 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const { rateLimitPassed, takeMore: countFiles } = rateLimit
-    const request = { event, caller, state, rateLimitPassed, countFiles }
+    const { rateLimitPassed, countMore } = rateLimit
+    const request = { event, caller, state, rateLimitPassed, countMore }
     const answer = await withOneCallUntil(rateLimitPassed, () => operation.handle(request))
     await rateLimitPassed
     return answer

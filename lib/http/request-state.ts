@@ -16,7 +16,7 @@ export interface RequestState extends RequestScope {
     decision: Promise<RateLimitDecision | undefined>
     rateLimitPassed: Promise<void>
     /** Counts up to so many requests more. @returns how many the limit allows */
-    takeMore(most: number): Promise<number>
+    countMore(most: number): Promise<number>
   }
   operation: string | undefined
   /** Metrics to publish if the request succeeds. */

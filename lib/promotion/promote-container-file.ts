@@ -136,7 +136,7 @@ export function requirePromotable(
     })
   }
   const needsSha256 = preconditions?.sha256 !== undefined
-  if (needsSha256 && !objects.computesSha256(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
+  if (needsSha256 && !objects.copiesWhole(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }
 
 async function answerWithEarlier(

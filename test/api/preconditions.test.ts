@@ -213,7 +213,7 @@ describe('POST …/promote with File-Sha256', () => {
   })
 
   it('is 400 for a file that is copied in parts, before bytes are taken', async () => {
-    api.objects.computesSha256 = (sizeBytes) => sizeBytes < CSV.length
+    api.objects.copiesWhole = (sizeBytes) => sizeBytes < CSV.length
     const take = vi.spyOn(api.ledger, 'take')
     expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'sha256_unavailable'])
     expect(take).not.toHaveBeenCalled()
@@ -223,7 +223,7 @@ describe('POST …/promote with File-Sha256', () => {
   it('answers with the document of its key although the file has become too large for it', async () => {
     const headers = { 'File-Sha256': MEANT, 'Idempotency-Key': 'k' }
     const first = await promote(headers)
-    api.objects.computesSha256 = () => false
+    api.objects.copiesWhole = () => false
     expect([first.status, idOf(await promote(headers))]).toEqual([200, idOf(first)])
   })
 

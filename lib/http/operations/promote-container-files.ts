@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { requirePermission } from '../../auth/authenticate.ts'
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { formatFileId } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
 import { type PromotionOfManyDependencies, promoteContainerFiles } from '../../promotion/promote-container-files.ts'
@@ -21,12 +22,12 @@ export async function handlePromoteContainerFiles(
   const answerShape = chooseShape(event)
   const wanted = { ...readFilesToPromote(event), containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { outcomes, behind, next, usage } = await promoteContainerFiles(
-    { ...state, ...request, ...wanted, caller },
-    deps,
-  )
+  const promotion = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const { done, listed, next } = promotion
+  const { log, deadline } = state
+  const usage = promotion.usage ?? (await tryToReadUsage({ ...caller, log }, deps, deadline.signal))
 
-  const of = (wanted: string) => [...outcomes, ...behind].filter(({ outcome }) => outcome === wanted)
+  const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)
   const [promoted, kept, refused] = [of('promoted'), of('kept'), of('refused')]
   state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: refused.length })
   const PromotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
@@ -40,7 +41,7 @@ export async function handlePromoteContainerFiles(
     const metric = error && error.status >= 500 ? 'Failures' : 'Refusals'
     if (error) deps.metrics.publish({ [metric]: errors.length }, { reason: error.reason })
   }
-  const items = outcomes.map(({ path, outcome, document, error }) => ({
+  const items = listed.map(({ path, outcome, document, error }) => ({
     path,
     file_id: formatFileId(path),
     outcome,
