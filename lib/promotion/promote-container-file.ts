@@ -52,7 +52,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
         await rateLimitPassed
         const promotion = await attemptPromotion(target, file, request, deps).catch(unlessOther)
         if (!(promotion instanceof ServiceError)) {
-          return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
+          return promotion.isReplayed ? replay(promotion.document, request) : promotion
         }
         refusal = promotion
         if (refusal.reason === 'container_file_differs') differing.add(file.etag)
@@ -65,7 +65,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       await rateLimitPassed
       if (idempotencyKey !== undefined && !hasWaited) {
         const earlier = await findEarlierDocument(target, request, deps.documents)
-        if (earlier) return answerWithEarlier(earlier, request, deps)
+        if (earlier) return replay(earlier, request)
       }
       await sleep(pauseMs)
       // The attempt was undone: the next has an id of its own.
@@ -96,7 +96,7 @@ async function answerAsTwinIfItWon(
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
   const earlier = await findEarlierDocument(target, request, deps.documents)
-  if (earlier) return answerWithEarlier(earlier, request, deps)
+  if (earlier) return replay(earlier, request)
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })
@@ -139,15 +139,7 @@ export function requirePromotable(
   if (needsSha256 && !objects.copiesWhole(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }
 
-async function answerWithEarlier(
-  document: WorkspaceDocument,
-  { deadline, log, telemetry }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<Promotion> {
+function replay(document: WorkspaceDocument, { telemetry }: PromotionRequest): Promotion {
   telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
-  const usage = await deps.quota.usage(document.workspaceId, deadline.signal).catch((error) => {
-    log.warn('storage usage not read, repetition answered without it', { error })
-    return undefined
-  })
-  return { document, isReplayed: true, usage }
+  return { document, isReplayed: true, usage: undefined }
 }

@@ -47,7 +47,7 @@ export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when the document is an earlier request's, and reading the usage failed. */
+  /** undefined when the document is an earlier request's. */
   usage: StorageUsage | undefined
 }
 

@@ -1,7 +1,8 @@
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import type { StorageUsage } from '../../ledger/ports/quota-ledger.ts'
 import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
-import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
+import type { PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
@@ -16,27 +17,18 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
   return {
     name: 'promote_container_file',
     async handle({ event, caller, state, rateLimitPassed }) {
-      const { deadline, log, telemetry } = state
       const answerShape = chooseShape(event)
+      const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const idempotencyKey = readIdempotencyKey(event)
       const preconditions = readPreconditions(event)
       if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
-      const promotion = await promoteContainerFile(
-        {
-          caller,
-          containerId: event.pathParameters?.container_id,
-          fileId: event.pathParameters?.file_id,
-          idempotencyKey,
-          preconditions,
-          rateLimitPassed,
-          deadline,
-          log,
-          telemetry,
-        },
+      const ofFile = { containerId, fileId, idempotencyKey, preconditions }
+      const { document, isReplayed, ...promotion } = await promoteContainerFile(
+        { ...state, caller, ...ofFile, rateLimitPassed },
         deps,
       )
-      const { document, isReplayed, usage } = promotion
-      state.counts = countsOf(promotion)
+      const usage = promotion.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+      state.counts = isReplayed ? { Replays: 1 } : countsOf(1, document.sizeBytes, usage)
       return {
         statusCode: 200,
         headers: {
@@ -50,11 +42,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
   }
 }
 
-function countsOf({ document, isReplayed, usage }: Promotion): MetricValues {
-  if (isReplayed) return { Replays: 1 }
-  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull(usage) && { QuotaNearlyFull: 1 }) }
-}
-
-export function isNearlyFull(usage: StorageUsage | undefined): boolean {
-  return usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+export function countsOf(Promotions: number, PromotedBytes: number, usage: StorageUsage | undefined): MetricValues {
+  const isNearlyFull = usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+  return { Promotions, PromotedBytes, ...(isNearlyFull && { QuotaNearlyFull: 1 }) }
 }
