@@ -52,11 +52,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     return decision?.isAllowed === false ? 0 : count
   }
 
-  function takeOrPass(
-    keyId: string,
-    { deadline, log }: RequestState,
-    count?: number,
-  ): Promise<RateLimitDecision | undefined> {
+  function takeOrPass(keyId: string, { deadline, log }: RequestState, count?: number) {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
     return counted.take(keyId, signal, count).catch((error) => {
       if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })
