@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { findContainerFile } from '../containers/require-container-file.ts'
+import { type FileLocation, findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfFile, findEarlierDocument } from './idempotency.ts'
 import { requirePromotable } from './promote-container-file.ts'
-import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 
 /** What a request comes to for one of its files: a document, or why it was refused. */
 export interface FileOutcome extends Partial<Promotion> {
@@ -18,7 +18,7 @@ export interface FileOutcome extends Partial<Promotion> {
 
 /** One of the files that a request means, and what is known of it. */
 export interface FoundFile {
-  location: Pick<PromotionTarget, 'workspaceId' | 'containerId' | 'path'>
+  location: FileLocation
   /** By the list or the lookup. */
   seen?: Pick<ContainerFile, 'etag' | 'sizeBytes'> | undefined
   /** The lookup, if there was one. */
@@ -74,7 +74,7 @@ export async function promoteOneOfMany(
 
 /** Waits while the ledger is crowded or a twin is at work. */
 async function attemptPatiently(
-  location: FoundFile['location'],
+  location: FileLocation,
   file: ContainerFile,
   earlier: EarlierDocuments,
   request: Request,
