@@ -91,15 +91,15 @@ async function findFiles(
 ): Promise<{ found: FoundFile[]; next: string | undefined }> {
   const container = { workspaceId, containerId }
   const located = (path: FilePath) => ({ location: { ...container, path } })
+  // What is too long with this container refuses the request, before anything is kept.
+  for (const path of 'paths' in files ? files.paths : [files.prefix as FilePath]) {
+    deps.objectKeys.sandboxFile({ ...container, path })
+  }
   if ('paths' in files) {
-    // A path that is too long with this container refuses the request, before anything is kept.
-    for (const path of files.paths) deps.objectKeys.sandboxFile({ ...container, path })
     const start = after === undefined ? '' : parseFileId(after)
     const left = files.paths.filter((path) => compareBytes(path, start) > 0).toSorted(compareBytes)
     return { found: left.map(located), next: undefined }
   }
-  // As with paths: no key is as long as this prefix.
-  if (files.prefix !== '') deps.objectKeys.sandboxFile({ ...container, path: files.prefix as FilePath })
   const list = { ...container, prefix: files.prefix, after, limit: MOST_FILES }
   const { items, next } = await listContainerFiles(list, deps, signal)
   const isEmpty = items.length === 0 && next === undefined && after === undefined

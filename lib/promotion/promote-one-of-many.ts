@@ -98,7 +98,7 @@ async function attemptPatiently(
       const isTwins = reason === 'promotion_in_progress'
       const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
       const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps.documents))
-      if (document) return { document, isReplayed: true, usage: undefined }
+      if (document) return { document, isReplayed: true }
       const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
       if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error
       await sleep(PAUSE_MS * (0.5 + Math.random() / 2))

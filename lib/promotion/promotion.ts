@@ -48,7 +48,7 @@ export interface Promotion {
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
   /** undefined when the document is an earlier request's. */
-  usage: StorageUsage | undefined
+  usage?: StorageUsage | undefined
 }
 
 /** What may be there of an attempt, when one of its steps has failed. */

@@ -28,6 +28,8 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
         deps,
       )
       const usage = promotion.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+      const { documentId: document_id, sizeBytes: size_bytes } = document
+      if (isReplayed) state.telemetry.annotate({ document_id, size_bytes, is_replayed: true })
       state.counts = isReplayed ? { Replays: 1 } : countsOf(1, document.sizeBytes, usage)
       return {
         statusCode: 200,
