@@ -22,8 +22,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const refusal = counted.refusalOf(keyId)
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    const countMore = (most: number) => countAsManyAsFit(keyId, state, most)
-    state.rateLimit = { decision, rateLimitPassed, countMore }
+    state.rateLimit = { decision, rateLimitPassed, countMore: (most) => countAsManyAsFit(keyId, state, most) }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
