@@ -45,18 +45,13 @@ const concurrency = 10
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
  * @returns `listed`: what was done up to there; the next request answers with what else was. `next`: what that comes
- *   after; undefined when this was all. `usage`: undefined when nothing was promoted
+ *   after; undefined when this was all
  * @throws ServiceError if no file was done
  */
 export async function promoteContainerFiles(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<{
-  done: FileOutcome[]
-  listed: FileOutcome[]
-  next: string | undefined
-  usage: StorageUsage | undefined
-}> {
+): Promise<{ done: FileOutcome[]; listed: FileOutcome[]; next: string | undefined }> {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
@@ -81,7 +76,7 @@ export async function promoteContainerFiles(
   const [first, last] = [listed[0], listed.at(-1)]
   if (first && listed.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
   const isCut = last && listed.length < found.length
-  return { done, listed, next: isCut ? formatFileId(last.path) : next, usage: latestUsage(done) }
+  return { done, listed, next: isCut ? formatFileId(last.path) : next }
 }
 
 async function findFiles(
@@ -151,8 +146,8 @@ async function findEarlier(
   }
 }
 
-/** As of the last take: the ledger's versions are in their order. */
-function latestUsage(done: readonly FileOutcome[]): StorageUsage | undefined {
+/** As of the last take: the ledger's versions are in their order. @returns undefined when nothing was promoted */
+export function latestUsage(done: readonly FileOutcome[]): StorageUsage | undefined {
   const versionOf = ({ document }: FileOutcome) => document?.countedFrom ?? 0
   const [last] = done.filter(({ usage }) => usage).toSorted((a, b) => versionOf(b) - versionOf(a))
   return last?.usage

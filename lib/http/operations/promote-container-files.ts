@@ -4,7 +4,11 @@ import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { REASONS } from '../../errors.ts'
 import { formatFileId } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
-import { type PromotionOfManyDependencies, promoteContainerFiles } from '../../promotion/promote-container-files.ts'
+import {
+  latestUsage,
+  type PromotionOfManyDependencies,
+  promoteContainerFiles,
+} from '../../promotion/promote-container-files.ts'
 import type { ApiRequest } from '../api-handler.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
@@ -23,11 +27,8 @@ export async function handlePromoteContainerFiles(
   const answerShape = chooseShape(event)
   const wanted = { ...readFilesToPromote(event), containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { done, listed, next, ...promotion } = await promoteContainerFiles(
-    { ...state, ...request, ...wanted, caller },
-    deps,
-  )
-  const usage = promotion.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+  const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
 
   const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)
   const [promoted, kept, errors] = [of('promoted'), of('kept'), done.flatMap(({ error }) => error ?? [])]
