@@ -6,19 +6,19 @@ import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice,
 
 /** What S3 does for uploads in parts, by operation. */
 export function uploadOperations(
-  { uploads }: S3Contents,
+  contents: S3Contents,
   disk: S3Disk | undefined,
   objects: { put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void; copySource(call: Call): StoredObject },
 ): Record<string, (call: Call) => S3Answer> {
   function uploadOf({ bucket, key, query }: Call): Upload {
-    const upload = uploads.get(query.get('uploadId') ?? '')
+    const upload = contents.uploads.get(query.get('uploadId') ?? '')
     return found(upload?.bucket === bucket && upload.key === key ? upload : undefined, 'NoSuchUpload')
   }
 
   return {
     'GET bucket uploads': ({ bucket, query }) => {
       const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
-      const Upload = [...uploads]
+      const Upload = [...contents.uploads]
         .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && compareBytes(of.key, after) > 0)
         .map(([UploadId, of]) => ({ Key: of.key, UploadId, Initiated: new Date(of.startedAtMs).toISOString() }))
         .toSorted((a, b) => compareBytes(a.Key, b.Key))
@@ -27,7 +27,7 @@ export function uploadOperations(
     'POST object uploads': ({ bucket, key, request }) => {
       const UploadId = randomBytes(16).toString('hex')
       const headers = describing(request.headers)
-      uploads.set(UploadId, { bucket, key, headers, startedAtMs: Date.now(), parts: new Map() })
+      contents.uploads.set(UploadId, { bucket, key, headers, startedAtMs: Date.now(), parts: new Map() })
       return xml({ InitiateMultipartUploadResult: { UploadId } })
     },
     'PUT object uploadId': (call) => {
@@ -56,12 +56,12 @@ export function uploadOperations(
       if (wanted !== undefined && Number(wanted) !== sizeOf(pieces)) throw new S3Failure(400, 'InvalidRequest')
       const etag = etagOf(parts.map((part) => part.etag).join('')).replace(/"$/, `-${parts.length}"`)
       objects.put(call, { pieces, etag, headers: upload.headers })
-      uploads.delete(call.query.get('uploadId') ?? '')
+      contents.uploads.delete(call.query.get('uploadId') ?? '')
       return xml({ CompleteMultipartUploadResult: { ETag: etag } })
     },
     'DELETE object uploadId': (call) => {
       for (const { pieces, isReceived } of uploadOf(call).parts.values()) if (isReceived) disk?.discard(pieces)
-      uploads.delete(call.query.get('uploadId') ?? '')
+      contents.uploads.delete(call.query.get('uploadId') ?? '')
       return NO_CONTENT
     },
   }
