@@ -21,8 +21,8 @@ export type ExpiryReport = typeof NOTHING_EXPIRED
 
 /** The most documents that a run works on at once, over all its shards. */
 const DOCUMENTS_AT_ONCE = 64
-/** Their ledger has seven places for releases, some of which are for the deletions of callers. */
-const OF_WORKSPACE_AT_ONCE = 4
+/** Their ledger has seven places for releases: these need two of them on average, and callers some. */
+const OF_WORKSPACE_AT_ONCE = 8
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
 /** After so many failures, a workspace is left to a later run. */

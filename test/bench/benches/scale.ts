@@ -13,8 +13,8 @@ const FULL = {
   busy: { workspaces: 2000, documentsEach: 3 },
   // An eighth of each, as of the shards.
   expiring: {
-    load: { perSecond: 125, killedShare: 0.01, seconds: 180, groups: 1 },
-    population: { workspaces: 250, documentsEach: 100, expireWithinMs: 60_000 },
+    load: { perSecond: 125, killedShare: 0.01, seconds: 120, groups: 1 },
+    population: { workspaces: 250, documentsEach: 60, expireWithinMs: 60_000 },
   },
   small: { workspaces: 1000, documentsEach: 3 },
   large: { workspaces: 8, documentsEach: 10_000 },
