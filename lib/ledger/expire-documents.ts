@@ -81,9 +81,9 @@ export async function expireDocuments(
     const { workspaceId, documentId } = entry
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutEachMs)])
     try {
-      const document = await deps.documents.findEvenDeleted(workspaceId, documentId, bounded)
-      // The index lags: it may have been deleted, or kept for longer. A tombstone is found by its note.
-      if (!document || 'isDeleted' in document || !hasExpired(document, nowMs)) return true
+      const document = await deps.documents.find(workspaceId, documentId, bounded)
+      // The index lags: it may have been deleted, or kept for longer.
+      if (!document || !hasExpired(document, nowMs)) return true
       // Leases begun here end with the run, so that the next one may finish the work.
       const ownDeps = { ...deps, leaseMs: Math.max(0, endsAtMs - deps.now()) }
       if ((await deleteFound(document, ownDeps, bounded, nowMs))?.usage) report.expired++

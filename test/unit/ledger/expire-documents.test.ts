@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import type { DocumentOfAttempt, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
@@ -40,8 +40,8 @@ function expire(
 
 /** Has each reading of a document do this first. */
 function whenRead(ports: Ports, act: (documentId: string, workspaceId: string) => unknown) {
-  const find = ports.documents.findEvenDeleted.bind(ports.documents)
-  vi.spyOn(ports.documents, 'findEvenDeleted').mockImplementation(async (workspaceId, documentId, ...rest) => {
+  const find = ports.documents.find.bind(ports.documents)
+  vi.spyOn(ports.documents, 'find').mockImplementation(async (workspaceId, documentId, ...rest) => {
     await act(documentId, workspaceId)
     return find(workspaceId, documentId, ...rest)
   })
@@ -112,6 +112,35 @@ describe('expireDocuments', () => {
     expect(most.own).toBe(8)
     expect(await expire(ports)).toEqual({ ...QUIET, expired: 300 - expired })
     expect([most.all > 32, most.all <= 64]).toEqual([true, true])
+  })
+
+  it('comes back to a workspace that is on a later page, too', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 10_000 })
+    const added = await addExpired(ports, times(40, 1))
+    vi.spyOn(ports.deps.expiries, 'listExpired').mockImplementation(async function* () {
+      for (const page of [added.slice(0, 20), added.slice(20)]) {
+        yield page.map((document) => ({ ...document, expiresAt: document.expiresAt as Date }))
+        await turns(100)
+      }
+    })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...QUIET, expired: 40 })
+  })
+
+  it('leaves more of a workspace than a run gets to, and says so', async () => {
+    const ports = createPorts()
+    const [other] = (await addExpired(ports, [4])) as [WorkspaceDocument]
+    vi.spyOn(ports.deps.expiries, 'listExpired').mockImplementation(async function* () {
+      const many = times(6000, 1).map((n, index) => ({
+        workspaceId: nth(n),
+        documentId: `file_${index}` as DocumentId,
+        expiresAt: new Date(ports.clock.nowMs - 10_000 + index),
+      }))
+      yield [...many, { ...other, expiresAt: new Date(ports.clock.nowMs) }]
+    })
+    whenRead(ports, () => turns(1))
+    // The index is behind: these documents are gone.
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...QUIET, expired: 1, oldestMs: 10_000 - 5008 })
+    expect(ports.documents.find).toHaveBeenCalledTimes(5009)
   })
 
   it('passes by what the index still names and is not to be deleted any more', async () => {
