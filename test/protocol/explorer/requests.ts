@@ -38,11 +38,9 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
   switch (request.do) {
     case 'promote':
       return promote(request, deps)
-    case 'delete': {
+    case 'delete':
       if (!request.byApi) return deleteDocument(request.document, deps, signal)
-      const listing = deps.listingBehind(() => 0)
-      return deleteDocumentForCaller({ ...request.document, log }, { ...deps, listing }, signal)
-    }
+      return deleteDocumentForCaller({ ...request.document, log }, deps, signal)
     case 'list':
       return list(request, deps)
     case 'download':
