@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { AnyResponse } from '../../support/api/openapi.ts'
 import { casesOf, isShallow } from '../../support/depth.ts'
 import { SCENARIOS } from '../../support/protocol/fault-scenarios.ts'
@@ -112,11 +113,14 @@ async function expectHealed(process: TestProcess, workspace: TestWorkspace, repa
   const { workspaceId } = workspace
   await process.deliverLate()
   process.setClock(LATER_MS)
+  expect(await process.expire(workspaceId)).toMatchObject({ failed: 0, unlisted: 0, oldestMs: 0 })
   expect(await process.resolveWorkspace(workspaceId)).toMatchObject({ failed: 0, isComplete: true })
   if (repairs) await process.audit(workspaceId, true)
   expect(await process.audit(workspaceId, false)).toEqual([])
   const state = await process.stateOf(workspace)
   expect(state.reservations).toBe(0)
+  const documents = await Array.fromAsync(process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
+  expect(documents.filter((each) => hasExpired(each, process.deps.now()))).toEqual([])
 }
 
 /** How often its requests get in each other's way at the rate limit differs. */
