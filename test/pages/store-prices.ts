@@ -142,7 +142,7 @@ function auditDollars(workspaces: number, documents: number): number {
 /** Four runs of the resolver a minute; what they and the audit publish, the audit in one hour of a day. */
 const IDLE = { runs: 4 * 60 * 24 * 30, seconds: 0.02, gib: 1769 / 1024, logBytes: 1600, transitions: 30 * (6 + 8 * 4) }
 const countMetrics = (names: RegExp) => Object.keys(METRICS).filter((name) => names.test(name)).length
-const IDLE_METRICS = countMetrics(/^(Reservations|Oldest)/) + (countMetrics(/^Audit/) + FINDING_KINDS.length) / 24
+const IDLE_METRICS = countMetrics(/^(Reservations|OldestLeftover)/) + (countMetrics(/^Audit/) + FINDING_KINDS.length) / 24
 
 /** Dollars a month when nobody calls, by the rows of docs/cost.md; the alarms are counted in their template. */
 export function idlePrices(): Record<string, number> {

@@ -23,6 +23,9 @@ const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
 const unresolved = (at: number[]): Traffic => ({ [own('ReservationsUnresolved')]: each(at, 1) })
+const expiries = (what: 'Failed' | 'Oldest', at: number[], value = (_: number) => 1): Traffic => ({
+  [own(what === 'Failed' ? 'ExpiriesFailed' : 'OldestExpiry')]: at.map((minute) => ({ minute, value: value(minute) })),
+})
 const BEFORE = minutes(0, 60)
 const AFTER = minutes(60, UNTIL)
 const LATE = 'LeftoversLate'
@@ -91,6 +94,11 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
   ['a reservation fails for a while', unresolved(minutes(60, 65)), {}],
   ['the resolver catches up', oldest(minutes(60, 70), () => 2 * 3_600_000), {}],
   ['leftovers wait as long as they may', oldest(AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
+  ['a document that has expired cannot be deleted', expiries('Failed', minutes(60, UNTIL, 11)), { ExpiriesLate: [90] }],
+  ['one cannot be deleted for a while', expiries('Failed', minutes(60, 65)), {}],
+  ['expired documents are too many', expiries('Oldest', AFTER, sinceAnHour), { ExpiriesLate: [96] }],
+  ['a million expire at once', expiries('Oldest', minutes(60, 75), sinceAnHour), {}],
+  ['they wait as long as they may', expiries('Oldest', AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
 ]
 
 describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metric without data %s', (emptyFill) => {
