@@ -2,7 +2,7 @@ import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
 import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/document-expiries.ts'
-import { CLOSING, send } from '../calls/send.ts'
+import { SENT_ONCE, send } from '../calls/send.ts'
 import { documentKey, IS_ATTEMPTS_DOCUMENT, indexed } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import type { Attributes } from './stored-item.ts'
@@ -60,7 +60,7 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
           ...(seen?.expiresAt && { ':seen': seen.expiresAt.getTime() }),
         },
       }
-      const options = { name: 'documents.setExpiry', signal, ...CLOSING }
+      const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
       return (await table.update(documentKey(document.workspaceId, document.documentId), change, options)).applied
     },
   }

@@ -1,5 +1,5 @@
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
-import { CLOSING, SENT_ONCE } from '../calls/send.ts'
+import { SENT_ONCE } from '../calls/send.ts'
 import { openTable, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
@@ -54,7 +54,8 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
           values: Object.fromEntries(wanted.flatMap(([name, s]) => (s === undefined ? [] : [[`:${name}`, s]]))),
         }),
       }
-      return (await table.update({ workspace_id }, change, { name: 'ledger.setRetention', signal, ...CLOSING })).applied
+      const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
+      return (await table.update({ workspace_id }, change, options)).applied
     },
   }
 

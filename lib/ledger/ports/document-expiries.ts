@@ -19,6 +19,7 @@ export interface DocumentExpiries {
    */
   nextExpiry(workspaceId: WorkspaceId, byMs: number, signal: AbortSignal): Promise<Date | undefined>
   /**
+   * Opens: sent once.
    * @param expiresAt on a whole second; undefined: it is kept for ever
    * @param seen only if it still has this expiry, or still none
    * @returns false when it is no longer there, has expired, or has another expiry than was seen

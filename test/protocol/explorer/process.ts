@@ -58,6 +58,9 @@ export class Process {
   readonly beganAtMs: number
   /** By the timeline. */
   readonly beganAt: number
+  /** The earliest and the latest time that its clock has shown. */
+  leastMs: number
+  mostMs: number
   readonly calls: Call[] = []
   /** Calls made side by side may end in any order. */
   readonly waiting: Call[] = []
@@ -70,6 +73,18 @@ export class Process {
     this.request = request
     this.beganAtMs = nowMs
     this.beganAt = timeline.moment
+    this.leastMs = nowMs + this.aheadMs
+    this.mostMs = this.leastMs
+  }
+
+  /** By how much its clock is wrong. */
+  get aheadMs(): number {
+    return ('aheadMs' in this.request && this.request.aheadMs) || 0
+  }
+
+  pass({ nowMs }: Stores): void {
+    this.leastMs = Math.min(this.leastMs, nowMs + this.aheadMs)
+    this.mostMs = Math.max(this.mostMs, nowMs + this.aheadMs)
   }
 
   async start(work: Promise<unknown>): Promise<void> {
