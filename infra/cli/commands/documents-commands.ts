@@ -109,7 +109,8 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
   const { documents, expiries, workspaces } = await session.stores()
   const { expireAtMostSeconds } = await requireWorkspace(workspaceId, workspaces, signal)
   const limit = chooseExpiry(options.in, { expireAtMostSeconds })
-  if (limit?.by === 'limit') output.note(`That is longer than the ${duration(limit.seconds)} that ${workspaceId} allows.`)
+  if (limit?.by === 'limit')
+    output.note(`That is longer than the ${duration(limit.seconds)} that ${workspaceId} allows.`)
   const expiresAt = options.in === undefined ? undefined : expiresAtOf(new Date(), options.in)
   let code: ExitCode = 0
   for (const [index, documentId] of ids.entries()) {
@@ -136,7 +137,7 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
     const secondsLeft = document.expiresAt && (document.expiresAt.getTime() - from.getTime()) / 1000
     const expiry = chooseExpiry(secondsLeft, rule)
     if (expiry === undefined || expiry.by === 'request') return
-    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal, document)) found.changed++
+    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
   }
   const all = documents.list(workspaceId, signal, () => found.unreadable++)
   await pMap(all, visit, { concurrency: 24 })
