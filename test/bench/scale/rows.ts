@@ -1,9 +1,9 @@
 import { asSeconds, type Row } from '../bench.ts'
 import { PRICES } from '../prices.ts'
 import type { Round } from './audit-round.ts'
+import { KEPT_MS, RESOLVER } from './deployed.ts'
 import type { Expiry } from './expire-all.ts'
 import type { Population } from './population.ts'
-import { KEPT_MS, RESOLVER } from './runs.ts'
 import type { Lateness, Load } from './sustained.ts'
 
 /** What was run: many workspaces with few documents, and few with many. */
@@ -44,13 +44,13 @@ export function expiryRow(
   const { groups, timeoutMs } = RESOLVER
   const perMinute = expiry.perSecond * ((timeoutMs - KEPT_MS) / 1000)
   const minutes = 1 + 1e6 / groups / perMinute
-  const { left, throttled, leftovers, most } = expiry
-  const documents = `${asCount(workspaces * documentsEach)} documents of ${asCount(workspaces)} workspaces`
+  const { left, throttled, leftovers } = expiry
+  const sample = `${asCount(workspaces * documentsEach)} of ${asCount(workspaces)} in one of ${groups} runs`
   const beside = `beside ${asCount(perSecond)} promotions a second, ${killedShare * 100} % killed`
   return {
-    what: `${documents} expire in a minute, for one of ${groups} runs, ${beside}: a million for all of them would take`,
+    what: `1,000,000 documents of 10,000 workspaces expire in a minute, estimated from ${sample}`,
     bar: `≤ ${EXPIRY_MINUTES} min`,
-    measured: `${minutes.toFixed(1)} min (${asCount(expiry.perSecond)} a second and run; late at most ${asSeconds(most)}, leftovers ${asSeconds(leftovers.most)}; ${throttled} writes throttled, ${left} left)`,
+    measured: `${minutes.toFixed(1)} min (${asCount(expiry.perSecond)} a second and run; ${beside}: leftovers late at most ${asSeconds(leftovers.most)}; ${throttled} writes throttled, ${left} left)`,
     isMet: minutes <= EXPIRY_MINUTES && left + leftovers.left + throttled === 0 && leftovers.most <= LATE_SECONDS,
   }
 }

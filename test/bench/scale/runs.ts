@@ -1,11 +1,8 @@
 import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
+import { KEPT_MS, RESOLVER } from './deployed.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
-/** As in serverless.yml. */
-export const RESOLVER = { memoryMib: 1769, timeoutMs: 55_000, groups: 8, maxResolutions: 20_000 }
-/** The part of a function's time that is kept back (lib/deadline.ts). */
-export const KEPT_MS = 2500
 const STEP_MS = 50
 
 /** The shards of each schedule. */

@@ -3,8 +3,9 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { createRandom, percentile } from '../statistics.ts'
+import { RESOLVER } from './deployed.ts'
 import { namesOf, sizeOf, workspaceIdOf } from './population.ts'
-import { groupsOf, RESOLVER, runResolver } from './runs.ts'
+import { groupsOf, runResolver } from './runs.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Load {

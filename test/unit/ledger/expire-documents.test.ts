@@ -71,7 +71,9 @@ describe('expireDocuments', () => {
     expect(await expire(ports)).toEqual({ ...QUIET, expired: 2 })
     expect(ports.state(nth(2))).toEqual(NOTHING)
     expect(ports.state()).toEqual({ ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2 })
+    const calls = [vi.spyOn(ports.deps.expiries, 'listExpired'), vi.spyOn(ports.documents, 'find')]
     expect(await expire(ports)).toEqual(QUIET)
+    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([16, 0])
     ports.pass(1)
     expect(await expire(ports)).toEqual({ ...QUIET, expired: 1 })
     expect(ports.state()).toEqual(ONE_DOCUMENT)
