@@ -98,7 +98,7 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
     if (!isExisting || !table) continue
     const present = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
     for (const index of indexes.filter((each) => !present.includes(each)))
-      problems.push(`${parameter} is "${name}": it has no index ${index}, add it as in infra/resources/tables.yml`)
+      problems.push(`${parameter} is "${name}": it has no index ${index}: make it (docs/deploy.md, "Indexes")`)
   }
   return problems
 }

@@ -21,8 +21,8 @@ export type ExpiryReport = typeof NOTHING_EXPIRED
 
 /** The most documents that a run works on at once, over all its shards. */
 const DOCUMENTS_AT_ONCE = 64
-/** Their ledger has seven places for releases, some of which are for the deletions of callers. */
-const OF_WORKSPACE_AT_ONCE = 4
+/** Their ledger has seven places for releases: these need two of them on average, and callers some. */
+const OF_WORKSPACE_AT_ONCE = 8
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
 /** After so many failures, a workspace is left to a later run. */
@@ -81,9 +81,9 @@ export async function expireDocuments(
     const { workspaceId, documentId } = entry
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutEachMs)])
     try {
-      const document = await deps.documents.findEvenDeleted(workspaceId, documentId, bounded)
-      // The index lags: it may have been deleted, or kept for longer. A tombstone is found by its note.
-      if (!document || 'isDeleted' in document || !hasExpired(document, nowMs)) return true
+      const document = await deps.documents.find(workspaceId, documentId, bounded)
+      // The index lags: it may have been deleted, or kept for longer.
+      if (!document || !hasExpired(document, nowMs)) return true
       // Leases begun here end with the run, so that the next one may finish the work.
       const ownDeps = { ...deps, leaseMs: Math.max(0, endsAtMs - deps.now()) }
       if ((await deleteFound(document, ownDeps, bounded, nowMs))?.usage) report.expired++

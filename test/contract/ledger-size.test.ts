@@ -10,7 +10,7 @@ import { useStoredItems } from '../support/stores/use-stored-items.ts'
 const { signal } = new AbortController()
 const items = useStoredItems()
 
-describe.each([1, 31, 32, 35, 36, 80, 128])('the item of a workspace whose id has %i letters', (letters) => {
+describe.each([1, 31, 36, 37, 80, 81, 128])('the item of a workspace whose id has %i letters', (letters) => {
   /** Numbers of full length: AWS rounds the size of each up. */
   const sizeBytes = 5_368_709_119
   const workspaceId = newWorkspaceId().padEnd(128, 'x').slice(-letters) as WorkspaceId
@@ -28,6 +28,8 @@ describe.each([1, 31, 32, 35, 36, 80, 128])('the item of a workspace whose id ha
         releases: {},
         version: 1_795_330_458_777,
         undos: 9_999_999,
+        expire_after: 315_359_999,
+        expire_at_most: 315_359_999,
       }),
     ),
   )

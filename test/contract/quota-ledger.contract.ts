@@ -83,7 +83,8 @@ export function describeQuotaLedger(name: string, make: () => QuotaLedger & Ledg
       })
 
       it('names the quota when both it and the number of takings stand in the way', async () => {
-        for (let i = 0; i < MAX_TAKINGS; i++) await take(reservation(50))
+        await take(reservation(1000 - 50 * (MAX_TAKINGS - 1)))
+        for (let i = 1; i < MAX_TAKINGS; i++) await take(reservation(50))
         expect(await take(reservation(1))).toMatchObject({ outcome: 'quota_exceeded' })
       })
 

@@ -30,7 +30,7 @@ const BEFORE = minutes(0, 60)
 const AFTER = minutes(60, UNTIL)
 const LATE = 'LeftoversLate'
 const failedRuns = (at: number[], perMinute: number): Traffic => {
-  return { [RUNS]: each(ALL, 4), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
+  return { [RUNS]: each(ALL, 8), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
 }
 
 /** What happens beside a stage in which all is well, and every alarm that goes off, with its minutes. */
@@ -81,13 +81,13 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     { RateLimiterUnavailable: [38] },
   ],
   ['a request is not counted', { [own('RateLimiterUnavailable')]: each([30], 1) }, {}],
-  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [92] }],
-  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 4) }, { [LATE]: [92] }],
-  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 4) }, { [LATE]: [30] }],
-  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 4), {}],
-  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 4), ...each(AFTER, 3)] }, { [LATE]: [101] }],
+  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [91] }],
+  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 8) }, { [LATE]: [91] }],
+  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 8) }, { [LATE]: [30] }],
+  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 8), {}],
+  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 8), ...each(AFTER, 7)] }, { [LATE]: [101] }],
   ['a shard cannot be listed', failedRuns(AFTER, 1), { [LATE]: [101] }],
-  ['half of the runs fail or are late', { ...failedRuns(AFTER, 2), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [95] }],
+  ['half of the runs fail or are late', { ...failedRuns(AFTER, 4), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [92] }],
   ['the resolver cannot keep up', oldest(AFTER, sinceAnHour), { [LATE]: [96] }],
   ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { [LATE]: [101] }],
   ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { [LATE]: [90] }],

@@ -1,34 +1,38 @@
 import type { Command } from 'commander'
+import pMap from 'p-map'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import { chooseExpiry, expiresAtOf, hasExpired, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytesCell, counted, exactBytes, table } from '../terminal/output.ts'
-import { parseDocumentId, parseDocumentIds, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { bytesCell, counted, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { parseDocumentId, parseDocumentIds, parseExpiresIn, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { findDocument, getDocument } from './get-document.ts'
 import { requireWorkspace } from './require-workspace.ts'
 import { verifyDocuments } from './verify-documents.ts'
 
 /** Time for one deletion, which is not interrupted once it has begun. */
 const DELETION_TIMEOUT_MS = 30_000
+const ABSENT = 'there is no such document (any more)'
 
 const COLUMNS: Columns<WorkspaceDocument> = {
   DOCUMENT: ({ documentId }) => documentId,
   SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
   TYPE: ({ mimeType }) => mimeType,
   CREATED: ({ createdAt }) => createdAt.toISOString(),
+  EXPIRES: ({ expiresAt }) => timeOrNever(expiresAt),
   'CREATED BY': ({ createdBy }) => createdBy,
   FILENAME: ({ filename }) => filename,
 }
 
 export function addDocumentsCommands(program: Command, run: Run): void {
-  const group = program.command('documents').description('list, show, get and delete documents of a workspace')
-  addListOptions(
-    ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key'),
-    COLUMNS,
-  ).action(run(listDocuments))
+  const group = program.command('documents').description('list, show, get, expire and delete documents of a workspace')
+  addListOptions(ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key'), COLUMNS)
+    .option('--expiring <duration>', 'only those that expire within this time: 24h, 7d', parseExpiresIn)
+    .action(run(listDocuments))
   ofWorkspace('show', 'show a document').argument('<document_id>', 'its id', parseDocumentId).action(run(showDocument))
   ofWorkspace('get', 'fetch the content of a document')
     .argument('<document_id>', 'its id', parseDocumentId)
@@ -39,6 +43,12 @@ export function addDocumentsCommands(program: Command, run: Run): void {
     .argument('<document_id...>', 'their ids', parseDocumentIds)
     .addHelpText('after', '\nReads no content. Exits with 1 if one differs or has no object.')
     .action(run(verifyDocuments))
+  ofWorkspace('expire', 'set when documents expire: then they are gone for callers, and soon deleted')
+    .argument('<document_id...>', 'their ids', parseDocumentIds)
+    .option('--in <duration>', 'from now, 1s to 3650d', parseExpiresIn)
+    .option('--never', 'they no longer expire')
+    .addHelpText('after', '\nMay be repeated. Exits with 1 if one is gone. Ctrl-C stops after the current document.')
+    .action(run(expire))
   ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
     .argument('<document_id...>', 'their ids', parseDocumentIds)
     .option('--yes', 'do not ask', false)
@@ -50,14 +60,23 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   }
 }
 
+const timeOrNever = (at: Date | undefined) => (at ? time(at.getTime()) : 'never')
+
 /** Leaves out `countedFrom`, which concerns only the ledger. */
 const toJson = ({ countedFrom: _, ...document }: WorkspaceDocument) => document
 
-async function listDocuments({ output, signal, stores }: Session, workspaceId: WorkspaceId, options: ListOptions) {
-  const { documents, workspaces } = await stores()
-  const noun = `documents in ${workspaceId}`
-  const count = await output.list(documents.list(workspaceId, signal), { ...options, columns: COLUMNS, toJson, noun })
+async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions & { expiring?: number }) {
+  const { output, signal } = session
+  const { documents, workspaces } = await session.stores()
+  const byMs = options.expiring && Date.now() + options.expiring * 1000
+  const noun = `documents in ${workspaceId}${byMs ? ' that expire within that time' : ''}`
+  const rows = thoseExpiring(documents.list(workspaceId, signal), byMs)
+  const count = await output.list(rows, { ...options, columns: COLUMNS, toJson, noun })
   if (count === 0) await requireWorkspace(workspaceId, workspaces, signal)
+}
+
+async function* thoseExpiring(documents: AsyncIterable<WorkspaceDocument>, byMs: number | undefined) {
+  for await (const document of documents) if (byMs === undefined || hasExpired(document, byMs)) yield document
 }
 
 async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId): Promise<ExitCode> {
@@ -74,6 +93,7 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
       ['type', document.mimeType],
       ['size', exactBytes(document.sizeBytes)],
       ['created', document.createdAt.toISOString()],
+      [hasExpired(document, Date.now()) ? 'expired' : 'expires', timeOrNever(document.expiresAt)],
       ['created by', document.createdBy],
       ['container', document.containerId],
       ['object', hasObject ? objectKey : `${objectKey} IS LOST: see npm run admin -- audit --help`],
@@ -81,6 +101,48 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
   )
   session.output.print(text, { ...toJson(document), hasObject })
   return hasObject ? 0 : 1
+}
+
+async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {
+  if (Object.keys(options).length !== 1) throw wrongUsage('Say one of --in and --never.')
+  const { output, signal } = session
+  const { documents, expiries, workspaces } = await session.stores()
+  const { expireAtMostSeconds } = await requireWorkspace(workspaceId, workspaces, signal)
+  const limit = chooseExpiry(options.in, { expireAtMostSeconds })
+  if (limit?.by === 'limit') output.note(`That is longer than the ${duration(limit.seconds)} that ${workspaceId} allows.`)
+  const expiresAt = options.in === undefined ? undefined : expiresAtOf(new Date(), options.in)
+  let code: ExitCode = 0
+  for (const [index, documentId] of ids.entries()) {
+    signal.throwIfAborted()
+    output.progress(`${index + 1} of ${ids.length}: ${documentId}`)
+    const document = await documents.find(workspaceId, documentId, signal)
+    const isSet = document && (await expiries.setExpiry(document, expiresAt, signal))
+    if (!isSet) code = 1
+    const outcome = isSet ? 'set' : document ? 'expired' : 'absent'
+    const text = { set: `expires ${timeOrNever(expiresAt)}`, expired: 'has expired', absent: ABSENT }[outcome]
+    output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
+  }
+  return code
+}
+
+/** Counts from now, so that no document is gone at once. What somebody else has changed since it was read stays. */
+export async function expireExisting(session: Session, workspaceId: WorkspaceId, rule: Retention): Promise<ExitCode> {
+  const { output, signal } = session
+  const { documents, expiries } = await session.stores()
+  const found = { documents: 0, changed: 0, unreadable: 0 }
+  const visit = async (document: WorkspaceDocument) => {
+    output.progress(`${++found.documents} documents, ${found.changed} changed`)
+    const from = new Date()
+    const secondsLeft = document.expiresAt && (document.expiresAt.getTime() - from.getTime()) / 1000
+    const expiry = chooseExpiry(secondsLeft, rule)
+    if (expiry === undefined || expiry.by === 'request') return
+    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal, document)) found.changed++
+  }
+  const all = documents.list(workspaceId, signal, () => found.unreadable++)
+  await pMap(all, visit, { concurrency: 24 })
+  const text = `${found.changed} of ${counted(found.documents, 'document')} changed${found.unreadable > 0 ? `; ${found.unreadable} cannot be read, which "audit" names` : ''}.`
+  output.done(text, { workspaceId, ...found })
+  return found.unreadable > 0 ? 1 : 0
 }
 
 async function confirmAndDelete(
@@ -101,14 +163,10 @@ export async function deleteDocuments(session: Session, workspaceId: WorkspaceId
     signal.throwIfAborted()
     output.progress(`deleting ${index + 1} of ${ids.length}: ${documentId}`)
     const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
-    if (deleted === undefined) {
-      const text = `${documentId}: there is no such document (any more).`
-      output.done(text, { workspaceId, documentId, outcome: 'absent' })
-      continue
-    }
-    const { document } = deleted
-    const name = 'filename' in document ? ` (${document.filename})` : ''
-    const text = `${documentId}: deleted, ${exactBytes(document.sizeBytes)} given back${name}.`
-    output.done(text, { workspaceId, documentId, outcome: 'deleted', sizeBytes: document.sizeBytes })
+    const { document } = deleted ?? {}
+    const name = document && 'filename' in document ? ` (${document.filename})` : ''
+    const given = document && `deleted, ${exactBytes(document.sizeBytes)} given back${name}`
+    const json = { workspaceId, documentId, outcome: document ? 'deleted' : 'absent', sizeBytes: document?.sizeBytes }
+    output.done(`${documentId}: ${given ?? ABSENT}.`, json)
   }
 }

@@ -1,17 +1,24 @@
 import type { Command } from 'commander'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage } from '../../../lib/ledger/ports/quota-ledger.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
-import { CommandError } from '../command-error.ts'
-import type { Run, Session } from '../session.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
+import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytes, bytesCell, exactBytes, table, time } from '../terminal/output.ts'
-import { parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { deleteWorkspace } from './delete-workspace.ts'
+import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
+const RETENTION =
+  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated.'
+
+type Kept = number | 'never' | undefined
+type RetentionOptions = { expireAfter?: Kept; expireAtMost?: Kept; existing: boolean; yes: boolean }
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
@@ -21,7 +28,7 @@ const COLUMNS: Columns<WorkspaceLedger> = {
 }
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
-  const group = program.command('workspaces').description('create, show, list, delete workspaces, and set their quotas')
+  const group = program.command('workspaces').description('create, show, list, set up and delete workspaces')
   ofWorkspace('create', 'make a workspace; without this, its first promotion makes it with the default quota')
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
@@ -35,6 +42,13 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .addHelpText('after', `${SIZES}\nAsks if the new one is below what is used, or a thousandth of the old or less.`)
     .option('--yes', 'do not ask', false)
     .action(run(setQuota))
+  ofWorkspace('set', 'set how long documents are kept')
+    .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
+    .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
+    .option('--existing', 'also those that are there', false)
+    .option('--yes', 'do not ask', false)
+    .addHelpText('after', RETENTION)
+    .action(run(setRetention))
   ofWorkspace('delete', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--erase', 'the same, and then all versions of its objects and container files', false)
@@ -76,12 +90,12 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count
     ['quota', exactBytes(ledger.quotaBytes)],
     ['used', exactBytes(ledger.usedBytes)],
     ['remaining', exactBytes(remaining(ledger))],
+    ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
+    ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
     ...(count ? [['documents', `${documentCount}`]] : []),
     ['reservations', open.length === 0 ? 'none' : `${open.length}`],
   ]
-  const rows = open.map((each) => [
-    ...[each.documentId, each.purpose, bytes(each.sizeBytes), time(each.leaseExpiresAtMs)],
-  ])
+  const rows = open.map((each) => [each.documentId, each.purpose, bytes(each.sizeBytes), time(each.leaseExpiresAtMs)])
   const reserved = open.length === 0 ? '' : `\n\n${table(['RESERVED FOR', 'PURPOSE', 'SIZE', 'UNTIL'], rows)}`
   output.print(table([], facts) + reserved, {
     ...usageJson(workspaceId, ledger),
@@ -114,8 +128,30 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
     `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
       `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(usage.usedBytes)} used.` +
       (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''),
-    { ...usageJson(workspaceId, usage), previousQuotaBytes },
+    { ...usageJson(workspaceId, { ...known, ...usage }), previousQuotaBytes },
   )
+}
+
+async function setRetention(session: Session, workspaceId: WorkspaceId, options: RetentionOptions): Promise<ExitCode> {
+  const { existing, yes } = options
+  const { workspaces } = await session.stores()
+  const ledger = await requireWorkspace(workspaceId, workspaces, session.signal)
+  const changed = (before: number | undefined, to: Kept) => (to === 'never' ? undefined : (to ?? before))
+  const after = changed(ledger.expireAfterSeconds, options.expireAfter)
+  const atMost = changed(ledger.expireAtMostSeconds, options.expireAtMost)
+  const retention = { expireAfterSeconds: after, expireAtMostSeconds: atMost }
+  const kept = chooseExpiry(undefined, retention)
+  if (after && kept?.by === 'limit')
+    throw wrongUsage(`--expire-after (${duration(after)}) is longer than --expire-at-most (${duration(kept.seconds)}).`)
+  if (existing && !kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
+  const byDefault = `for ${kept ? duration(kept.seconds) : 'ever'}, unless their promotion says how long`
+  const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
+  const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
+  await confirm(`${text} Apply that to ${those}?`, yes || !existing, session)
+  if (!(await workspaces.setRetention(workspaceId, retention, session.signal))) throw workspaceNotFound(workspaceId)
+  const others = existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
+  session.output.done(text + others, usageJson(workspaceId, { ...ledger, ...retention }))
+  return existing ? expireExisting(session, workspaceId, retention) : 0
 }
 
 /** Why a quota looks like a mistake, if it does. */
@@ -127,7 +163,8 @@ function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
-function usageJson(workspaceId: WorkspaceId, usage: StorageUsage) {
-  const { quotaBytes, usedBytes } = usage
-  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage) }
+function usageJson(workspaceId: WorkspaceId, usage: StorageUsage & Retention) {
+  const { quotaBytes, usedBytes, expireAfterSeconds, expireAtMostSeconds } = usage
+  const retention = { expireAfterSeconds, expireAtMostSeconds }
+  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage), ...retention }
 }

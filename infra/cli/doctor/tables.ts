@@ -4,6 +4,7 @@ import {
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
+import { EXPIRY_INDEX } from '../../../lib/aws/dynamodb/document-expiries.ts'
 import { LISTING_INDEX } from '../../../lib/aws/dynamodb/listing-index.ts'
 import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
@@ -13,15 +14,15 @@ const EXPIRY_ATTRIBUTE = 'expires_at'
 
 export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   const { documentsTable, rateLimitsTable } = config
-  const tables: [name: string, keys: string[], index?: string][] = [
+  const tables: [name: string, keys: string[], ...indexes: string[]][] = [
     [config.keysTable, ['token_hash']],
     [config.workspacesTable, ['workspace_id'], CHECK_INDEX],
     [config.reservationsTable, ['workspace_id', 'reservation_id']],
-    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX],
+    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX, EXPIRY_INDEX],
     [rateLimitsTable, ['key_id']],
   ]
-  return tables.flatMap(([name, keys, index]) => [
-    schemaCheck(name, keys, index, client),
+  return tables.flatMap(([name, keys, ...indexes]) => [
+    schemaCheck(name, keys, indexes, client),
     // Rate limits need no backup: they can be made anew.
     ...(name === rateLimitsTable ? [] : [backupCheck(name, client)]),
     expiryCheck(name, [documentsTable, rateLimitsTable].includes(name), client),
@@ -29,7 +30,7 @@ export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
 }
 
 /** @param keys partition key, sort key */
-function schemaCheck(name: string, keys: string[], index: string | undefined, client: DynamoDBClient): Check {
+function schemaCheck(name: string, keys: string[], indexes: string[], client: DynamoDBClient): Check {
   return setupCheck(`table ${name}`, 'dynamodb:DescribeTable', async (abortSignal) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }), { abortSignal })
     const found = (Table?.KeySchema ?? [])
@@ -39,9 +40,9 @@ function schemaCheck(name: string, keys: string[], index: string | undefined, cl
       return problem(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
     }
     if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
-    if (index !== undefined && !Table.GlobalSecondaryIndexes?.some(({ IndexName }) => IndexName === index)) {
-      return problem(`it has no index ${index}: add it as in infra/resources/tables.yml`)
-    }
+    const present = Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? []
+    const missing = indexes.filter((index) => !present.includes(index))
+    if (missing.length > 0) return problem(`it has no index ${missing.join(', ')}: make it (docs/deploy.md, "Indexes")`)
     return `ACTIVE, key (${keys.join(', ')})`
   })
 }

@@ -19,6 +19,7 @@ export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
 const ROWS_PER_TABLE = 1000
+const UNITS = Object.entries({ d: 86_400, h: 3600, m: 60 })
 /** No borders, so that people can read it and awk can cut it. */
 const PLAIN = Object.fromEntries(
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
@@ -110,6 +111,12 @@ export const counted = (count: number, noun: string) => `${count} ${noun}${count
 
 /** A word for a shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** 30d, 36h, 90m or 5s, as commands take it. */
+export function duration(seconds: number): string {
+  for (const [unit, size] of UNITS) if (seconds % size === 0) return `${seconds / size}${unit}`
+  return `${seconds}s`
+}
 
 export function time(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')

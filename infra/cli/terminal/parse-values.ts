@@ -37,6 +37,17 @@ export function parseDuration(text: string): number {
   return durationMs
 }
 
+/** How long a document is kept, in seconds from now. */
+export const parseExpiresIn = (text: string) => parseSeconds(text, '1s')
+/** How long a workspace keeps them: less than an hour is more likely a typing error. */
+export const parseRetention = (text: string) => (text === 'never' ? text : parseSeconds(text, '1h'))
+
+function parseSeconds(text: string, least: string): number {
+  const seconds = parseDuration(text) / 1000
+  const isPossible = seconds >= parseDuration(least) / 1000 && seconds <= 3650 * 86_400 && Number.isInteger(seconds)
+  return isPossible ? seconds : refuse(`"${text}" is not possible: from ${least} to 3650d, in whole seconds`)
+}
+
 /** A moment in the future, in ms since 1970. */
 export function parseMoment(text: string): number {
   const moment = readMoment(text)

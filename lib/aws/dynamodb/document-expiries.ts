@@ -10,7 +10,7 @@ import { openTable, type TableSettings } from './table.ts'
 import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
 
 /** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
-const EXPIRY_INDEX = 'expiries'
+export const EXPIRY_INDEX = 'expiries'
 
 export function createDocumentExpiries(settings: TableSettings & { now(): number }): DocumentExpiries {
   const { client, tableName: TableName, now } = settings
@@ -45,17 +45,19 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
       return next && toExpired(next).expiresAt
     },
 
-    async setExpiry(document, expiresAt, signal) {
+    async setExpiry(document, expiresAt, signal, seen) {
+      const isSeen = seen?.expiresAt ? 'expiry_at = :seen' : 'attribute_not_exists(expiry_at)'
       const places = indexed({ ...document, expiresAt })
       const names = Object.keys(places)
       const change = {
         UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}${expiresAt ? '' : ' REMOVE expiry_at, expiry_shard'}`,
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND (attribute_not_exists(expiry_at) OR expiry_at > :now)`,
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND (attribute_not_exists(expiry_at) OR expiry_at > :now)${seen ? ` AND ${isSeen}` : ''}`,
         values: {
           ...Object.fromEntries(Object.entries(places).map(([name, value]) => [`:${name}`, value])),
           ':document': 'document',
           ':attempt_id': document.attemptId,
           ':now': now(),
+          ...(seen?.expiresAt && { ':seen': seen.expiresAt.getTime() }),
         },
       }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }

@@ -6,8 +6,8 @@ import type { Update } from './table.ts'
 import { checkShardOf, readWorkspaceItem, type TakingItem, type WorkspaceItem } from './workspace-item.ts'
 
 /** With this many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
-export const MAX_TAKINGS = 20
-const LONGEST_ID_WITH_ALL = 31
+export const MAX_TAKINGS = 19
+const LONGEST_ID_WITH_ALL = 36
 /** A taking in the item, for about 12 ms until its attempt has reserved: the attempt's id, its size and lease. */
 const TAKING_BYTES = 43
 /** Releases have places of their own, so they do not wait for takings. */

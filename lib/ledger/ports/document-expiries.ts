@@ -21,11 +21,13 @@ export interface DocumentExpiries {
   /**
    * Opens: sent once.
    * @param expiresAt on a whole second; undefined: it is kept for ever
-   * @returns false when it is no longer there, or has expired
+   * @param seen only if it still has this expiry, or still none
+   * @returns false when it is no longer there, has expired, or has another expiry than was seen
    */
   setExpiry(
     document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'createdAt'>,
     expiresAt: Date | undefined,
     signal: AbortSignal,
+    seen?: Pick<WorkspaceDocument, 'expiresAt'>,
   ): Promise<boolean>
 }

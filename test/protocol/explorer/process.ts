@@ -126,7 +126,8 @@ export class Process {
     return new Proxy(store, {
       get: (target, key) => {
         const method = Reflect.get(target, key)
-        if (typeof method !== 'function') return method
+        // What the copy of a file will be is known without a call.
+        if (typeof method !== 'function' || key === 'copiesWhole') return method
         const name = `${storeName}.${String(key)}`
         return (...args: unknown[]) => {
           const apply = () => Reflect.apply(method, target, args)

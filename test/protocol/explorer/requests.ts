@@ -102,9 +102,8 @@ async function promoteAmongMany(
 ) {
   // Without time, it does not wait for a twin.
   const deadline = { ...request.deadline, leftMs: () => 0 }
-  const many = { ...request, files: { paths: [path] }, after: undefined, countFiles: async () => 0, deadline }
-  const ofLists = { containerFiles: undefined as never, multipartThresholdBytes: 0 }
-  const [outcome] = (await promoteContainerFiles(many, { ...deps, ...ofLists })).outcomes
+  const many = { ...request, files: { paths: [path] }, after: undefined, countMore: async () => 0, deadline }
+  const [outcome] = (await promoteContainerFiles(many, { ...deps, containerFiles: undefined as never })).listed
   if (outcome?.error) throw outcome.error
   return outcome
 }

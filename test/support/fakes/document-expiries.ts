@@ -21,10 +21,11 @@ export function createFakeDocumentExpiries(
         yield page.map(({ workspaceId, documentId, expiresAt }) => ({ workspaceId, documentId, expiresAt }))
     },
     nextExpiry: async (workspaceId, byMs) => expiring(byMs).find((each) => each.workspaceId === workspaceId)?.expiresAt,
-    async setExpiry({ workspaceId, documentId, attemptId }, expiresAt) {
+    async setExpiry({ workspaceId, documentId, attemptId }, expiresAt, _signal, seen) {
       const key = `${workspaceId}/${documentId}`
       const document = records.documents.get(key)
       if (document?.attemptId !== attemptId || hasExpired(document, now())) return false
+      if (seen && seen.expiresAt?.getTime() !== document.expiresAt?.getTime()) return false
       const { expiresAt: _, ...kept } = document
       const changed: WorkspaceDocument = { ...kept, ...(expiresAt && { expiresAt }) }
       records.documents.set(key, changed)
