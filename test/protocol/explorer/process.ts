@@ -59,22 +59,21 @@ export class Process {
   /** By the timeline. */
   readonly beganAt: number
   /** The earliest and the latest time that its clock has shown. */
-  leastMs: number
-  mostMs: number
+  leastMs = Number.POSITIVE_INFINITY
+  mostMs = 0
   readonly calls: Call[] = []
   /** Calls made side by side may end in any order. */
   readonly waiting: Call[] = []
   isKilled = false
   outcome: { value: unknown } | { error: unknown } | undefined
 
-  constructor(index: number, request: Request, { nowMs, timeline }: Stores) {
+  constructor(index: number, request: Request, stores: Stores) {
     this.index = index
     this.name = `${request.do} ${index}`
     this.request = request
-    this.beganAtMs = nowMs
-    this.beganAt = timeline.moment
-    this.leastMs = nowMs + this.aheadMs
-    this.mostMs = this.leastMs
+    this.beganAtMs = stores.nowMs
+    this.beganAt = stores.timeline.moment
+    this.pass(stores)
   }
 
   /** By how much its clock is wrong. */
@@ -82,9 +81,11 @@ export class Process {
     return ('aheadMs' in this.request && this.request.aheadMs) || 0
   }
 
-  pass({ nowMs }: Stores): void {
-    this.leastMs = Math.min(this.leastMs, nowMs + this.aheadMs)
-    this.mostMs = Math.max(this.mostMs, nowMs + this.aheadMs)
+  /** Time has passed. */
+  pass(stores: Stores): void {
+    this.leastMs = Math.min(this.leastMs, stores.nowMs + this.aheadMs)
+    this.mostMs = Math.max(this.mostMs, stores.nowMs + this.aheadMs)
+    if (/expire|audit/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
   }
 
   async start(work: Promise<unknown>): Promise<void> {

@@ -39,7 +39,7 @@ export class Stores {
   readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
   wasClockWrong = false
-  /** The latest time of all processes that deleted what had expired, by the clock of each. */
+  /** The latest time of all processes that delete what has expired, by the clock of each. */
   expiredByMs = 0
   #content = 0
 

@@ -83,9 +83,8 @@ export class World {
 
   #begin(request: Request, at: number): void {
     const process = new Process(at, request, this.stores)
-    const { aheadMs, mostMs } = process
+    const { aheadMs } = process
     this.stores.wasClockWrong ||= aheadMs !== 0
-    if (request.do === 'expire') this.stores.expiredByMs = Math.max(this.stores.expiredByMs, mostMs)
     if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
     this.processes.set(at, process)
     const deps = this.stores.dependencies((...store) => process.gate(...store), aheadMs)
@@ -167,7 +166,8 @@ export class World {
     await this.goOn()
     // One run resolves and leaves notes; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
-      this.stores.nowMs += HOUR_MS
+      // What expires after the first is not overdue until the last.
+      this.stores.nowMs += run === 1 ? HOUR_MS : HOUR_MS / 3
       await resolveDueWorkspaces({ maxResolutions: 1000 }, this.stores.dependencies(), signal)
       this.stores.observe()
       if (run === 1) await this.#expire()
