@@ -47,6 +47,10 @@ describe('what people see', () => {
     await see('workspaces create ws_acme --quota 20GiB')
     await see('workspaces create ws_acme --quota 1GiB')
     await see('workspaces list --sort workspace')
+    await see('workspaces set ws_demo --expire-after 36h --expire-at-most 30d')
+    await see('workspaces set ws_demo --expire-after 31d')
+    await see('workspaces set ws_demo --existing')
+    await see('workspaces set ws_demo --existing --yes')
     await see('workspaces show ws_demo --count')
     await see('workspaces set-quota ws_full 500KB')
     await see('workspaces set-quota ws_full 500KB --yes')
@@ -57,8 +61,10 @@ describe('what people see', () => {
     const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0', 'enable ID']
     for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
     await see('documents list ws_demo')
-    for (const words of ['show', 'delete', 'delete']) {
-      await see(`documents ${words} ws_demo ${id}${words === 'delete' ? ' --yes' : ''}`)
+    await see('documents list ws_demo --expiring 35h')
+    const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
+    for (const line of [...ofDocument, 'expire ID --in 1h']) {
+      await see(`documents ${line.replace('ID', `ws_demo ${id}`)}`)
     }
     for (const line of ['workspaces delete ws_acme', 'workspaces delete ws_acme --empty --yes']) await see(line)
     for (const line of ['audit', 'doctor', 'nonsense']) await see(line)
@@ -102,6 +108,7 @@ describe('what programs see', () => {
     }
     const id = await promoteFileIn('output')
     await expectFields('workspaces create', 'ws_json')
+    await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
     await expectFields('workspaces show', 'ws_json', '--count')
     await expectFields('workspaces list')
     await expectFields('workspaces set-quota', 'ws_json', '20GiB')
@@ -117,6 +124,7 @@ describe('what programs see', () => {
     await expectFields('keys expire', keyId, '--never')
     await expectFields('keys delete', keyId, '--yes')
     const file = join(service().directory, 'got')
+    await expectFields('documents expire', 'ws_demo', id, '--in', '1h')
     await expectFields('documents list', 'ws_demo')
     await expectFields('documents show', 'ws_demo', id)
     await expectFields('documents get', 'ws_demo', id, '--output', file)

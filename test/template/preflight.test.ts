@@ -6,15 +6,17 @@ import { withEnvironment } from '../support/machine/own-environment.ts'
 import { CALLER, useServers } from '../support/stores/aws-endpoints.ts'
 
 const STACK = 'container-file-promotion-prod'
+const INDEXES = ['documents-by-creation', 'expiries']
 const DEPLOYMENT = {
   stackName: STACK,
   settings: { auditShards: '8', documentsTable: 'kept' },
   tables: [
     { parameter: 'keysTable', name: 'prod-keys', indexes: [] },
-    { parameter: 'documentsTable', name: 'kept', indexes: ['documents-by-creation'] },
+    { parameter: 'documentsTable', name: 'kept', indexes: INDEXES },
   ],
 }
-const KEPT = { TableName: 'kept', GlobalSecondaryIndexes: [{ IndexName: 'documents-by-creation' }] }
+const KEPT = { TableName: 'kept', GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({ IndexName })) }
+const LACKING = { ...KEPT, GlobalSecondaryIndexes: KEPT.GlobalSecondaryIndexes.slice(0, 1) }
 const MISSING_STACK =
   '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id x does not exist</Message></Error></ErrorResponse>'
 
@@ -117,7 +119,12 @@ describe('before a deployment, the account', () => {
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
-    ['lacks the index of one', { tables: [{ TableName: 'kept' }] }, {}, 'it has no index documents-by-creation'],
+    [
+      'lacks an index of one',
+      { tables: [LACKING] },
+      {},
+      'it has no index expiries: make it (docs/deploy.md, "Indexes")',
+    ],
   ])('%s', async (_, has, settings, problem) => {
     const problems = problem === undefined ? [] : [expect.stringContaining(problem)]
     expect(await examine(has, settings)).toEqual({ problems, warnings: [] })

@@ -130,6 +130,13 @@ describe('tables', () => {
     const local = inject('definition').tables
     expect(local.map(({ KeySchema }) => KeySchema)).toEqual(tables.map(({ Properties }) => Properties.KeySchema))
   })
+
+  it('has their indexes made before the resolver reads them', () => {
+    const waitedFor = (service: Packaged) => service.resource('ResolveReservationsLambdaFunction').DependsOn
+    expect(waitedFor(dev)).toEqual(expect.arrayContaining(['WorkspacesTable', 'DocumentsTable']))
+    expect(waitedFor(existing)).toContain('DocumentsTable')
+    expect(waitedFor(existing)).not.toContain('WorkspacesTable')
+  })
 })
 
 it('keeps data when the stack goes', () => {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { duration } from '../../../infra/cli/terminal/output.ts'
 import {
   parseDocumentIds,
   parseDuration,
+  parseExpiresIn,
   parseExpiry,
   parseKeyId,
   parseMoment,
   parsePermissions,
+  parseRetention,
   parseSize,
 } from '../../../infra/cli/terminal/parse-values.ts'
 
@@ -37,6 +40,29 @@ describe('durations and times', () => {
 
   it.each(['', '1 fortnight', ...'3 -1d 1e3d 99999d 1,5h d 1d2h'.split(' ')])('refuses the duration "%s"', (text) => {
     expect(() => parseDuration(text)).toThrow()
+  })
+
+  it.each([
+    [3600, '1h', 'parseRetention'],
+    [315_360_000, '3650d', 'parseRetention'],
+    [5400, '90m', 'parseRetention'],
+    [129_600, '36h', 'parseRetention'],
+    [1, '1s', 'parseExpiresIn'],
+    [315_360_000, '3650d', 'parseExpiresIn'],
+  ] as const)('takes %i seconds as they are shown: %s, for %s', (seconds, text, parser) => {
+    expect({ parseRetention, parseExpiresIn }[parser](text)).toBe(seconds)
+    expect(duration(seconds)).toBe(text)
+  })
+
+  it.each(['0', '-1', '1e9', '7x', '3599s', '3600.5s', '3651d', '90', '2027-01-31', ' 1h'])(
+    'refuses to keep documents for "%s"',
+    (text) => {
+      expect(() => parseRetention(text)).toThrow(`"${text}" is not `)
+    },
+  )
+
+  it.each(['0', '0.5s', '999ms', '3651d', 'never'])('refuses to let a document expire in "%s"', (text) => {
+    expect(() => parseExpiresIn(text)).toThrow(`"${text}" is not `)
   })
 
   it.each([
