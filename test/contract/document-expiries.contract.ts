@@ -202,6 +202,13 @@ export function describeDocumentExpiries(name: string, make: (now: () => number)
       expect(await setExpiry(one, 9)).toBe(true)
     })
 
+    it('setExpiry leaves alone what has been given another expiry since it was read', async () => {
+      const [one, never] = [await expiring(5), await expiring()]
+      expect([await setExpiry(one, 9), await setExpiry(never, 9)]).toEqual([true, true])
+      for (const each of [one, never]) for (const to of [7, undefined]) expect(await setExpiry(each, to)).toBe(false)
+      expect([(await find(one))?.expiresAt, (await find(never))?.expiresAt]).toEqual([at(9), at(9)])
+    })
+
     it('listExpired lists what has expired by then in a shard, oldest first, and nothing that is deleted', async () => {
       const [sibling, elsewhere] = [another(true), another(false)]
       const [third, first, second] = [await expiring(7), await expiring(2), await expiring(6, 0, sibling)]

@@ -119,8 +119,10 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
     const document = await documents.find(workspaceId, documentId, signal)
     const isSet = document && (await expiries.setExpiry(document, expiresAt, signal))
     if (!isSet) code = 1
-    const outcome = isSet ? 'set' : document ? 'expired' : 'absent'
-    const text = { set: `expires ${timeOrNever(expiresAt)}`, expired: 'has expired', absent: ABSENT }[outcome]
+    const unset = !document ? 'absent' : hasExpired(document, Date.now()) ? 'expired' : 'changed'
+    const outcome = isSet ? 'set' : unset
+    const reasons = { absent: ABSENT, expired: 'has expired', changed: 'somebody else has just changed it' }
+    const text = outcome === 'set' ? `expires ${timeOrNever(expiresAt)}` : reasons[outcome]
     output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
   }
   return code
