@@ -22,7 +22,7 @@ describe('what version 0.2 has left', () => {
     const { deleted_at: _, ...tombstone } = await readRecordItem(deleted)
     await put(items.config.documentsTable, tombstone)
     const { workspaceId, documentId } = kept
-    expect(Object.keys(await readRecordItem(kept)).filter((key) => /expir|deleted/.test(key))).toEqual([])
+    expect(Object.keys(await readRecordItem(kept)).filter((key) => /^(expiry|expires|deleted)_/.test(key))).toEqual([])
     expect(await documents.find(workspaceId, documentId, signal)).toEqual(kept)
     const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 9 }, signal)
     expect(page.items.map(({ expiresAt }) => expiresAt)).toEqual([undefined])
