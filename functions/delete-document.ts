@@ -1,4 +1,3 @@
-import { createDocumentListing } from '../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
 import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
 import { createReservations } from '../lib/aws/dynamodb/reservations.ts'
@@ -11,7 +10,6 @@ const { api, documentsTable, reservationsTable, workspacesTable, buckets } = wir
 export const handler = createDeleteDocumentHandler({
   ...api,
   documents: createDocumentRecords(documentsTable),
-  listing: createDocumentListing(documentsTable),
   quota: createQuotaLedger(workspacesTable),
   reservations: createReservations(reservationsTable),
   objects: createObjectStore(buckets),

@@ -74,7 +74,8 @@ export const REASONS = {
   idempotency_key_reused: { status: 400, detail: 'This Idempotency-Key was used for another file.' },
   idempotency_key_spent: {
     status: 400,
-    detail: 'The document that this Idempotency-Key made was deleted. Use a new key to promote the file again.',
+    detail:
+      'The document that this Idempotency-Key made was deleted or has expired. Use a new key to promote the file again.',
   },
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },

@@ -24,6 +24,11 @@ export const METRICS = {
   ReservationsUnresolved: 'Count',
   /** How long what a dead process left has waited for the resolver. */
   OldestLeftover: 'Milliseconds',
+  Expiries: 'Count',
+  /** Deletions of expired documents, and listings of them, that failed. */
+  ExpiriesFailed: 'Count',
+  /** How long ago the oldest document expired that a run did not get to, or failed to delete. */
+  OldestExpiry: 'Milliseconds',
   AuditFindings: 'Count',
   /** Read units: DynamoDB's, and one for each request to S3. */
   AuditReads: 'Count',

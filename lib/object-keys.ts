@@ -76,6 +76,11 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
   }
 }
 
+/** The order of S3 listings and of DynamoDB sort keys. */
+export function compareBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
 /** What is a workspace's by a template: the prefix to list, and which keys there, as a container may come before it. */
 export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
   const [upToOwn = ''] = /^.*\{workspace_id\}[^{]*/.exec(template) ?? []

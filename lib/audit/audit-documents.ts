@@ -1,11 +1,15 @@
 import type { DocumentId } from '../ids.ts'
-import { deleteDocument } from '../ledger/delete-document.ts'
+import { deleteDocument, deleteFound } from '../ledger/delete-document.ts'
+import { hasExpired } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { ReservationItem } from '../ledger/ports/reservations.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue, readReservations } from './audit-leftovers.ts'
 import type { StoredDocumentObject } from './ports/object-maintenance.ts'
+
+/** For this long, an expired document is left to the resolver: an alarm tells when it does not keep up. */
+const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 
 /** Compares a document with its object; one of them may be missing. */
 export async function auditPair(
@@ -15,6 +19,19 @@ export async function auditPair(
   if (document && object) await auditBytes(document, object, audit)
   else if (document) await auditDocumentWithoutObject(document, audit)
   else if (object) await auditObjectWithoutDocument(object, audit)
+  if (document) await auditExpiry(document, audit)
+}
+
+async function auditExpiry({ expiresAt, ...listed }: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal } = audit
+  const byMs = deps.now() - OVERDUE_EXPIRY_MS
+  if (!hasExpired({ expiresAt }, byMs)) return
+  const document = await deps.documents.find(workspaceId, listed.documentId, signal)
+  if (!document?.expiresAt || !hasExpired(document, byMs)) return
+  const { documentId, sizeBytes } = document
+  const overdueMs = deps.now() - document.expiresAt.getTime()
+  const repair = () => deleteFound(document, deps, signal, byMs)
+  await reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit, repair)
 }
 
 async function auditBytes(

@@ -11,6 +11,7 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
       sizeBytes: number
       overdueMs: number
     }
+  | { kind: 'overdue_expiry'; documentId: DocumentId; sizeBytes: number; overdueMs: number }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
   /** The content of a document is gone. Repairing means deleting its record: restore the content first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
@@ -29,6 +30,7 @@ export type FindingKind = Finding['kind']
 export const FINDING_KINDS = Object.keys({
   drift: 0,
   old_leftover: 0,
+  overdue_expiry: 0,
   object_without_document: 0,
   document_without_object: 0,
   wrong_size: 0,

@@ -1,3 +1,5 @@
+import { compareBytes } from '../object-keys.ts'
+
 /**
  * Walks two ascending sequences side by side, holding one element of each.
  * @yields pairs with the same key, and elements that only one side has
@@ -23,9 +25,4 @@ export async function* joinSorted<Left, Right>(
     await left.return?.()
     await right.return?.()
   }
-}
-
-/** The order of S3 listings and of DynamoDB sort keys. */
-function compareBytes(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }

@@ -1,11 +1,15 @@
 import type { ContainerId, FilePath } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 
-export interface ContainerFile {
+export interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
   /** Pins the copy to exactly these bytes. */
   etag: string
+  modifiedAt: Date
+}
+
+export interface ContainerFile extends ListedContainerFile {
   /** Where the bucket is versioned: what is written to the key later is another version. */
   versionId?: string | undefined
   contentType: string | undefined
@@ -14,20 +18,12 @@ export interface ContainerFile {
   contentLanguage: string | undefined
   /** Its storage class requires a restore before it can be read. */
   isArchived: boolean
-  modifiedAt: Date
 }
 
 export interface ContainerLookups {
   /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
-}
-
-export interface ListedContainerFile {
-  objectKey: string
-  sizeBytes: number
-  etag: string
-  modifiedAt: Date
 }
 
 export interface ContainerFiles extends ContainerLookups {
@@ -49,10 +45,7 @@ export interface ContainerFilesDependencies {
 }
 
 /** A file in a container, as callers see it. */
-export interface ContainerFileDescription {
+export interface ContainerFileDescription extends Omit<ListedContainerFile, 'objectKey'> {
   containerId: ContainerId
   path: FilePath
-  sizeBytes: number
-  etag: string
-  modifiedAt: Date
 }

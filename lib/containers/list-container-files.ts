@@ -5,6 +5,8 @@ import { formatKeyCursor, parseKeyCursor } from './key-cursor.ts'
 
 /** Pages of keys. The first may take three calls, so that S3 is called at most twelve times. */
 const MAX_PAGES = 10
+/** The page is what was found within this time. */
+const LISTING_MS = 4500
 
 /**
  * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
@@ -14,7 +16,7 @@ const MAX_PAGES = 10
  *
  * @param request.prefix of the paths; omitted: all
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page
- * @param signal ends the page when it aborts
+ * @param signal ends the page when it aborts, as does the time for it
  * @returns `next`: what the next page comes after; undefined on the last page
  * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor, service_unavailable
  */
@@ -28,19 +30,20 @@ export async function listContainerFiles(
   },
   { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
-): Promise<{ items: (ContainerFileDescription & { etag: string })[]; next: string | undefined }> {
+): Promise<{ items: ContainerFileDescription[]; next: string | undefined }> {
   const { workspaceId, prefix = '', after, limit } = request
   const containerId = parseContainerId(request.containerId)
   const keyPrefix = objectKeys.containerPrefix({ workspaceId, containerId })
   const keyOf = (id: string) => objectKeys.sandboxFile({ workspaceId, containerId, path: parseFileId(id) })
   const afterKey = after === undefined ? undefined : (parseKeyCursor(keyPrefix, after) ?? keyOf(after))
   const query = { keyPrefix: keyPrefix + prefix, afterKey, firstPage: limit + 1 }
-  const items: (ContainerFileDescription & { etag: string })[] = []
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LISTING_MS)])
+  const items: ContainerFileDescription[] = []
   let pages = 0
   let seenKey: string | undefined
   let failure: unknown
   try {
-    for await (const { files, isLast } of containerFiles.listContainerFiles(query, signal)) {
+    for await (const { files, isLast } of containerFiles.listContainerFiles(query, inTime)) {
       for (const { objectKey, sizeBytes, etag, modifiedAt } of files) {
         const path = filePathOf(objectKey.slice(keyPrefix.length))
         const last = items.at(-1)

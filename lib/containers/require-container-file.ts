@@ -4,11 +4,13 @@ import { isDirectoryOrLink } from '../media-type.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFile, ContainerLookups } from './container-files.ts'
 
-interface FileLocation {
+export interface FileLocation {
   workspaceId: WorkspaceId
   containerId: ContainerId
   path: FilePath
 }
+
+type NamedFile = Pick<FileLocation, 'containerId' | 'path'>
 
 interface LookUpDependencies {
   objects: ContainerLookups
@@ -44,13 +46,9 @@ export async function whyMissing(
 }
 
 /** @returns what there is in place of the file that is meant: whoever asks may promote it all the same */
-export function whyDifferent(
-  { etag, sizeBytes }: ContainerFile,
-  location: Pick<FileLocation, 'containerId' | 'path'>,
-): ServiceError {
-  return new ServiceError('container_file_differs', {
-    metadata: { ...metadataOf(location), etag, file_bytes: sizeBytes },
-  })
+export function whyDifferent({ etag, sizeBytes }: ContainerFile, location: NamedFile): ServiceError {
+  const metadata = { ...metadataOf(location), etag, file_bytes: sizeBytes }
+  return new ServiceError('container_file_differs', { metadata })
 }
 
 /** The same path in the other Unicode normal form: macOS writes NFD, most others NFC. A reader sees no difference. */
@@ -70,26 +68,26 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
 }
 
 /** @throws ServiceError container_file_not_regular */
-export function requireRegular(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
+export function requireRegular(file: ContainerFile, location: NamedFile): void {
   const metadata = metadataOf(location)
   if (isDirectoryOrLink(file)) throw new ServiceError('container_file_not_regular', { metadata })
 }
 
 /** @throws ServiceError container_file_archived */
-export function requireReadable(file: ContainerFile, location: Pick<FileLocation, 'containerId' | 'path'>): void {
+export function requireReadable(file: ContainerFile, location: NamedFile): void {
   if (file.isArchived) throw archived(location)
 }
 
 /** S3 refuses a file that was archived between lookup and copy, but knows neither container nor path. */
-export function namingArchived(error: unknown, location: Pick<FileLocation, 'containerId' | 'path'>): unknown {
+export function namingArchived(error: unknown, location: NamedFile): unknown {
   const isArchived = error instanceof ServiceError && error.reason === 'container_file_archived'
   return isArchived ? archived(location, error) : error
 }
 
-function archived(location: Pick<FileLocation, 'containerId' | 'path'>, cause?: unknown): ServiceError {
+function archived(location: NamedFile, cause?: unknown): ServiceError {
   return new ServiceError('container_file_archived', { metadata: metadataOf(location), cause })
 }
 
-function metadataOf({ containerId, path }: Pick<FileLocation, 'containerId' | 'path'>) {
+function metadataOf({ containerId, path }: NamedFile) {
   return { container_id: containerId, path }
 }

@@ -3,11 +3,8 @@ import { deleteFound } from '../ledger/delete-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { Log } from '../logging.ts'
-import type { DocumentListing } from './document-listing.ts'
 import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
-
-export type DeleteDocumentDependencies = LedgerDependencies & { listing: Pick<DocumentListing, 'positionOf'> }
 
 export interface Deletion {
   documentId: DocumentId
@@ -20,17 +17,14 @@ export interface Deletion {
 /** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found, document_expired */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
-  deps: DeleteDocumentDependencies,
+  deps: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<Deletion> {
   const { workspaceId } = request
   const documentId = parseDocumentId(request.documentId)
   const document = await findUnexpired({ workspaceId, documentId }, deps, signal)
-  const deleted = document && (await deleteFound(document, deps, signal))
-  if (deleted === undefined) {
-    const position = await deps.listing.positionOf(workspaceId, documentId, signal)
-    if (position === undefined) throw documentNotFound(documentId)
-  }
+  if (document === undefined) throw documentNotFound(documentId)
+  const deleted = await deleteFound(document, deps, signal)
   const usage = deleted?.usage ?? (await tryToReadUsage(request, deps, signal))
   // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran meanwhile are not.
   const isOwn = deleted?.usage !== undefined

@@ -11,7 +11,7 @@ import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { requireOwnWorkspace } from './middleware/require-own-workspace.ts'
 import { startRequest } from './middleware/start-request.ts'
-import type { ApiEvent, RequestState } from './request-state.ts'
+import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
 
 export interface ApiDependencies {
   apiKeys: ApiKeyStore
@@ -24,14 +24,10 @@ export interface ApiDependencies {
 }
 
 /** A request whose caller is known and allowed to do this. */
-export interface ApiRequest {
+export interface ApiRequest extends Omit<RateLimit, 'decision'> {
   event: ApiEvent
   caller: Caller
   state: RequestState
-  /** Rejects when the rate limit refuses the request. Await it before writing anything. */
-  rateLimitPassed: Promise<void>
-  /** For operations on many files, each of which counts. @returns how many the rate limit allows */
-  countFiles(most: number): Promise<number>
 }
 
 export interface Operation {
@@ -53,10 +49,9 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const { rateLimitPassed, takeMore: countFiles } = rateLimit
-    const request = { event, caller, state, rateLimitPassed, countFiles }
-    const answer = await withOneCallUntil(rateLimitPassed, () => operation.handle(request))
-    await rateLimitPassed
+    const request = { event, caller, state, ...rateLimit }
+    const answer = await withOneCallUntil(rateLimit.rateLimitPassed, () => operation.handle(request))
+    await rateLimit.rateLimitPassed
     return answer
   }
 

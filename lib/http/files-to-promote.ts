@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 1_000_000
  * @throws ServiceError invalid_body, its detail naming the problem
  */
 export function readFilesToPromote(
-  event: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>,
+  event: APIGatewayProxyEvent,
 ): Pick<PromotionOfManyRequest, 'files' | 'after' | 'expiresInSeconds'> {
   const { prefix, paths, after, expires_in_seconds: expiresInSeconds, ...others } = parseObject(event)
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
@@ -30,7 +30,7 @@ export function readFilesToPromote(
   return refuse(`prefix ${problem}.`)
 }
 
-function parseObject({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>) {
+function parseObject({ body, isBase64Encoded }: APIGatewayProxyEvent): Record<string, unknown> {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuse(`It must have at most ${MAX_BODY_BYTES} bytes.`)
   try {
@@ -46,12 +46,10 @@ function readPaths(paths: unknown): FilePath[] {
   if (!Array.isArray(paths) || paths.length === 0 || paths.length > MOST_FILES) {
     refuse(`paths must be an array of 1 to ${MOST_FILES} paths.`)
   }
-  const seen = new Set<unknown>()
-  paths.forEach((path: unknown, index) => {
-    const problem = problemIn(path) ?? (seen.has(path) ? 'is there twice' : undefined)
+  for (const [index, path] of paths.entries()) {
+    const problem = problemIn(path) ?? (paths.indexOf(path) < index ? 'is there twice' : undefined)
     if (problem !== undefined) refuse(`paths[${index}] ${problem}.`)
-    seen.add(path)
-  })
+  }
   return paths as FilePath[]
 }
 

@@ -1,6 +1,6 @@
 import type { DownloadContainerFileDependencies } from '../containers/download-container-file.ts'
-import type { DeleteDocumentDependencies } from '../documents/delete-document.ts'
 import type { DownloadDocumentDependencies } from '../documents/download-document.ts'
+import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { type ApiDependencies, createApiHandler } from './api-handler.ts'
 import { deleteDocumentOperation } from './operations/delete-document.ts'
 import { downloadContainerFileOperation } from './operations/download-container-file.ts'
@@ -22,7 +22,7 @@ export function createReadDocumentsHandler(
   return createApiHandler({ permission: 'files:read', operations }, deps)
 }
 
-export function createDeleteDocumentHandler(deps: ApiDependencies & DeleteDocumentDependencies) {
+export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDependencies) {
   const operations = { '/v1/files/{document_id}': deleteDocumentOperation(deps) }
   return createApiHandler({ permission: 'files:delete', operations }, deps)
 }

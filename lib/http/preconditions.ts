@@ -9,10 +9,13 @@ const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"/g
 
 /** @throws ServiceError invalid_precondition */
 export function readPreconditions(event: RequestHeaders): Preconditions {
+  const [size, sha256] = [onlyValue(event, 'File-Bytes'), onlyValue(event, 'File-Sha256')]
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) refuse('File-Bytes', 'a number of bytes in decimal digits')
+  if (sha256 !== undefined && !/^[\da-f]{64}$/i.test(sha256)) refuse('File-Sha256', '64 hexadecimal digits')
   return {
     etags: readEntityTags(event),
-    sizeBytes: readSize(event),
-    sha256: readSha256(event),
+    sizeBytes: size === undefined ? undefined : Number(size),
+    sha256: sha256?.toLowerCase(),
     waitMs: readWaitMs(event),
   }
 }
@@ -29,18 +32,6 @@ function readEntityTags(event: RequestHeaders): string[] | undefined {
   })
   const isList = list.split(',').every((place) => ['', 'x'].includes(place.trim()))
   return isList && tags.length > 0 ? tags : refuse('If-Match', 'one or more entity tags, or *')
-}
-
-function readSize(event: RequestHeaders): number | undefined {
-  const value = onlyValue(event, 'File-Bytes')
-  if (value === undefined) return undefined
-  return /^\d{1,15}$/.test(value) ? Number(value) : refuse('File-Bytes', 'a number of bytes in decimal digits')
-}
-
-function readSha256(event: RequestHeaders): string | undefined {
-  const value = onlyValue(event, 'File-Sha256')
-  if (value === undefined) return undefined
-  return /^[\da-f]{64}$/i.test(value) ? value.toLowerCase() : refuse('File-Sha256', '64 hexadecimal digits')
 }
 
 /** Prefer (RFC 7240): what cannot be understood is ignored, and of several the first one counts. */

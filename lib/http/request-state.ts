@@ -6,18 +6,21 @@ import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
 import type { RequestScope } from '../telemetry.ts'
 
+export interface RateLimit {
+  /** undefined when the limiter's store did not answer: then the request passes. */
+  decision: Promise<RateLimitDecision | undefined>
+  /** Rejects when the rate limit refuses the request. Await it before writing anything. */
+  rateLimitPassed: Promise<void>
+  /** Counts up to so many requests more: an operation on many files counts each. @returns how many the limit allows */
+  countMore(most: number): Promise<number>
+}
+
 /** What middlewares and handler share about one request. */
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number
   caller?: Caller
-  rateLimit?: {
-    /** undefined when the limiter's store did not answer: then the request passes. */
-    decision: Promise<RateLimitDecision | undefined>
-    rateLimitPassed: Promise<void>
-    /** Counts up to so many requests more. @returns how many the limit allows */
-    takeMore(most: number): Promise<number>
-  }
+  rateLimit?: RateLimit
   operation: string | undefined
   /** Metrics to publish if the request succeeds. */
   counts?: MetricValues

@@ -4,7 +4,7 @@ import { settle, undoReserved, untilCopyEnds } from '../ledger/end-attempt.ts'
 import type { Attempt, ReservationItem } from '../ledger/ports/reservations.ts'
 
 /** A function lives for 28 s (infra/deploy/functions.ts), and clocks differ: an attempt this old has no process. */
-const LONGEST_LIFE_MS = 40_000
+export const LONGEST_LIFE_MS = 40_000
 
 /**
  * Keeps twins (attempts at the same document) out before any bytes are taken. Ends another attempt first, if it

@@ -1,4 +1,5 @@
 import { hasPermission } from '../auth/authenticate.ts'
+import type { FileLocation } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import { hasExpired } from '../ledger/expiry.ts'
@@ -13,10 +14,7 @@ export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string
 }
 
 /** As long as a file is unchanged, all promotions of many files make one document of it: repetitions make nothing twice. */
-export function documentIdOfFile(
-  { workspaceId, containerId, path }: Pick<PromotionTarget, 'workspaceId' | 'containerId' | 'path'>,
-  etag: string,
-): DocumentId {
+export function documentIdOfFile({ workspaceId, containerId, path }: FileLocation, etag: string): DocumentId {
   // Ids and paths contain no line breaks, and no text with an Idempotency-Key has more than one.
   return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }

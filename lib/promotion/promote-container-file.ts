@@ -3,7 +3,6 @@ import type { ContainerFile } from '../containers/container-files.ts'
 import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../containers/require-container-file.ts'
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
 import { isMeant, startWaiting } from './preconditions.ts'
@@ -15,6 +14,7 @@ import type {
   PromotionTarget,
 } from './promotion.ts'
 
+/** A faster twin may have caused these, or may have a better answer. */
 const RECHECK_FOR_TWIN = new Set<string>([
   'container_not_found',
   'container_file_not_found',
@@ -51,9 +51,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
         requirePromotable(file, target, request, deps)
         await rateLimitPassed
         const promotion = await attemptPromotion(target, file, request, deps).catch(unlessOther)
-        if (!(promotion instanceof ServiceError)) {
-          return promotion.isReplayed ? await answerWithEarlier(promotion.document, request, deps) : promotion
-        }
+        if (!(promotion instanceof ServiceError)) return promotion
         refusal = promotion
         if (refusal.reason === 'container_file_differs') differing.add(file.etag)
       }
@@ -65,14 +63,15 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       await rateLimitPassed
       if (idempotencyKey !== undefined && !hasWaited) {
         const earlier = await findEarlierDocument(target, request, deps)
-        if (earlier) return answerWithEarlier(earlier, request, deps)
+        if (earlier) return { document: earlier, isReplayed: true }
       }
       await sleep(pauseMs)
       // The attempt was undone: the next has an id of its own.
       if (refusal) target = parseTarget(request)
     }
   } catch (error) {
-    if (idempotencyKey === undefined || !mayTwinHaveWon(error)) throw error
+    const mayTwinHaveWon = error instanceof ServiceError && RECHECK_FOR_TWIN.has(error.reason)
+    if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
     return answerAsTwinIfItWon(error, target, request, deps)
   }
 }
@@ -96,16 +95,11 @@ async function answerAsTwinIfItWon(
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
   const earlier = await findEarlierDocument(target, request, deps)
-  if (earlier) return answerWithEarlier(earlier, request, deps)
+  if (earlier) return { document: earlier, isReplayed: true }
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })
     : refusal
-}
-
-/** Whether a faster twin may have caused the error, or may have a better answer. */
-function mayTwinHaveWon(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && RECHECK_FOR_TWIN.has(error.reason)
 }
 
 function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionRequest): PromotionTarget {
@@ -136,18 +130,5 @@ export function requirePromotable(
     })
   }
   const needsSha256 = preconditions?.sha256 !== undefined
-  if (needsSha256 && !objects.computesSha256(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
-}
-
-async function answerWithEarlier(
-  document: WorkspaceDocument,
-  { deadline, log, telemetry }: PromotionRequest,
-  deps: PromotionDependencies,
-): Promise<Promotion> {
-  telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes, is_replayed: true })
-  const usage = await deps.quota.usage(document.workspaceId, deadline.signal).catch((error) => {
-    log.warn('storage usage not read, repetition answered without it', { error })
-    return undefined
-  })
-  return { document, isReplayed: true, usage }
+  if (needsSha256 && !objects.copiesWhole(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }

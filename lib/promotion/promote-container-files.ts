@@ -3,19 +3,18 @@ import type { ContainerFiles } from '../containers/container-files.ts'
 import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
-import {
-  type ContainerId,
-  type DocumentId,
-  type FilePath,
-  formatFileId,
-  parseContainerId,
-  parseFileId,
-} from '../ids.ts'
-import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
 import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
-import { type FileOutcome, type FoundFile, LEAST_WORK_MS, promoteOneOfMany } from './promote-one-of-many.ts'
+import {
+  type EarlierDocuments,
+  type FileOutcome,
+  type FoundFile,
+  LEAST_WORK_MS,
+  promoteOneOfMany,
+} from './promote-one-of-many.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
 
 export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'idempotencyKey'> {
@@ -26,14 +25,12 @@ export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'idempotenc
   /** The `next` of another answer, not validated yet. */
   after: string | undefined
   rateLimitPassed: Promise<unknown>
-  /** Counts up to so many files besides the request. @returns how many the rate limit allows */
-  countFiles(most: number): Promise<number>
+  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows */
+  countMore(most: number): Promise<number>
 }
 
 export interface PromotionOfManyDependencies extends PromotionDependencies {
   containerFiles: ContainerFiles
-  /** Larger files are copied in parts. */
-  multipartThresholdBytes: number
 }
 
 /** In one request. */
@@ -42,84 +39,69 @@ export const MOST_FILES = 500
 const CHUNK = 100
 /** Half of the takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
 const concurrency = 10
-/** The list is what was found within this time. */
-const LISTING_MS = 4500
 
 /**
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
- * @returns `next`: what another request comes after; undefined when this was all. `behind`: what was done of files that
- *   come after it, which the next request answers with
+ * @returns `listed`: what was done up to there; the next request answers with what else was. `next`: what that comes
+ *   after; undefined when this was all
  * @throws ServiceError if no file was done
  */
 export async function promoteContainerFiles(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<{
-  outcomes: FileOutcome[]
-  behind: FileOutcome[]
-  next: string | undefined
-  usage: StorageUsage | undefined
-}> {
+): Promise<{ done: FileOutcome[]; listed: FileOutcome[]; next: string | undefined }> {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
-  const outcomes: FileOutcome[] = []
-  const behind: FileOutcome[] = []
-  for (let isEnded = false; !isEnded && outcomes.length < found.length; ) {
+  const outcomes: (FileOutcome | undefined)[] = []
+  for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
     // What is counted now would be counted again by the next request.
     if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
-    const wanted = Math.min(CHUNK, found.length - outcomes.length)
-    // The request was counted as the first of them.
-    const counted = outcomes.length === 0 ? 1 : 0
-    const allowed = counted + (wanted > counted ? await request.countFiles(wanted - counted) : 0)
-    const chunk = found.slice(outcomes.length, outcomes.length + allowed)
-    const done = await promoteChunk(chunk, counted === 1, request, deps).catch((error) => {
+    const wanted = Math.min(outcomes.length + CHUNK, found.length)
+    if (wanted > counted) counted += await request.countMore(wanted - counted)
+    const chunk = found.slice(outcomes.length, counted)
+    if (chunk.length === 0) break
+    const done = await promoteChunk(chunk, outcomes.length === 0, request, deps).catch((error) => {
       if (outcomes.length === 0) throw error
       request.log.warn('the rest was left to the next request', { error })
       return [undefined]
     })
-    const end = done.includes(undefined) ? done.indexOf(undefined) : done.length
-    outcomes.push(...done.slice(0, end).filter(isDone))
-    behind.push(...done.slice(end).filter(isDone))
-    isEnded = end < done.length || allowed === 0
+    outcomes.push(...done)
   }
-  const [first, last] = [outcomes[0], outcomes.at(-1)]
-  if (first && outcomes.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
-  return {
-    outcomes,
-    behind,
-    next: last && outcomes.length < found.length ? formatFileId(last.path) : next,
-    usage: await usageAfter([...outcomes, ...behind], request, deps),
-  }
+  const done = outcomes.filter((each) => each !== undefined)
+  const listed = outcomes.includes(undefined) ? done.slice(0, outcomes.indexOf(undefined)) : done
+  const [first, last] = [listed[0], listed.at(-1)]
+  if (first && listed.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
+  const isCut = last && listed.length < found.length
+  return { done, listed, next: isCut ? formatFileId(last.path) : next }
 }
 
 async function findFiles(
   containerId: ContainerId,
-  { caller: { workspaceId }, files, after, deadline }: PromotionOfManyRequest,
+  { caller: { workspaceId }, files, after, deadline: { signal } }: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
 ): Promise<{ found: FoundFile[]; next: string | undefined }> {
   const container = { workspaceId, containerId }
-  const located = (path: FilePath, etag?: string) => ({ location: { ...container, path }, etag })
+  const located = (path: FilePath) => ({ location: { ...container, path } })
+  // What is too long with this container refuses the request, before anything is kept.
+  for (const path of 'paths' in files ? files.paths : [files.prefix as FilePath]) {
+    deps.objectKeys.sandboxFile({ ...container, path })
+  }
   if ('paths' in files) {
-    // A path that is too long with this container refuses the request, before anything is kept.
-    for (const path of files.paths) deps.objectKeys.sandboxFile({ ...container, path })
     const start = after === undefined ? '' : parseFileId(after)
     const left = files.paths.filter((path) => compareBytes(path, start) > 0).toSorted(compareBytes)
-    return { found: left.map((path) => located(path)), next: undefined }
+    return { found: left.map(located), next: undefined }
   }
-  // As with paths: no key is as long as this prefix.
-  if (files.prefix !== '') deps.objectKeys.sandboxFile({ ...container, path: files.prefix as FilePath })
-  const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
   const list = { ...container, prefix: files.prefix, after, limit: MOST_FILES }
   const { items, next } = await listContainerFiles(list, deps, signal)
   const isEmpty = items.length === 0 && next === undefined && after === undefined
   if (isEmpty && !(await deps.objects.hasContainer(deps.objectKeys.containerPrefix(container), signal))) {
     throw new ServiceError('container_not_found', { metadata: { container_id: containerId } })
   }
-  return { found: items.map(({ path, etag }) => located(path, etag)), next }
+  return { found: items.map((seen) => ({ ...located(seen.path), seen })), next }
 }
 
 /** @returns undefined for those for which the time did not suffice */
@@ -129,70 +111,44 @@ async function promoteChunk(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
 ): Promise<(FileOutcome | undefined)[]> {
-  const { deadline } = request
   const lookUp = async (found: FoundFile): Promise<FoundFile> => {
-    if (found.etag !== undefined) return found
-    return findContainerFile(found.location, deps, deadline.signal).then(
-      (file) => ({ ...found, file, etag: file.etag }),
-      (failure) => ({ ...found, failure }),
-    )
+    if (found.seen) return found
+    const file = findContainerFile(found.location, deps, request.deadline.signal)
+    return { ...found, file, seen: await file.catch(() => undefined) }
   }
   const known = await pMap(chunk, lookUp, { concurrency })
-  const idOf = ({ location, etag }: FoundFile) => etag && documentIdOfFile(location, etag)
-  const ids = known.flatMap((found) => idOf(found) || [])
-  const documents = ids.length > 0 ? await findEarlier(ids, request, deps) : []
-  const earlier = new Map<string | undefined, Earlier>(documents?.map((each) => [each.documentId, each]))
-  // Copies in parts need all connections there are: after the first file they are made one after the other.
-  let last: Promise<unknown> | undefined
-  const promote = (found: FoundFile, index: number) => {
-    const takeTurn = <Result>(sizeBytes: number, copy: () => Promise<Result>): Promise<Result> => {
-      if (index === 0 || sizeBytes <= deps.multipartThresholdBytes) return copy()
-      const turn = Promise.resolve(last).then(copy, copy)
-      last = turn
-      return turn
-    }
-    const ofChunk = { hasLookedForEarlier: documents !== undefined, isFirst: isFirst && index === 0, takeTurn }
-    const one = { ...found, ...ofChunk, earlier: earlier.get(idOf(found)) }
-    const outcome = promoteOneOfMany(one, request, deps)
-    last ??= outcome
-    return outcome
+  const earlier = await findEarlier(known, request, deps)
+  const outcomes = new Map<FoundFile, FileOutcome | undefined>()
+  const promote = async (found: FoundFile) => {
+    const ofChunk = { earlier, isFirst: isFirst && found === known[0] }
+    outcomes.set(found, await promoteOneOfMany(found, ofChunk, request, deps))
   }
-  return pMap(known, promote, { concurrency })
+  // Each copy in parts needs all connections that there are.
+  const isInParts = ({ seen }: FoundFile) => seen !== undefined && !deps.objects.copiesWhole(seen.sizeBytes)
+  const [inParts, whole] = [known.filter(isInParts), known.filter((found) => !isInParts(found))]
+  await Promise.all([pMap(inParts, promote, { concurrency: 1 }), pMap(whole, promote, { concurrency })])
+  return known.map((found) => outcomes.get(found))
 }
 
-type Earlier = WorkspaceDocument | DeletedDocument
-
-/** @returns undefined when one of them cannot be read: it is not to refuse the others, so each is looked for by itself */
+/** @returns none when one of them cannot be read: it is not to refuse the others, so each is looked for by itself */
 async function findEarlier(
-  ids: readonly DocumentId[],
+  known: readonly FoundFile[],
   { caller, deadline }: PromotionOfManyRequest,
   { documents }: PromotionOfManyDependencies,
-): Promise<Earlier[] | undefined> {
+): Promise<EarlierDocuments> {
+  const ids = known.flatMap(({ location, seen }) => (seen ? documentIdOfFile(location, seen.etag) : []))
   try {
-    return await documents.findAllEvenDeleted(caller.workspaceId, ids, deadline.signal)
+    const found = await documents.findAllEvenDeleted(caller.workspaceId, ids, deadline.signal)
+    return new Map(ids.map((id) => [id, found.find(({ documentId }) => documentId === id)]))
   } catch (error) {
-    if (error instanceof UnreadableItemError) return undefined
+    if (error instanceof UnreadableItemError) return new Map()
     throw error
   }
 }
 
-const isDone = (outcome: FileOutcome | undefined) => outcome !== undefined
-
-async function usageAfter(
-  outcomes: readonly FileOutcome[],
-  { caller, deadline, log }: PromotionOfManyRequest,
-  { quota }: PromotionOfManyDependencies,
-): Promise<StorageUsage | undefined> {
+/** As of the last take: the ledger's versions are in their order. @returns undefined when nothing was promoted */
+export function latestUsage(done: readonly FileOutcome[]): StorageUsage | undefined {
   const versionOf = ({ document }: FileOutcome) => document?.countedFrom ?? 0
-  const [last] = outcomes.filter(({ usage }) => usage).toSorted((a, b) => versionOf(b) - versionOf(a))
-  if (last) return last.usage
-  return quota.usage(caller.workspaceId, deadline.signal).catch((error) => {
-    log.warn('storage usage not read, files answered without it', { error })
-    return undefined
-  })
-}
-
-/** As S3 orders keys. */
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const [last] = done.filter(({ usage }) => usage).toSorted((a, b) => versionOf(b) - versionOf(a))
+  return last?.usage
 }

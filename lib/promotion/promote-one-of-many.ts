@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { findContainerFile } from '../containers/require-container-file.ts'
+import { type FileLocation, findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
-import { type FilePath, newAttemptId } from '../ids.ts'
+import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfFile, findEarlierDocument, isSpent } from './idempotency.ts'
 import { requirePromotable } from './promote-container-file.ts'
-import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 
 /** What a request comes to for one of its files: a document, or why it was refused. */
 export interface FileOutcome extends Partial<Promotion> {
@@ -18,24 +18,15 @@ export interface FileOutcome extends Partial<Promotion> {
 
 /** One of the files that a request means, and what is known of it. */
 export interface FoundFile {
-  location: Pick<PromotionTarget, 'workspaceId' | 'containerId' | 'path'>
-  /** Of the list, or of the lookup. */
-  etag?: string | undefined
-  file?: ContainerFile
-  /** Why the lookup has failed. */
-  failure?: unknown
+  location: FileLocation
+  /** By the list or the lookup. */
+  seen?: Pick<ContainerFile, 'etag' | 'sizeBytes'> | undefined
+  /** The lookup, if there was one. */
+  file?: Promise<ContainerFile>
 }
 
-interface OneOfMany extends FoundFile {
-  /** The document that was made of it, as of just now. */
-  earlier: WorkspaceDocument | DeletedDocument | undefined
-  /** Whether `earlier` is known. */
-  hasLookedForEarlier: boolean
-  /** Of the whole request: it is done or refused, whatever the time, so that each request makes progress. */
-  isFirst: boolean
-  /** Copies when it is the file's turn. */
-  takeTurn<Result>(sizeBytes: number, copy: () => Promise<Result>): Promise<Result>
-}
+/** What was made of files, as of just now: an id without a document has none, one that is not there was not looked for. */
+export type EarlierDocuments = ReadonlyMap<DocumentId, WorkspaceDocument | DeletedDocument | undefined>
 
 /** A file that begins later than this before the deadline would hardly be done. */
 export const LEAST_WORK_MS = 5000
@@ -44,50 +35,59 @@ const PAUSE_MS = 500
 const PATIENCE_FOR_TWIN_MS = 5000
 /** With more time these would not have been refusals. */
 const PASSES = new Set<string>(['promotion_timed_out', 'too_many_promotions'])
+const SPENT =
+  'The document that was made of this file was deleted or has expired. Promote the file by a request of its own to keep it again.'
 
 type Request = Omit<AttemptRequest, 'idempotencyKey'>
 
-/** @returns undefined when the time does not suffice; what else goes wrong is the file's own refusal */
+/**
+ * @param isFirst of the whole request: it is done or refused, whatever the time, so that each request makes progress
+ * @returns undefined when the time does not suffice; what else goes wrong is the file's own refusal
+ */
 export async function promoteOneOfMany(
-  one: OneOfMany,
+  { location, seen, file: lookUp }: FoundFile,
+  { earlier, isFirst }: { earlier: EarlierDocuments; isFirst: boolean },
   request: Request,
   deps: PromotionDependencies,
 ): Promise<FileOutcome | undefined> {
-  const { path } = one.location
-  const hasTime = () => one.isFirst || request.deadline.leftMs() >= LEAST_WORK_MS
+  const { path } = location
+  const { signal, leftMs } = request.deadline
+  const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    if (one.failure !== undefined) throw one.failure
-    if (one.earlier && isSpent(one.earlier, deps.now())) throw new ServiceError('idempotency_key_spent')
-    if (one.earlier) return { path, outcome: 'kept', document: one.earlier }
+    const document = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    if (document && isSpent(document, deps.now())) throw new ServiceError('idempotency_key_spent')
+    if (document) return { path, outcome: 'kept', document }
     if (!hasTime()) return undefined
-    const file = one.file ?? (await findContainerFile(one.location, deps, request.deadline.signal))
-    requirePromotable(file, one.location, request, deps)
-    const promotion = await one.takeTurn(file.sizeBytes, async () =>
-      hasTime() ? attemptPatiently(one, file, request, deps) : undefined,
-    )
-    return promotion && { path, outcome: promotion.isReplayed ? 'kept' : 'promoted', ...promotion }
+    const file = await (lookUp ?? findContainerFile(location, deps, signal))
+    requirePromotable(file, location, request, deps)
+    const promotion = await attemptPatiently(location, file, earlier, request, deps)
+    return { path, outcome: promotion.isReplayed ? 'kept' : 'promoted', ...promotion }
   } catch (error) {
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
-    const isOutOfTime = request.deadline.signal.aborted || !hasTime()
-    if (isOutOfTime && PASSES.has(refused.reason) && !one.isFirst) return undefined
-    if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason: refused.reason, error })
-    return { path, outcome: 'refused', error: refused.reason === 'idempotency_key_spent' ? spent() : refused }
+    const { reason } = refused
+    if (!hasTime() && PASSES.has(reason)) return undefined
+    if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
+    const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
+    return { path, outcome: 'refused', error: answered }
   }
 }
 
 /** Waits while the ledger is crowded or a twin is at work. */
 async function attemptPatiently(
-  { location, etag, ...one }: OneOfMany,
+  location: FileLocation,
   file: ContainerFile,
+  earlier: EarlierDocuments,
   request: Request,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { deadline, telemetry } = request
   const documentId = documentIdOfFile(location, file.etag)
-  // The facts of a request are not those of one of its files.
-  const ownTelemetry = { ...telemetry, annotate() {} }
-  const hasLookedForEarlier = one.hasLookedForEarlier && file.etag === etag
-  const attempt = { ...request, idempotencyKey: documentId, hasLookedForEarlier, telemetry: ownTelemetry }
+  const attempt = {
+    ...request,
+    idempotencyKey: documentId,
+    hasLookedForEarlier: earlier.has(documentId),
+    // The facts of a request are not those of one of its files.
+    telemetry: { ...request.telemetry, annotate() {} },
+  }
   const twinsEndMs = performance.now() + PATIENCE_FOR_TWIN_MS
   for (;;) {
     const target = { ...location, documentId, attemptId: newAttemptId() }
@@ -95,20 +95,13 @@ async function attemptPatiently(
       return await attemptPromotion(target, file, attempt, deps)
     } catch (error) {
       const reason = error instanceof ServiceError ? error.reason : undefined
-      const mayBeTwins = reason === 'promotion_in_progress' || reason === 'storage_quota_exceeded'
+      const isTwins = reason === 'promotion_in_progress'
+      const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
       const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps))
-      if (document) return { document, isReplayed: true, usage: undefined }
-      const isTwinsTime = reason === 'promotion_in_progress' && performance.now() < twinsEndMs
-      const isPatient = reason === 'too_many_promotions' || isTwinsTime
-      if (!isPatient || deadline.leftMs() < LEAST_WORK_MS) throw error
+      if (document) return { document, isReplayed: true }
+      const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
+      if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error
       await sleep(PAUSE_MS * (0.5 + Math.random() / 2))
     }
   }
-}
-
-function spent(): ServiceError {
-  return new ServiceError('idempotency_key_spent', {
-    detail:
-      'The document that was made of this file was deleted. Promote the file by a request of its own to keep it again.',
-  })
 }

@@ -52,8 +52,8 @@ export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when the document is an earlier request's, and reading the usage failed. */
-  usage: StorageUsage | undefined
+  /** undefined when the document is an earlier request's. */
+  usage?: StorageUsage | undefined
   /** Of a new document that will expire: after how long, and who has said so. */
   expiry?: Expiry | undefined
 }

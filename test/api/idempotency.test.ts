@@ -79,7 +79,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     const replayed = await api.promote(withKey())
     expect(replayed.status).toBe(200)
     expect(replayed.headers).not.toHaveProperty('storage-used-bytes')
-    const message = 'storage usage not read, repetition answered without it'
+    const message = 'storage usage not read, request answered without it'
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 

@@ -155,6 +155,13 @@ describe('POST …/promote with Prefer: wait', () => {
     expect(time.pausesMs).toEqual([])
   })
 
+  it('tries no second time when the quota is full: only another file is waited for', async () => {
+    api.putFile(PATH, Buffer.alloc(450), 'text/csv')
+    expect([(await wait(20)).status, (await wait(20)).status]).toEqual([200, 200])
+    expect(refusalOf(await wait(20))).toEqual([403, 'storage_quota_exceeded'])
+    expect([time.pausesMs, api.objects.documents.size]).toEqual([[], 2])
+  })
+
   it('is 429 without a pause or a lookup when the rate limit refuses it', async () => {
     api = createTestApi()
     gone()
@@ -206,7 +213,7 @@ describe('POST …/promote with File-Sha256', () => {
   })
 
   it('is 400 for a file that is copied in parts, before bytes are taken', async () => {
-    api.objects.computesSha256 = (sizeBytes) => sizeBytes < CSV.length
+    api.objects.copiesWhole = (sizeBytes) => sizeBytes < CSV.length
     const take = vi.spyOn(api.ledger, 'take')
     expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'sha256_unavailable'])
     expect(take).not.toHaveBeenCalled()
@@ -216,7 +223,7 @@ describe('POST …/promote with File-Sha256', () => {
   it('answers with the document of its key although the file has become too large for it', async () => {
     const headers = { 'File-Sha256': MEANT, 'Idempotency-Key': 'k' }
     const first = await promote(headers)
-    api.objects.computesSha256 = () => false
+    api.objects.copiesWhole = () => false
     expect([first.status, idOf(await promote(headers))]).toEqual([200, idOf(first)])
   })
 

@@ -10,6 +10,7 @@ import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentExpiries } from './document-expiries.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
@@ -66,6 +67,8 @@ describeDocumentListing('DynamoDB', (now) => {
   const { documents: records, listing } = open(now)
   return { records, listing }
 })
+
+describeDocumentExpiries('DynamoDB', open)
 
 describeContainerFiles('S3', () => containerFilesOn(standIns))
 

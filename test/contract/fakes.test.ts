@@ -1,5 +1,6 @@
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger-update.ts'
 import { createFakeApiKeyStore } from '../support/fakes/api-key-store.ts'
+import { createFakeDocumentExpiries } from '../support/fakes/document-expiries.ts'
 import { createFakeDocumentListing } from '../support/fakes/document-listing.ts'
 import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
 import { createFakeObjectStore } from '../support/fakes/object-store.ts'
@@ -9,6 +10,7 @@ import { createFakeReservations } from '../support/fakes/reservations.ts'
 import { LEDGER_SETTINGS, newDocument } from '../support/stores/ledger-values.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
+import { describeDocumentExpiries } from './document-expiries.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
 import { describeDocumentRecords } from './document-records.contract.ts'
@@ -47,6 +49,11 @@ describeDocumentMaintenance('in-memory fake', createFakeDocumentRecords)
 describeDocumentListing('in-memory fake', (now) => {
   const records = createFakeDocumentRecords(now)
   return { records, listing: createFakeDocumentListing(records) }
+})
+describeDocumentExpiries('in-memory fake', (now) => {
+  const documents = createFakeDocumentRecords(now)
+  const [listing, expiries] = [createFakeDocumentListing(documents, now), createFakeDocumentExpiries(documents, now)]
+  return { documents, listing, expiries }
 })
 describeContainerFiles('in-memory fake', () => {
   const store = createFakeObjectStore()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Attributes } from '../../lib/aws/dynamodb/stored-item.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
-import { newDocument } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, newDocument } from '../support/stores/ledger-values.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
@@ -12,6 +12,26 @@ const TOO_LARGE = { N: '9007199254740993' }
 
 const items = useStoredItems()
 const { reservation, put, get, readRecordItem } = items
+
+describe('what version 0.2 has left', () => {
+  it('is kept for ever: a document, its place in the list, and a ledger; what it had deleted has not expired', async () => {
+    const { documents, listing, ledger, expiries } = items.open()
+    const [kept, deleted] = [newDocument(reservation()), newDocument(reservation())]
+    for (const each of [kept, deleted]) await documents.record(each, signal)
+    await documents.delete(deleted, signal)
+    const { deleted_at: _, ...tombstone } = await readRecordItem(deleted)
+    await put(items.config.documentsTable, tombstone)
+    const { workspaceId, documentId } = kept
+    expect(Object.keys(await readRecordItem(kept)).filter((key) => /expir|deleted/.test(key))).toEqual([])
+    expect(await documents.find(workspaceId, documentId, signal)).toEqual(kept)
+    const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 9 }, signal)
+    expect(page.items.map(({ expiresAt }) => expiresAt)).toEqual([undefined])
+    expect(await documents.findEvenDeleted(workspaceId, deleted.documentId, signal)).not.toHaveProperty('isExpired')
+    await ledger.create(workspaceId, 1000, signal)
+    expect(await ledger.take(reservation(), signal)).toMatchObject({ outcome: 'taken', retention: {} })
+    expect(await expiries.setExpiry(kept, new Date(LEDGER_NOW_MS + 1000), signal)).toBe(true)
+  })
+})
 
 describe('fixed: an unreadable item', () => {
   const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }

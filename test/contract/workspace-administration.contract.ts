@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Retention } from '../../lib/ledger/expiry.ts'
 import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
 import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
 import type { WorkspaceAdministration } from '../../lib/ledger/ports/workspace-administration.ts'
@@ -8,6 +9,7 @@ import { useLedger } from '../support/stores/use-ledger.ts'
 type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration
 
 const { signal } = new AbortController()
+const NO_RETENTION: Retention = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined }
 
 export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
   describe(`workspace administration: ${name}`, () => {
@@ -66,6 +68,26 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
         outcome: 'taken',
         usage: { quotaBytes: 500, usedBytes: 500 },
       })
+    })
+
+    it('sets how long documents are kept, which every taking tells, and nothing else of the ledger', async () => {
+      const setRetention = (of: Retention) => on.ledger.setRetention(on.workspaceId, of, signal)
+      expect(await setRetention({ expireAfterSeconds: 60 })).toBe(false)
+      await take(reservation(300))
+      const before = await read()
+      for (const retention of [
+        { expireAfterSeconds: 60, expireAtMostSeconds: 90 },
+        { expireAfterSeconds: 70 },
+        { expireAtMostSeconds: 80 },
+        {},
+      ]) {
+        expect(await setRetention(retention)).toBe(true)
+        expect(await read()).toEqual({ ...before, ...retention })
+        const other = reservation(1)
+        expect(await take(other)).toMatchObject({ outcome: 'taken', retention: { ...NO_RETENTION, ...retention } })
+        await on.ledger.giveBack(other, signal)
+        Object.assign(before ?? {}, { version: (await read())?.version })
+      }
     })
 
     it('counts as a change, and still lets an audit that added up before make its correction', async () => {

@@ -8,11 +8,15 @@ import { expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
 import type { AwsCall } from '../support/protocol/fault-proxy.ts'
+import { replaceWaits } from '../support/virtual-waits.ts'
 
 const { admin, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
 const ERASE = ['workspaces', 'delete', 'ws_a', '--erase', '--yes', '--json']
 /** What containers may call their files: some no XML can name, and some no file id. */
 const ODD = ['odd/ä +%2F&<.txt', 'control\u0001.txt', 'link/']
+
+let whileWaiting: (ms: number) => Promise<unknown> = async () => {}
+replaceWaits((ms) => whileWaiting(ms))
 
 /** Two workspaces, the id of one being the beginning of the other's. */
 async function prepare() {
@@ -43,7 +47,7 @@ async function stored(): Promise<string[]> {
 }
 
 it('workspaces delete --erase leaves nothing of a workspace, nor touches one whose id begins like its id', async () => {
-  const [, other] = await prepare()
+  const [own, other] = await prepare()
   const before = await stored()
   const { sandboxBucket, documentsBucket } = service().config
   const unconfirmed = await admin('workspaces', 'delete', 'ws_a', '--erase')
@@ -56,12 +60,20 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
   })
   expect(await stored()).toEqual(before)
 
+  const waits: unknown[] = []
+  whileWaiting = async (ms) => {
+    waits.push([ms, (await promote(own)).status])
+    const late = { Bucket: documentsBucket, Key: 'documents/ws_a/file_2/a', Body: 'late' }
+    await service().s3.send(new PutObjectCommand(late))
+  }
   const { code, stderr, ...erased } = await admin(...ERASE)
-  expect([code, stderr]).toEqual([0, ''])
+  whileWaiting = async () => {}
+  // Its key is gone: all that may come is of requests that began before.
+  expect([code, stderr, waits]).toEqual([0, '', [[40_000, 401]]])
   const tombstones = { tombstones: 1, tombstones_expire_at: expect.any(String) }
   expect(jsonLines({ code, stderr, ...erased }).slice(-3)).toEqual([
     // The document's own object went with the document.
-    { workspace_id: 'ws_a', bucket: documentsBucket, versions: 0, version_bytes: 0, unfinished_uploads: 1 },
+    { workspace_id: 'ws_a', bucket: documentsBucket, versions: 1, version_bytes: 4, unfinished_uploads: 1 },
     { workspace_id: 'ws_a', bucket: sandboxBucket, versions: 4, version_bytes: 1009, unfinished_uploads: 1 },
     { workspace_id: 'ws_a', outcome: 'erased', keys: 1, documents: 1, ...tombstones },
   ])

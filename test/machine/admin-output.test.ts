@@ -7,7 +7,9 @@ import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, commandNames, jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
 import { promote } from '../support/machine/requests.ts'
 import { useService } from '../support/machine/services.ts'
+import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
+skipWaitsFrom(30_000)
 const service = useService()
 const local = () => ['--local', '--directory', service().directory]
 const admin = (...args: string[]) => runAdmin([...local(), ...args])

@@ -36,8 +36,11 @@ import {
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
 import { unusedRights } from '../support/template/iam-policies.ts'
 import { textOfPolicy } from '../support/template/policy-files.ts'
+import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
 vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
+// Of --erase, which runs in this process for that.
+skipWaitsFrom(30_000)
 
 // One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
 describe.runIf(isMotoInstalled())('a stage in an account, from its first deployment to its return', () => {

@@ -115,6 +115,59 @@ describe('the packaged scheduled functions', () => {
     },
   )
 
+  /** A document that expired so long ago. */
+  async function expireAfterPromotion(workspace: TestWorkspace, overdueMs: number): Promise<void> {
+    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
+    const { id } = (await promote(workspace, 'a.txt', { headers: { 'file-expires-in': '3600' } })).body
+    await standIns().dynamoDb.send(
+      new UpdateItemCommand({
+        TableName: standIns().config.documentsTable,
+        Key: marshall({ workspace_id: workspace.workspaceId, document_id: id }),
+        UpdateExpression: 'SET expiry_at = :past',
+        ExpressionAttributeValues: marshall({ ':past': Date.now() - overdueMs }),
+      }),
+    )
+  }
+
+  it('resolveReservations deletes what has expired, and reports it', async () => {
+    const workspace = await world().newWorkspace(100)
+    await expireAfterPromotion(workspace, 1000)
+    const runtime = await start('resolveReservations')
+    const quiet = { failed: 0, unlisted: 0, oldestMs: 0 }
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 1, ...quiet } })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    expect(takeLines(runtime)).toContainEqual(expect.objectContaining({ Expiries: 1 }))
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 0, ...quiet } })
+    const [idle] = takeLines(runtime).filter((line) => 'OldestLeftover' in line)
+    expect(Object.keys(idle ?? {}).filter((name) => /Expiries|Expiry/.test(name))).toEqual([])
+  })
+
+  it('resolveReservations tells how late it is with what it cannot delete', async () => {
+    const workspace = await world().newWorkspace(100)
+    await expireAfterPromotion(workspace, HOUR_MS)
+    const runtime = await start('resolveReservations', { RESERVATIONS_TABLE: 'not-there' })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 0, failed: 1, unlisted: 0 } })
+    const metrics = takeLines(runtime).find((line) => 'ExpiriesFailed' in line)
+    expect(metrics).toMatchObject({ ExpiriesFailed: 1, OldestExpiry: expect.any(Number) })
+    expect(Number(metrics?.OldestExpiry)).toBeGreaterThanOrEqual(HOUR_MS)
+    expect(await (await start('resolveReservations')).invoke({})).toMatchObject({ expiries: { expired: 1 } })
+  })
+
+  it('resolveReservations goes on without the index of expiries, and says so', async () => {
+    const workspace = await world().newWorkspace(100)
+    await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() + HOUR_MS })
+    await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() })
+    const runtime = await start('resolveReservations', { DOCUMENTS_TABLE: 'not-there' })
+    expect(await runtime.invoke({})).toMatchObject({
+      workspaces: 1,
+      unlisted: 0,
+      expiries: { expired: 0, unlisted: 16 },
+    })
+    const lines = takeLines(runtime)
+    expect(lines).toContainEqual(expect.objectContaining({ ExpiriesFailed: 16 }))
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'ERROR', shard: 0 }))
+  })
+
   it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {
     const workspace = await world().newWorkspace(100)
     const drift = 'SET remaining_bytes = remaining_bytes - :drift ADD version :one'

@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createDocumentExpiries } from '../../lib/aws/dynamodb/document-expiries.ts'
+import { createDocumentRecords } from '../../lib/aws/dynamodb/document-records.ts'
+import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { isInstalled } from '../support/fenced-blocks.ts'
-import { all, CONTAINER, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
+import { all, CONTAINER, SMALL, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
 
 const { service, workspaceId, newWorkspace, libraries, openRouter, openAi, anthropic } = useVendorLibraries()
 
@@ -89,6 +93,36 @@ describe('errors are of the libraries’ own classes', () => {
     await expect(all(ordered())).rejects.toEqual(errorOf(400, 'OpenAI'))
     await expect(all(anthropic().files.list({ page: 'x' }))).rejects.toEqual(errorOf(400, 'Anthropic'))
   })
+})
+
+it('an expiry is told and refused as each vendor does it', { timeout: 30_000 }, async () => {
+  await newWorkspace([SMALL])
+  const promoteFor = (headers: Record<string, string>) =>
+    openAi().post(`/containers/${CONTAINER}/files/${formatFileId(SMALL.path)}/promote`, { headers })
+  const [kept, expiring] = [await promoteFor({}), await promoteFor({ 'File-Expires-In': '3600' })] as { id: string }[]
+  const ids = [kept?.id ?? '', expiring?.id ?? ''] as const
+  const [forEver, shown] = await Promise.all(ids.map((id) => openAi().files.retrieve(id)))
+  expect([forEver?.expires_at, (shown?.expires_at ?? 0) - (shown?.created_at ?? 0)]).toEqual([undefined, 3600])
+  const metadata = await Promise.all(ids.map((id) => anthropic().files.retrieveMetadata(id)))
+  const expiresAt = new Date((shown?.expires_at ?? 0) * 1000)
+  expect(metadata.map((each) => each.expires_at)).toEqual([null, expiresAt.toISOString()])
+  expect((await all(anthropic().files.list())).map((each) => each.expires_at)).toEqual([expiresAt.toISOString(), null])
+
+  const { demo, dynamoDb: client } = service()
+  const table = { client, tableName: demo.documents_table, now: Date.now }
+  const signal = AbortSignal.timeout(20_000)
+  const document = await createDocumentRecords(table).find(workspaceId(), ids[1] as DocumentId, signal)
+  const soon = new Date(Math.ceil(Date.now() / 1000 + 1) * 1000)
+  expect(document && (await createDocumentExpiries(table).setExpiry(document, soon, signal))).toBe(true)
+  await sleep(soon.getTime() - Date.now())
+  for (const { name, retrieve, download, remove } of libraries.slice(0, 3)) {
+    for (const call of [retrieve, download, remove]) {
+      const failure = await failureOf(() => call(ids[1]))
+      expect(failure, name).toEqual(errorOf(404, name))
+      if (name === 'Anthropic') expect(failure).toBeInstanceOf(Anthropic.FileExpiredError)
+    }
+  }
+  expect((await all(openAi().files.list())).map(({ id }) => id)).toEqual([ids[0]])
 })
 
 describe('what is not offered is a 404 in our words', () => {

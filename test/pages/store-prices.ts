@@ -69,6 +69,7 @@ const sizeOf = (item: object) => itemSizeBytes(marshall(item) as Item)
 export const ITEM_BYTES = {
   document: sizeOf({ ...keys, ...attributes }),
   listing: sizeOf({ ...keys, ...only('listed_at', 'filename', 'mime_type', 'size_bytes', 'created_at') }),
+  expiry: sizeOf({ ...keys, expiry_shard: '15', expiry_at: 1_790_000_000_000 }),
   tombstone: sizeOf({
     ...keys,
     ...only('attempt_id', 'object_key', 'created_at', 'size_bytes', 'counted_from'),
@@ -117,6 +118,7 @@ export function storePrices(workspaces: number): Record<string, number> {
     Reservations: table(perSecond * 2 + perSecond * SCALE.failedShare * 900, ITEM_BYTES.reservation),
     'Documents, documents': table(documents, ITEM_BYTES.document),
     'index `documents-by-creation`': index(documents, ITEM_BYTES.listing),
+    'index `expiries`, if all expire': index(documents, ITEM_BYTES.expiry),
     'Documents, tombstones': table(perDay * SCALE.tombstoneDays, ITEM_BYTES.tombstone),
     'Documents, tombstones of attempts': table(perDay * SCALE.failedShare * SCALE.tombstoneDays, ITEM_BYTES.tombstone),
     Keys: table(keyCount, ITEM_BYTES.key),
@@ -139,15 +141,16 @@ function auditDollars(workspaces: number, documents: number): number {
   return units * PRICES.dynamoDbReadUnit + lists * PRICES.s3WriteRequest + gibSeconds * PRICES.lambdaGibSecond
 }
 
-/** Four runs of the resolver a minute; what they and the audit publish, the audit in one hour of a day. */
-const IDLE = { runs: 4 * 60 * 24 * 30, seconds: 0.02, gib: 1769 / 1024, logBytes: 1600, transitions: 30 * (6 + 8 * 4) }
+/** Eight runs of the resolver a minute; what they and the audit publish, the audit in one hour of a day. */
+const IDLE = { runs: 8 * 60 * 24 * 30, seconds: 0.02, gib: 1769 / 1024, logBytes: 1600, transitions: 30 * (6 + 8 * 4) }
 const countMetrics = (names: RegExp) => Object.keys(METRICS).filter((name) => names.test(name)).length
-const IDLE_METRICS = countMetrics(/^(Reservations|Oldest)/) + (countMetrics(/^Audit/) + FINDING_KINDS.length) / 24
+const IDLE_METRICS =
+  countMetrics(/^(Reservations|OldestLeftover)/) + (countMetrics(/^Audit/) + FINDING_KINDS.length) / 24
 
 /** Dollars a month when nobody calls, by the rows of docs/cost.md; the alarms are counted in their template. */
 export function idlePrices(): Record<string, number> {
   const { lambdaRequest, lambdaGibSecond, dynamoDbReadUnit, logByte, trace } = PRICES
-  // Four queries, eventually consistent.
+  // Four queries, two of each index, eventually consistent.
   const calls = lambdaRequest + 4 * 0.5 * dynamoDbReadUnit + IDLE.logBytes * logByte + trace
   return {
     Resolver: IDLE.runs * (IDLE.seconds * IDLE.gib * lambdaGibSecond + calls),

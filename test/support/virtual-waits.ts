@@ -19,6 +19,12 @@ export function replaceWaits(wait: Wait = async (_ms, value) => value): void {
   afterAll(() => set(original))
 }
 
+/** In the test file that calls this, only waits of at least this length are skipped. */
+export function skipWaitsFrom(leastMs: number): void {
+  const { setTimeout: wait } = timers
+  replaceWaits((ms, value, options) => (ms >= leastMs ? Promise.resolve(value) : wait(ms, value, options)))
+}
+
 /** What would have been waited for since the test began. */
 export interface SkippedTime {
   pausesMs: number[]

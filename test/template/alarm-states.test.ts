@@ -23,11 +23,14 @@ const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
 const unresolved = (at: number[]): Traffic => ({ [own('ReservationsUnresolved')]: each(at, 1) })
+const expiries = (what: 'Failed' | 'Oldest', at: number[], value = (_: number) => 1): Traffic => ({
+  [own(what === 'Failed' ? 'ExpiriesFailed' : 'OldestExpiry')]: at.map((minute) => ({ minute, value: value(minute) })),
+})
 const BEFORE = minutes(0, 60)
 const AFTER = minutes(60, UNTIL)
 const LATE = 'LeftoversLate'
 const failedRuns = (at: number[], perMinute: number): Traffic => {
-  return { [RUNS]: each(ALL, 4), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
+  return { [RUNS]: each(ALL, 8), [FAILED_RUNS]: [...each(ALL, 0), ...each(at, perMinute)] }
 }
 
 /** What happens beside a stage in which all is well, and every alarm that goes off, with its minutes. */
@@ -78,19 +81,24 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     { RateLimiterUnavailable: [38] },
   ],
   ['a request is not counted', { [own('RateLimiterUnavailable')]: each([30], 1) }, {}],
-  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [92] }],
-  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 4) }, { [LATE]: [92] }],
-  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 4) }, { [LATE]: [30] }],
-  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 4), {}],
-  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 4), ...each(AFTER, 3)] }, { [LATE]: [101] }],
+  ['nothing runs: the schedules are off, or Lambda throttles', resolver(BEFORE), { [LATE]: [91] }],
+  ['each run fails, at once or out of time', { ...resolver(BEFORE), ...failedRuns(AFTER, 8) }, { [LATE]: [91] }],
+  ['each run has failed since the first deployment', { ...resolver([]), ...failedRuns(ALL, 8) }, { [LATE]: [30] }],
+  ['each run fails for a quarter of an hour', failedRuns(minutes(60, 75), 8), {}],
+  ['a group of shards is left out', { [RUNS]: [...each(BEFORE, 8), ...each(AFTER, 7)] }, { [LATE]: [101] }],
   ['a shard cannot be listed', failedRuns(AFTER, 1), { [LATE]: [101] }],
-  ['half of the runs fail or are late', { ...failedRuns(AFTER, 2), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [95] }],
+  ['half of the runs fail or are late', { ...failedRuns(AFTER, 4), ...oldest(AFTER, sinceAnHour) }, { [LATE]: [92] }],
   ['the resolver cannot keep up', oldest(AFTER, sinceAnHour), { [LATE]: [96] }],
   ['a reservation fails again and again', oldest(minutes(60, UNTIL, 11), sinceAnHour), { [LATE]: [101] }],
   ['a workspace fails as a whole', unresolved(minutes(60, UNTIL, 11)), { [LATE]: [90] }],
   ['a reservation fails for a while', unresolved(minutes(60, 65)), {}],
   ['the resolver catches up', oldest(minutes(60, 70), () => 2 * 3_600_000), {}],
   ['leftovers wait as long as they may', oldest(AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
+  ['a document that has expired cannot be deleted', expiries('Failed', minutes(60, UNTIL, 11)), { ExpiriesLate: [90] }],
+  ['one cannot be deleted for a while', expiries('Failed', minutes(60, 65)), {}],
+  ['expired documents are too many', expiries('Oldest', AFTER, sinceAnHour), { ExpiriesLate: [96] }],
+  ['a million expire at once', expiries('Oldest', minutes(60, 75), sinceAnHour), {}],
+  ['they wait as long as they may', expiries('Oldest', AFTER, () => Number(THRESHOLDS.alarmOldestReservationMs)), {}],
 ]
 
 describe.each<EmptyFill>(['filled', 'empty'])('alarms, where FILL leaves a metric without data %s', (emptyFill) => {

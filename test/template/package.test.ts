@@ -82,7 +82,7 @@ describe('the functions', () => {
 
   // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.
   it('the resolver runs each minute, is over before it runs again, is not retried and dropped when it comes late', () => {
-    expect(rules()).toHaveLength(4)
+    expect(rules()).toHaveLength(8)
     for (const rule of rules()) expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' })
     expect(lambda('resolve-reservations').Timeout).toBe(55)
     expect(lambda('resolve-reservations')).not.toHaveProperty('ReservedConcurrentExecutions')

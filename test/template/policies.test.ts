@@ -17,7 +17,7 @@ const SAME_AS: [RegExp, string][] = [
 ]
 
 /** Named by tests to make calls fail. */
-const MADE_UP = /^table\/not-there$/
+const MADE_UP = /^table\/not-there\b/
 
 /** What the Lambda service does in the function's name, which no call of the function shows. */
 const OF_THE_PLATFORM = /\b(logs|xray):/

@@ -82,6 +82,8 @@ function explain(finding: Finding): string {
       return `counts ${finding.usedBytes} bytes, its documents and reservations have ${finding.expectedBytes}`
     case 'old_leftover':
       return `${finding.leftover} of attempt ${finding.attemptId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
+    case 'overdue_expiry':
+      return `document ${finding.documentId} (${finding.sizeBytes} bytes) expired ${seconds(finding.overdueMs)} ago`
     case 'object_without_document':
       return `object ${finding.objectKey} (${finding.sizeBytes} bytes) belongs to no document`
     case 'document_without_object':

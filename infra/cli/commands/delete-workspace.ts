@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditedItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { LONGEST_LIFE_MS } from '../../../lib/promotion/claim-document.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -38,6 +40,11 @@ export async function deleteWorkspace(
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
   for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
+  if (erase) {
+    // Also without keys: whoever repeats the command may have interrupted it here.
+    output.progress(`waiting ${LONGEST_LIFE_MS / 1000} s for requests that began before`)
+    await sleep(LONGEST_LIFE_MS, undefined, { signal })
+  }
   await deleteDocuments(
     session,
     workspaceId,

@@ -109,7 +109,8 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
   const { documents, expiries, workspaces } = await session.stores()
   const { expireAtMostSeconds } = await requireWorkspace(workspaceId, workspaces, signal)
   const limit = chooseExpiry(options.in, { expireAtMostSeconds })
-  if (limit?.by === 'limit') output.note(`That is longer than ${workspaceId} allows: ${duration(limit.seconds)}.`)
+  if (limit?.by === 'limit')
+    output.note(`That is longer than the ${duration(limit.seconds)} that ${workspaceId} allows.`)
   const expiresAt = options.in === undefined ? undefined : expiresAtOf(new Date(), options.in)
   let code: ExitCode = 0
   for (const [index, documentId] of ids.entries()) {
@@ -118,8 +119,10 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
     const document = await documents.find(workspaceId, documentId, signal)
     const isSet = document && (await expiries.setExpiry(document, expiresAt, signal))
     if (!isSet) code = 1
-    const outcome = isSet ? 'set' : document ? 'expired' : 'absent'
-    const text = { set: `expires ${timeOrNever(expiresAt)}`, expired: 'has expired', absent: ABSENT }[outcome]
+    const unset = !document ? 'absent' : hasExpired(document, Date.now()) ? 'expired' : 'changed'
+    const outcome = isSet ? 'set' : unset
+    const reasons = { absent: ABSENT, expired: 'has expired', changed: 'somebody else has just changed it' }
+    const text = outcome === 'set' ? `expires ${timeOrNever(expiresAt)}` : reasons[outcome]
     output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
   }
   return code
@@ -136,7 +139,7 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
     const secondsLeft = document.expiresAt && (document.expiresAt.getTime() - from.getTime()) / 1000
     const expiry = chooseExpiry(secondsLeft, rule)
     if (expiry === undefined || expiry.by === 'request') return
-    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal, document)) found.changed++
+    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
   }
   const all = documents.list(workspaceId, signal, () => found.unreadable++)
   await pMap(all, visit, { concurrency: 24 })

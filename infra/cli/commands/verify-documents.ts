@@ -19,19 +19,12 @@ export async function verifyDocuments(
   for (const documentId of ids) {
     const { objectKey, sizeBytes, sha256 } = await findDocument(others, workspaceId, documentId, signal)
     const object = await objects.describeObject(objectKey, signal)
-    const outcome = compare({ sizeBytes, sha256 }, object)
-    isWrong ||= outcome === 'differs' || outcome === 'object_missing'
+    const isOther = object?.sizeBytes !== sizeBytes || (sha256 !== undefined && object.sha256 !== sha256)
+    const [same, other] = [sha256 ? 'matches' : 'no_sha256', object ? 'differs' : 'object_missing'] as const
+    const outcome = isOther ? other : same
+    isWrong ||= isOther
     const facts = { sizeBytes, sha256, objectBytes: object?.sizeBytes, objectSha256: object?.sha256 }
     output.print(`${documentId}: ${TEXTS[outcome]}`, { workspaceId, documentId, outcome, ...facts })
   }
   return isWrong ? 1 : 0
-}
-
-type Described = { sizeBytes: number; sha256?: string | undefined }
-
-function compare(document: Described, object: Described | undefined): keyof typeof TEXTS {
-  if (object === undefined) return 'object_missing'
-  if (object.sizeBytes !== document.sizeBytes) return 'differs'
-  if (document.sha256 === undefined) return 'no_sha256'
-  return object.sha256 === document.sha256 ? 'matches' : 'differs'
 }

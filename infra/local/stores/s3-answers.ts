@@ -1,3 +1,4 @@
+import { compareBytes } from '../../../lib/object-keys.ts'
 import type { Bytes, Piece } from './s3-contents.ts'
 
 export interface S3Request {
@@ -70,12 +71,12 @@ export function listing(all: Listed[], query: URLSearchParams): S3Answer {
     token === null
       ? (query.get('start-after') ?? query.get('key-marker') ?? '')
       : Buffer.from(token, 'base64url').toString()
-  const wanted = all.filter(({ key }) => key.startsWith(prefix)).toSorted((a, b) => byBytes(a.key, b.key))
+  const wanted = all.filter(({ key }) => key.startsWith(prefix)).toSorted((a, b) => compareBytes(a.key, b.key))
   const places = new Map<string, Listed | undefined>()
   for (const listed of wanted) {
     const end = delimiter === '' ? -1 : listed.key.indexOf(delimiter, prefix.length)
     const place = end < 0 ? listed.key : listed.key.slice(0, end + delimiter.length)
-    if (byBytes(place, after) > 0) places.set(place, end < 0 ? listed : undefined)
+    if (compareBytes(place, after) > 0) places.set(place, end < 0 ? listed : undefined)
   }
   const page = [...places].slice(0, Number(query.get('max-keys') ?? 1000))
   const isTruncated = page.length < places.size
@@ -95,8 +96,4 @@ export function listing(all: Listed[], query: URLSearchParams): S3Answer {
       CommonPrefixes: page.flatMap(([place, listed]) => (listed ? [] : [{ Prefix: encoded(place) }])),
     },
   })
-}
-
-export function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -115,7 +115,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       objectsOf(bucket).delete(key)
       return NO_CONTENT
     },
-    ...uploadOperations({ contents, disk, put, copySource }),
+    ...uploadOperations(contents, disk, { put, copySource }),
   }
 
   function operationFor({ bucket, key, query, request: { method, path } }: Call): (call: Call) => S3Answer {

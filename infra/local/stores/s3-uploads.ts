@@ -1,22 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { byBytes, type S3Answer, S3Failure, xml } from './s3-answers.ts'
+import { compareBytes } from '../../../lib/object-keys.ts'
+import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
 import { bytesOf, type Call, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
 import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
 
-interface Objects {
-  contents: S3Contents
-  disk: S3Disk | undefined
-  put(call: Call, made: Pick<StoredObject, 'pieces' | 'etag' | 'headers'>): void
-  copySource(call: Call): StoredObject
-}
-
 /** What S3 does for uploads in parts, by operation. */
-export function uploadOperations({
-  contents,
-  disk,
-  put,
-  copySource,
-}: Objects): Record<string, (call: Call) => S3Answer> {
+export function uploadOperations(
+  contents: S3Contents,
+  disk: S3Disk | undefined,
+  objects: { put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void; copySource(call: Call): StoredObject },
+): Record<string, (call: Call) => S3Answer> {
   function uploadOf({ bucket, key, query }: Call): Upload {
     const upload = contents.uploads.get(query.get('uploadId') ?? '')
     return found(upload?.bucket === bucket && upload.key === key ? upload : undefined, 'NoSuchUpload')
@@ -26,24 +19,15 @@ export function uploadOperations({
     'GET bucket uploads': ({ bucket, query }) => {
       const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
       const Upload = [...contents.uploads]
-        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && byBytes(of.key, after) > 0)
-        .map(([UploadId, { key, startedAtMs }]) => ({
-          Key: key,
-          UploadId,
-          Initiated: new Date(startedAtMs).toISOString(),
-        }))
-        .toSorted((a, b) => byBytes(a.Key, b.Key))
+        .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && compareBytes(of.key, after) > 0)
+        .map(([UploadId, of]) => ({ Key: of.key, UploadId, Initiated: new Date(of.startedAtMs).toISOString() }))
+        .toSorted((a, b) => compareBytes(a.Key, b.Key))
       return xml({ ListMultipartUploadsResult: { IsTruncated: false, Upload } })
     },
     'POST object uploads': ({ bucket, key, request }) => {
       const UploadId = randomBytes(16).toString('hex')
-      contents.uploads.set(UploadId, {
-        bucket,
-        key,
-        headers: describing(request.headers),
-        startedAtMs: Date.now(),
-        parts: new Map(),
-      })
+      const headers = describing(request.headers)
+      contents.uploads.set(UploadId, { bucket, key, headers, startedAtMs: Date.now(), parts: new Map() })
       return xml({ InitiateMultipartUploadResult: { UploadId } })
     },
     'PUT object uploadId': (call) => {
@@ -54,7 +38,7 @@ export function uploadOperations({
         parts.set(number, { ...part, isReceived: true })
         return { ...OK, headers: { etag: part.etag } }
       }
-      const source = copySource(call)
+      const source = objects.copySource(call)
       const range = call.header('x-amz-copy-source-range') ?? ''
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
       const pieces = first === undefined ? source.pieces : slice(source.pieces, Number(first), Number(last) + 1)
@@ -71,7 +55,7 @@ export function uploadOperations({
       const wanted = call.header('x-amz-mp-object-size')
       if (wanted !== undefined && Number(wanted) !== sizeOf(pieces)) throw new S3Failure(400, 'InvalidRequest')
       const etag = etagOf(parts.map((part) => part.etag).join('')).replace(/"$/, `-${parts.length}"`)
-      put(call, { pieces, etag, headers: upload.headers })
+      objects.put(call, { pieces, etag, headers: upload.headers })
       contents.uploads.delete(call.query.get('uploadId') ?? '')
       return xml({ CompleteMultipartUploadResult: { ETag: etag } })
     },

@@ -1,7 +1,7 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
 import { type ApiKeyItem, toApiKey } from './api-key-store.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openTable, setting, type TableSettings } from './table.ts'
 
 export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
   const table = openTable(settings)
@@ -54,20 +54,9 @@ function toRecord(item: ApiKeyItem): ApiKeyRecord {
 }
 
 function toUpdate({ isEnabled, expiresAtMs, permissions }: ApiKeyChange) {
-  const assigned = {
+  return setting({
     ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
     ...(permissions !== undefined && { permissions: [...permissions] }),
-    ...(typeof expiresAtMs === 'number' && { expires_at: expiresAtMs }),
-  }
-  const names = Object.keys(assigned)
-  const set = names.length > 0 ? `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}` : ''
-  const remove = expiresAtMs === 'never' ? 'REMOVE expires_at' : ''
-  return {
-    UpdateExpression: `${set} ${remove}`.trim(),
-    // "status" is a reserved word of DynamoDB.
-    ...(names.length > 0 && {
-      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-      values: Object.fromEntries(Object.entries(assigned).map(([name, value]) => [`:${name}`, value])),
-    }),
-  }
+    ...(expiresAtMs !== undefined && { expires_at: expiresAtMs === 'never' ? undefined : expiresAtMs }),
+  })
 }

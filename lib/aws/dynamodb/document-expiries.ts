@@ -1,12 +1,13 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import { hasExpired } from '../../ledger/expiry.ts'
 import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/document-expiries.ts'
-import { CLOSING, send } from '../calls/send.ts'
+import { SENT_ONCE, send } from '../calls/send.ts'
 import { documentKey, IS_ATTEMPTS_DOCUMENT, indexed } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import type { Attributes } from './stored-item.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openTable, setting, type TableSettings } from './table.ts'
 import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
 
 /** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
@@ -45,23 +46,23 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
       return next && toExpired(next).expiresAt
     },
 
-    async setExpiry(document, expiresAt, signal, seen) {
-      const isSeen = seen?.expiresAt ? 'expiry_at = :seen' : 'attribute_not_exists(expiry_at)'
-      const places = indexed({ ...document, expiresAt })
-      const names = Object.keys(places)
-      const change = {
-        UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(', ')}${expiresAt ? '' : ' REMOVE expiry_at, expiry_shard'}`,
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND (attribute_not_exists(expiry_at) OR expiry_at > :now)${seen ? ` AND ${isSeen}` : ''}`,
+    async setExpiry(document, expiresAt, signal) {
+      const { expiresAt: known } = document
+      if (hasExpired(document, now())) return false
+      const { values, ...change } = setting(indexed({ ...document, expiresAt }))
+      const isAsRead = known ? 'expiry_at = :known' : 'attribute_not_exists(expiry_at)'
+      const update = {
+        ...change,
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND ${isAsRead}`,
         values: {
-          ...Object.fromEntries(Object.entries(places).map(([name, value]) => [`:${name}`, value])),
+          ...values,
           ':document': 'document',
           ':attempt_id': document.attemptId,
-          ':now': now(),
-          ...(seen?.expiresAt && { ':seen': seen.expiresAt.getTime() }),
+          ...(known && { ':known': known.getTime() }),
         },
       }
-      const options = { name: 'documents.setExpiry', signal, ...CLOSING }
-      return (await table.update(documentKey(document.workspaceId, document.documentId), change, options)).applied
+      const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
+      return (await table.update(documentKey(document.workspaceId, document.documentId), update, options)).applied
     },
   }
 }

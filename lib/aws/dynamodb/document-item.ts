@@ -2,6 +2,7 @@ import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '
 import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
+import { setting } from './table.ts'
 import { checkShardOf } from './workspace-item.ts'
 
 /** What is stored under a document id: the document, or a tombstone that keeps fenced attempts from recording it. */
@@ -124,33 +125,24 @@ const REQUIRED = {
   counted_from: 'number',
 } as const
 
-/** What not every document has, and what it must not keep of a tombstone. */
-const OPTIONAL = ['source_etag', 'sha256', 'expiry_at', 'expiry_shard']
-const OF_TOMBSTONE = ['expires_at', 'released_by', 'marked_in', 'deleted_at']
-
-/** A document as an update: its key, everything else as assignments, and what is to be removed. */
+/** A document as an update: its key, and all else, without what a tombstone may have had. */
 export function toUpdate(document: WorkspaceDocument) {
   const { workspace_id, document_id, ...attributes } = toItem(document)
-  return {
-    keys: { workspace_id, document_id },
-    values: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`:${name}`, value])),
-    assignments: Object.keys(attributes)
-      .map((name) => `${name} = :${name}`)
-      .join(', '),
-    removals: [...OPTIONAL.filter((name) => !(name in attributes)), ...OF_TOMBSTONE].join(', '),
-  }
+  const ofTombstone = { expires_at: undefined, released_by: undefined, marked_in: undefined, deleted_at: undefined }
+  return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone }) }
 }
 
 /** Its place in the index of expiries, if it has one, and in the listing index, which tells its expiry, too. */
 export function indexed(document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'createdAt' | 'expiresAt'>) {
   const { workspaceId, expiresAt } = document
   return {
-    ...(expiresAt && { expiry_at: expiresAt.getTime(), expiry_shard: checkShardOf(workspaceId) }),
+    expiry_at: expiresAt?.getTime(),
+    expiry_shard: expiresAt && checkShardOf(workspaceId),
     listed_at: listedAt(document),
   }
 }
 
-function toItem(document: WorkspaceDocument): DocumentItem {
+function toItem(document: WorkspaceDocument) {
   return {
     record_kind: 'document',
     workspace_id: document.workspaceId,
@@ -162,12 +154,12 @@ function toItem(document: WorkspaceDocument): DocumentItem {
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
-    ...(document.sourceEtag !== undefined && { source_etag: document.sourceEtag }),
-    ...(document.sha256 !== undefined && { sha256: document.sha256 }),
+    source_etag: document.sourceEtag,
+    sha256: document.sha256,
     created_by: document.createdBy,
     counted_from: document.countedFrom,
     ...indexed(document),
-  }
+  } satisfies Record<keyof Omit<DocumentItem, 'fenced_through' | 'released_by' | 'expires_at'>, unknown>
 }
 
 function toDocument(item: DocumentItem): WorkspaceDocument {

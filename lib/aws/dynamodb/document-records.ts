@@ -45,11 +45,11 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
 
   return {
     async record(document, signal) {
-      const { assignments, removals, values } = toUpdate(document)
+      const { keys: _, ...all } = toUpdate(document)
       const change = {
-        UpdateExpression: `SET ${assignments} REMOVE ${removals}`,
+        ...all,
         ConditionExpression: IS_RECORDABLE,
-        values: { ...values, ...TOMBSTONE, ...nowValue() },
+        values: { ...all.values, ...TOMBSTONE, ...nowValue() },
       }
       const { existing } = await update(document, change, { name: 'documents.record', signal, ...SENT_ONCE })
       if (existing === undefined) return 'recorded'

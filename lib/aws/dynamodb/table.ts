@@ -49,7 +49,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
   const conditional = <Change extends Condition>({ values, ...expressions }: Change) => ({
     TableName,
     ...expressions,
-    ...(values && { ExpressionAttributeValues: marshall(values) }),
+    ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: marshall(values) }),
     ...(expressions.ConditionExpression && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
   })
   const updateOf = (key: object, change: Update) =>
@@ -126,6 +126,22 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       const scan = { TableName, ConsistentRead: true, ...input }
       return listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), options))
     },
+  }
+}
+
+/** Sets these attributes, and removes those that are undefined. Names are replaced, as some are reserved words. */
+export function setting(attributes: object) {
+  const all = Object.entries(attributes)
+  const set = all.filter(([, value]) => value !== undefined)
+  const removed = all.filter(([, value]) => value === undefined).map(([name]) => `#${name}`)
+  const assigned = set.map(([name]) => `#${name} = :${name}`)
+  return {
+    UpdateExpression: [
+      ...(assigned.length > 0 ? [`SET ${assigned.join(', ')}`] : []),
+      ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
+    ].join(' '),
+    ExpressionAttributeNames: Object.fromEntries(all.map(([name]) => [`#${name}`, name])),
+    values: Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),
   }
 }
 

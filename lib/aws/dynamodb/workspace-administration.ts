@@ -1,6 +1,6 @@
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
-import { CLOSING, SENT_ONCE } from '../calls/send.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { SENT_ONCE } from '../calls/send.ts'
+import { openTable, setting, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
 /** Only two people who set the quota at once cause a retry; promotions do not interfere. */
@@ -41,20 +41,12 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
     },
 
     async setRetention(workspace_id, { expireAfterSeconds, expireAtMostSeconds }, signal) {
-      const wanted = Object.entries({ expire_after: expireAfterSeconds, expire_at_most: expireAtMostSeconds })
-      const set = wanted.filter(([, seconds]) => seconds !== undefined).map(([name]) => `${name} = :${name}`)
-      const remove = wanted.filter(([, seconds]) => seconds === undefined).map(([name]) => name)
       const change = {
-        UpdateExpression: [
-          set.length > 0 ? `SET ${set.join(', ')}` : '',
-          remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
-        ].join(' '),
+        ...setting({ expire_after: expireAfterSeconds, expire_at_most: expireAtMostSeconds }),
         ConditionExpression: 'attribute_exists(workspace_id)',
-        ...(set.length > 0 && {
-          values: Object.fromEntries(wanted.flatMap(([name, s]) => (s === undefined ? [] : [[`:${name}`, s]]))),
-        }),
       }
-      return (await table.update({ workspace_id }, change, { name: 'ledger.setRetention', signal, ...CLOSING })).applied
+      const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
+      return (await table.update({ workspace_id }, change, options)).applied
     },
   }
 

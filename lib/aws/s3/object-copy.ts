@@ -1,4 +1,4 @@
-import { CopyObjectCommand, type CopyObjectCommandOutput } from '@aws-sdk/client-s3'
+import { CopyObjectCommand, type HeadObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
 import type { Copied, CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
@@ -39,23 +39,16 @@ export async function copyObject(
 
 async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Copied> {
   const copied = await sendCopy(request, settings, signal)
-  const [sourceMd5, copiedMd5] = [md5In({ etag: request.source.etag }), md5In(copied)]
+  const [sourceMd5, copiedMd5] = [md5In(request.source.etag), md5In(requireEtag(copied), copied.ServerSideEncryption)]
   if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
     await requireSameSource(request.source, settings, signal)
   }
-  return copied
+  return { sha256: sha256In(copied) }
 }
 
-interface CopiedObject extends Copied {
-  etag: string
-  encryption?: CopyObjectCommandOutput['ServerSideEncryption']
-}
+type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'ServerSideEncryption'>
 
-async function sendCopy(
-  request: CopyRequest,
-  settings: ObjectCopySettings,
-  signal: AbortSignal,
-): Promise<CopiedObject> {
+async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Written> {
   const command = new CopyObjectCommand({
     ...pinnedSource(request.source, settings),
     Bucket: settings.documentsBucket,
@@ -76,23 +69,16 @@ async function sendCopy(
       startsCopy: true,
       requestTimeoutMs,
     })
-    return describe(copied.CopyObjectResult, copied)
+    return { ...copied, ...copied.CopyObjectResult }
   } catch (error) {
     const arrived = await findArrived(error, request, settings, signal)
     if (arrived === undefined) throw error
-    return describe(arrived, arrived)
+    return arrived
   }
 }
 
-function describe(
-  result: { ETag?: string | undefined; ChecksumSHA256?: string | undefined } = {},
-  { ServerSideEncryption: encryption }: Pick<CopyObjectCommandOutput, 'ServerSideEncryption'>,
-): CopiedObject {
-  return { etag: requireEtag(result), encryption, sha256: sha256In(result) }
-}
-
 /** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
-function md5In({ etag, encryption = 'AES256' }: Pick<CopiedObject, 'etag' | 'encryption'>): string | undefined {
+function md5In(etag: string, encryption: Written['ServerSideEncryption'] = 'AES256'): string | undefined {
   return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
 

@@ -37,7 +37,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 
-    computesSha256: (sizeBytes) => planParts(sizeBytes, settings) === undefined,
+    copiesWhole: (sizeBytes) => planParts(sizeBytes, settings) === undefined,
 
     copy: (request, signal) => copyObject(request, settings, signal),
 

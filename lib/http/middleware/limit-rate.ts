@@ -22,8 +22,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const refusal = counted.refusalOf(keyId)
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    const takeMore = (most: number) => takeAsManyAsFit(keyId, state, most)
-    state.rateLimit = { decision, rateLimitPassed, takeMore }
+    state.rateLimit = { decision, rateLimitPassed, countMore: (most) => countAsManyAsFit(keyId, state, most) }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -43,7 +42,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   }
 
   /** One more write. Where only some fit, as far as the last decision tells, these are taken. */
-  async function takeAsManyAsFit(keyId: string, state: RequestState, most: number): Promise<number> {
+  async function countAsManyAsFit(keyId: string, state: RequestState, most: number): Promise<number> {
     if (counted.refusalOf(keyId)) return 0
     const last = await state.rateLimit?.decision
     const count = Math.min(most, Math.max(1, last?.remaining ?? rateLimiter.policy.burst))
@@ -52,11 +51,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     return decision?.isAllowed === false ? 0 : count
   }
 
-  function takeOrPass(
-    keyId: string,
-    { deadline, log }: RequestState,
-    count?: number,
-  ): Promise<RateLimitDecision | undefined> {
+  function takeOrPass(keyId: string, { deadline, log }: RequestState, count?: number) {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
     return counted.take(keyId, signal, count).catch((error) => {
       if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })

@@ -5,8 +5,6 @@ import { containerFileListResponse } from '../container-file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from '../query.ts'
 
-/** The page is what was found within this time. */
-const LISTING_MS = 4500
 const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 
 /** GET /v1/containers/{container_id}/files */
@@ -21,8 +19,7 @@ export function listContainerFilesOperation(deps: ContainerFilesDependencies): O
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
       const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
-      const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LISTING_MS)])
-      const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, signal)
+      const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, deadline.signal)
       telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page, shape)) }
     },

@@ -1,7 +1,8 @@
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import type { StorageUsage } from '../../ledger/ports/quota-ledger.ts'
 import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
-import type { Promotion, PromotionDependencies } from '../../promotion/promotion.ts'
+import type { PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
 import { expiryHeader, readExpiresIn } from '../expires-in.ts'
 import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
@@ -17,29 +18,21 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
   return {
     name: 'promote_container_file',
     async handle({ event, caller, state, rateLimitPassed }) {
-      const { deadline, log, telemetry } = state
       const answerShape = chooseShape(event)
+      const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const idempotencyKey = readIdempotencyKey(event)
       const preconditions = readPreconditions(event)
       const expiresInSeconds = readExpiresIn(event)
       if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
-      const promotion = await promoteContainerFile(
-        {
-          caller,
-          containerId: event.pathParameters?.container_id,
-          fileId: event.pathParameters?.file_id,
-          idempotencyKey,
-          preconditions,
-          expiresInSeconds,
-          rateLimitPassed,
-          deadline,
-          log,
-          telemetry,
-        },
+      const ofFile = { containerId, fileId, idempotencyKey, preconditions, expiresInSeconds }
+      const { document, isReplayed, ...promotion } = await promoteContainerFile(
+        { ...state, caller, ...ofFile, rateLimitPassed },
         deps,
       )
-      const { document, isReplayed, usage } = promotion
-      state.counts = countsOf(promotion)
+      const usage = promotion.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+      const { documentId: document_id, sizeBytes: size_bytes } = document
+      if (isReplayed) state.telemetry.annotate({ document_id, size_bytes, is_replayed: true })
+      state.counts = isReplayed ? { Replays: 1 } : countsOf(1, document.sizeBytes, usage)
       return {
         statusCode: 200,
         headers: {
@@ -54,11 +47,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
   }
 }
 
-function countsOf({ document, isReplayed, usage }: Promotion): MetricValues {
-  if (isReplayed) return { Replays: 1 }
-  return { Promotions: 1, PromotedBytes: document.sizeBytes, ...(isNearlyFull(usage) && { QuotaNearlyFull: 1 }) }
-}
-
-export function isNearlyFull(usage: StorageUsage | undefined): boolean {
-  return usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+export function countsOf(Promotions: number, PromotedBytes: number, usage: StorageUsage | undefined): MetricValues {
+  const isNearlyFull = usage !== undefined && usage.usedBytes >= NEARLY_FULL * usage.quotaBytes
+  return { Promotions, PromotedBytes, ...(isNearlyFull && { QuotaNearlyFull: 1 }) }
 }

@@ -1,15 +1,21 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { requirePermission } from '../../auth/authenticate.ts'
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
+import { REASONS } from '../../errors.ts'
 import { formatFileId } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
-import { type PromotionOfManyDependencies, promoteContainerFiles } from '../../promotion/promote-container-files.ts'
+import {
+  latestUsage,
+  type PromotionOfManyDependencies,
+  promoteContainerFiles,
+} from '../../promotion/promote-container-files.ts'
 import type { ApiRequest } from '../api-handler.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { readFilesToPromote } from '../files-to-promote.ts'
 import { itemsThatFit } from '../items-that-fit.ts'
 import { describeError } from '../middleware/answer-errors.ts'
-import { isNearlyFull } from './promote-container-file.ts'
+import { countsOf } from './promote-container-file.ts'
 
 export type PromoteContainerFilesDependencies = PromotionOfManyDependencies & { metrics: Metrics }
 
@@ -21,26 +27,21 @@ export async function handlePromoteContainerFiles(
   const answerShape = chooseShape(event)
   const wanted = { ...readFilesToPromote(event), containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { outcomes, behind, next, usage } = await promoteContainerFiles(
-    { ...state, ...request, ...wanted, caller },
-    deps,
-  )
+  const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
 
-  const of = (wanted: string) => [...outcomes, ...behind].filter(({ outcome }) => outcome === wanted)
-  const [promoted, kept, refused] = [of('promoted'), of('kept'), of('refused')]
-  state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: refused.length })
-  const PromotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
+  const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)
+  const [promoted, kept, errors] = [of('promoted'), of('kept'), done.flatMap(({ error }) => error ?? [])]
+  state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: errors.length })
+  const promotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
   state.counts = {
-    ...(promoted.length > 0 && { Promotions: promoted.length, PromotedBytes }),
-    ...(promoted.length > 0 && isNearlyFull(usage) && { QuotaNearlyFull: 1 }),
+    ...(promoted.length > 0 && countsOf(promoted.length, promotedBytes, usage)),
     ...(kept.length > 0 && { Replays: kept.length }),
   }
-  for (const errors of Map.groupBy(refused, ({ error }) => error?.reason).values()) {
-    const [{ error } = {}] = errors
-    const metric = error && error.status >= 500 ? 'Failures' : 'Refusals'
-    if (error) deps.metrics.publish({ [metric]: errors.length }, { reason: error.reason })
+  for (const [reason, { length }] of Map.groupBy(errors, ({ reason }) => reason)) {
+    deps.metrics.publish({ [REASONS[reason].status < 500 ? 'Refusals' : 'Failures']: length }, { reason })
   }
-  const items = outcomes.map(({ path, outcome, document, error }) => ({
+  const items = listed.map(({ path, outcome, document, error }) => ({
     path,
     file_id: formatFileId(path),
     outcome,

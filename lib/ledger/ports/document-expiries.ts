@@ -19,14 +19,14 @@ export interface DocumentExpiries {
    */
   nextExpiry(workspaceId: WorkspaceId, byMs: number, signal: AbortSignal): Promise<Date | undefined>
   /**
+   * Opens: sent once.
+   * @param document as it was read: another expiry that it has been given meanwhile stays
    * @param expiresAt on a whole second; undefined: it is kept for ever
-   * @param seen only if it still has this expiry, or still none
-   * @returns false when it is no longer there, has expired, or has another expiry than was seen
+   * @returns false when it has expired, or is not as it was read
    */
   setExpiry(
-    document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'createdAt'>,
+    document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'createdAt' | 'expiresAt'>,
     expiresAt: Date | undefined,
     signal: AbortSignal,
-    seen?: Pick<WorkspaceDocument, 'expiresAt'>,
   ): Promise<boolean>
 }

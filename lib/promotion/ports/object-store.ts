@@ -16,7 +16,7 @@ export interface ObjectStore extends ContainerLookups, AttemptObjects {
   /** The beginning of exactly the bytes that were looked up, or all of them if there are fewer. */
   readStart(file: ContainerFile, sizeBytes: number, signal: AbortSignal): Promise<Uint8Array>
   /** Whether a file of this size is copied whole, so that the SHA-256 of the copy can be told. */
-  computesSha256(sizeBytes: number): boolean
+  copiesWhole(sizeBytes: number): boolean
   /**
    * Copies exactly the bytes that were looked up. A failure may leave parts behind: {@link ObjectStore.discard} removes
    * them.

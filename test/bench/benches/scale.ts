@@ -2,7 +2,7 @@ import { readServiceDefinition } from '../../../infra/deploy/service-definition.
 import { readConfig } from '../../../lib/config.ts'
 import type { Bench } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
-import { estimateRow, lateRow } from '../scale/rows.ts'
+import { estimateRow, expiryRow, lateRow } from '../scale/rows.ts'
 import { startWorker } from '../worker.ts'
 import type { ScaleSimulatorMethods } from '../workers/scale-simulator.ts'
 
@@ -11,6 +11,11 @@ const ESTIMATED = { workspaces: 1e6, documentsEach: 1000 }
 const FULL = {
   load: { perSecond: 1000, killedShare: 0.01, seconds: 40 },
   busy: { workspaces: 2000, documentsEach: 3 },
+  // An eighth of each, as of the shards.
+  expiring: {
+    load: { perSecond: 125, killedShare: 0.01, seconds: 120, groups: 1 },
+    population: { workspaces: 250, documentsEach: 60, expireWithinMs: 60_000 },
+  },
   small: { workspaces: 1000, documentsEach: 3 },
   large: { workspaces: 8, documentsEach: 10_000 },
 }
@@ -18,6 +23,10 @@ const FULL = {
 const QUICK: typeof FULL = {
   load: { perSecond: 10, killedShare: 0.1, seconds: 130 },
   busy: { ...FULL.busy, workspaces: 200 },
+  expiring: {
+    load: { ...FULL.expiring.load, perSecond: 10, seconds: 60 },
+    population: { ...FULL.expiring.population, documentsEach: 4, expireWithinMs: 5000 },
+  },
   small: { ...FULL.small, workspaces: 100 },
   large: { ...FULL.large, documentsEach: 1000 },
 }
@@ -38,10 +47,12 @@ export const scale: Bench = {
     const { AUDIT_SHARDS: _, ...environment } = definition.environment
     const env = { ...lambdaEnvironment('http://unused'), ...environment }
     const options = { env, callLimitMs: CALL_LIMIT_MS }
-    const { load, busy, ...audited } = isQuick ? QUICK : FULL
+    const { load, busy, expiring, ...audited } = isQuick ? QUICK : FULL
     const worker = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', options)
     progress('resolver')
     const late = await worker.call('sustain', { load, population: busy, definition })
+    progress('expired documents')
+    const expiry = await worker.call('expire', { ...expiring, definition })
     progress('audit')
     const rounds = {
       small: await worker.call('round', { ...AUDIT, population: audited.small, definition }),
@@ -50,8 +61,12 @@ export const scale: Bench = {
     await worker.stop()
     const settings = { ...readConfig(env).audit, memoryMib: AUDIT.memoryMib }
     return {
-      rows: [lateRow(load, busy.workspaces, late), estimateRow(rounds, ESTIMATED, settings)],
-      figures: { late, rounds },
+      rows: [
+        lateRow(load, busy.workspaces, late),
+        expiryRow(expiring.load, expiring.population, expiry),
+        estimateRow(rounds, ESTIMATED, settings),
+      ],
+      figures: { late, expiry, rounds },
     }
   },
 }

@@ -32,7 +32,7 @@ export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: Simulat
     },
     hasContainer: async () => true,
     readStart: async () => new Uint8Array(),
-    computesSha256: () => false,
+    copiesWhole: () => true,
     copy: (_, signal) => wait(copySeconds * 1000, signal).then(() => ({ sha256: undefined })),
     discard: (_, signal) => wait(latencyMs(), signal),
   }

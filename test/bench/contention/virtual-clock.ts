@@ -99,7 +99,13 @@ function createQueue() {
   return {
     peek: (): Timer | undefined => sorted[0],
     push(timer: Timer): void {
-      sorted.splice(sorted.findLastIndex(({ dueMs }) => dueMs <= timer.dueMs) + 1, 0, timer)
+      let [low, high] = [0, sorted.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((sorted[middle] as Timer).dueMs <= timer.dueMs) low = middle + 1
+        else high = middle
+      }
+      sorted.splice(low, 0, timer)
     },
     pop: () => void sorted.shift(),
   }

@@ -8,6 +8,8 @@ import type { Item } from '../../support/dynamodb/capacity.ts'
 export interface Population {
   workspaces: number
   documentsEach: number
+  /** Omitted: they are kept for ever. */
+  expireWithinMs?: number
 }
 
 export const QUOTA_BYTES = 2 ** 45
@@ -30,8 +32,13 @@ export function sizeOf(workspace: number, document: number): number {
   return 1000 + ((workspace * 31 + document * 17) % 9000)
 }
 
+/** Some time in the minute, or the time, after that moment: on a whole second, as the product has it. */
+export function expiresAtOf(workspace: number, document: number, fromMs: number, withinMs: number): Date {
+  return new Date(Math.floor((fromMs + ((workspace * 7919 + document * 104_729) % withinMs)) / 1000) * 1000)
+}
+
 /** A document's item as the product's own adapters write it. */
-export function documentItem(workspace: number, document: number): Item {
+export function documentItem(workspace: number, document: number, expiresAt?: Date): Item {
   const { keys, values } = toUpdate({
     ...namesOf(workspace, document),
     workspaceId: workspaceIdOf(workspace),
@@ -39,6 +46,7 @@ export function documentItem(workspace: number, document: number): Item {
     mimeType: 'text/csv',
     sizeBytes: sizeOf(workspace, document),
     createdAt: CREATED_AT,
+    expiresAt,
     containerId: 'sess_demo-r4k2' as ContainerId,
     createdBy: 'key_0190a1b2',
     countedFrom: 1,

@@ -1,6 +1,9 @@
 import { asSeconds, type Row } from '../bench.ts'
 import { PRICES } from '../prices.ts'
 import type { Round } from './audit-round.ts'
+import { KEPT_MS, RESOLVER } from './deployed.ts'
+import type { Expiry } from './expire-all.ts'
+import type { Population } from './population.ts'
 import type { Lateness, Load } from './sustained.ts'
 
 /** What was run: many workspaces with few documents, and few with many. */
@@ -16,6 +19,7 @@ interface Settings {
 }
 
 const LATE_SECONDS = 120
+const EXPIRY_MINUTES = 15
 const ROUND_BARS = { hours: 24, dollars: 60 }
 const asCount = (count: number) => Math.round(count).toLocaleString('en-US')
 const asDollars = (dollars: number) => `$${dollars.toPrecision(2)}`
@@ -28,6 +32,26 @@ export function lateRow({ perSecond, killedShare, seconds }: Load, workspaces: n
     bar: `≤ ${LATE_SECONDS} s`,
     measured: `${asSeconds(most)} (p50 ${asSeconds(p50)}, p99 ${asSeconds(p99)}, of ${asCount(killed)} killed, ${left} left)`,
     isMet: most <= LATE_SECONDS && left === 0 && killed > 0,
+  }
+}
+
+/** A million documents take as long as the runs of each minute need for their share, after a minute of waiting for the first. */
+export function expiryRow(
+  { perSecond, killedShare }: Load,
+  { workspaces, documentsEach }: Population,
+  expiry: Expiry,
+): Row {
+  const { groups, timeoutMs } = RESOLVER
+  const perMinute = expiry.perSecond * ((timeoutMs - KEPT_MS) / 1000)
+  const minutes = 1 + 1e6 / groups / perMinute
+  const { left, throttled, leftovers } = expiry
+  const sample = `${asCount(workspaces * documentsEach)} of ${asCount(workspaces)} in one of ${groups} runs`
+  const beside = `beside ${asCount(perSecond)} promotions a second, ${killedShare * 100} % killed`
+  return {
+    what: `1,000,000 documents of 10,000 workspaces expire in a minute, estimated from ${sample}`,
+    bar: `≤ ${EXPIRY_MINUTES} min`,
+    measured: `${minutes.toFixed(1)} min (${asCount(expiry.perSecond)} a second and run; ${beside}: leftovers late at most ${asSeconds(leftovers.most)}; ${throttled} writes throttled, ${left} left)`,
+    isMet: minutes <= EXPIRY_MINUTES && left + leftovers.left + throttled === 0 && leftovers.most <= LATE_SECONDS,
   }
 }
 

@@ -1,10 +1,8 @@
+import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
+import { KEPT_MS, RESOLVER } from './deployed.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
-/** As in serverless.yml. */
-export const RESOLVER = { memoryMib: 1769, timeoutMs: 55_000, groups: 4, maxResolutions: 20_000 }
-/** The part of a function's time that is kept back (lib/deadline.ts). */
-const KEPT_MS = 2500
 const STEP_MS = 50
 
 /** The shards of each schedule. */
@@ -13,12 +11,19 @@ export function groupsOf(shards: readonly number[], count: number = RESOLVER.gro
   return Array.from({ length: count }, (_, group) => shards.slice(group * size, (group + 1) * size))
 }
 
-/** One run of the resolver, as the function does it. */
-export function runResolver({ start, config }: World, shards: readonly number[]) {
+/** One run of the resolver, as the function does it. @returns what came of expired documents, and how long they took */
+export async function runResolver({ start, config }: World, shards: readonly number[]) {
   const { memoryMib, timeoutMs, maxResolutions } = RESOLVER
   const deps = dependenciesOf(start(memoryMib), config)
-  const bounds = { maxResolutions, timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
-  return resolveDueWorkspaces(bounds, deps, AbortSignal.timeout(timeoutMs - KEPT_MS))
+  const bounds = { timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
+  const signal = AbortSignal.timeout(timeoutMs - KEPT_MS)
+  const startedMs = clock.now()
+  const expire = async () => {
+    const { expired } = await expireDocuments(bounds, deps, signal)
+    return { expired, seconds: (clock.now() - startedMs) / 1000 }
+  }
+  const [expiry] = await Promise.all([expire(), resolveDueWorkspaces({ ...bounds, maxResolutions }, deps, signal)])
+  return expiry
 }
 
 /** Lets time pass until that has happened. @returns ms that it took */

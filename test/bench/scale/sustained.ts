@@ -3,8 +3,9 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { createRandom, percentile } from '../statistics.ts'
+import { RESOLVER } from './deployed.ts'
 import { namesOf, sizeOf, workspaceIdOf } from './population.ts'
-import { groupsOf, RESOLVER, runResolver } from './runs.ts'
+import { groupsOf, runResolver } from './runs.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Load {
@@ -12,6 +13,8 @@ export interface Load {
   /** The share of promotions whose process is killed. */
   killedShare: number
   seconds: number
+  /** Runs of the resolver that begin in each minute. Omitted: as deployed. */
+  groups?: number
 }
 
 export interface Lateness {
@@ -31,7 +34,11 @@ const SEED = 17
 const AFTERWARDS_SECONDS = 120 + 4 * 60
 
 /** Promotions all the time, some of whose processes are killed, and the resolver beside them. */
-export async function sustain(world: World, load: Load): Promise<Lateness> {
+export async function sustain(
+  world: World,
+  load: Load,
+  onRun: (expiry: Awaited<ReturnType<typeof runResolver>>) => void = () => {},
+): Promise<Lateness> {
   const { config, population } = world
   const random = createRandom(SEED)
   const promoter = dependenciesOf(world.start(RESOLVER.memoryMib), config)
@@ -42,7 +49,7 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
   const lastMs = beganMs + load.seconds * 1000
   const { signal } = new AbortController()
 
-  world.onCall = ({ operation, input, outcome }) => {
+  world.watchers.push(({ operation, input, outcome }) => {
     if (outcome !== 'done') return
     const { Key, ExpressionAttributeNames, UpdateExpression } = input as Pick<
       UpdateItemCommandInput,
@@ -59,13 +66,13 @@ export async function sustain(world: World, load: Load): Promise<Lateness> {
       open.delete(id)
       lateMs.push(clock.now() - leaseExpiresAtMs)
     }
-  }
+  })
   const everyMinute = (shards: readonly number[]) => {
-    void runResolver(world, shards)
+    void runResolver(world, shards).then(onRun)
     if (clock.now() < lastMs + AFTERWARDS_SECONDS * 1000) setTimeout(() => everyMinute(shards), MINUTE_MS)
   }
   // Schedules do not start at the same time.
-  for (const shards of groupsOf(CHECK_SHARDS)) setTimeout(() => everyMinute(shards), random() * MINUTE_MS)
+  for (const shards of groupsOf(CHECK_SHARDS, load.groups)) setTimeout(() => everyMinute(shards), random() * MINUTE_MS)
 
   for (let tickMs = beganMs; tickMs < lastMs; tickMs += TICK_MS) {
     for (let count = 0; count < (load.perSecond * TICK_MS) / 1000; count++) {

@@ -4,7 +4,8 @@ import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
-import { createKey, type Table } from '../../support/dynamodb/dynalite.ts'
+import type { IndexDefinition } from '../../support/dynamodb/capacity.ts'
+import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dynalite.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 import { SILENT } from '../contention/service.ts'
 import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
@@ -12,7 +13,15 @@ import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { createMeter, type Meter } from './meter.ts'
-import { documentItem, namesOf, type Population, sizeOf, workspaceIdOf, workspaceItem } from './population.ts'
+import {
+  documentItem,
+  expiresAtOf,
+  namesOf,
+  type Population,
+  sizeOf,
+  workspaceIdOf,
+  workspaceItem,
+} from './population.ts'
 
 /** As in the bench of one busy workspace. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 25, p99: 90 } }
@@ -27,8 +36,8 @@ export interface World {
   config: Config
   population: Population
   meter: Meter
-  /** Called for every call of DynamoDB. */
-  onCall(call: Consumption): void
+  /** Each is called for every call of DynamoDB. */
+  watchers: ((call: Consumption) => void)[]
   /** A call of DynamoDB outside the simulation: it costs nothing, takes no time and has no limits. */
   execute(operation: string, input: object): Promise<unknown>
   /** Starts a process of a function. */
@@ -46,7 +55,7 @@ export async function createWorld(population: Population, definition: ServiceDef
     if (!isCounted) return
     const isRead = /^(GetItem|Query|Scan)$/.test(call.operation)
     if (call.outcome !== 'throttled') meter.add(isRead ? { readUnits: call.units } : { writeUnits: call.units })
-    world.onCall(call)
+    for (const watch of world.watchers) watch(call)
   }
   const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of definition.tables) {
@@ -68,7 +77,7 @@ export async function createWorld(population: Population, definition: ServiceDef
     config,
     population,
     meter,
-    onCall() {},
+    watchers: [],
     async execute(operation, input) {
       isCounted = false
       const answer = dynamoDb.execute(operation, { ...input })
@@ -80,7 +89,7 @@ export async function createWorld(population: Population, definition: ServiceDef
   return world
 }
 
-/** Puts everything into the stores, past their limits. The audit reads no index, so none is filled. */
+/** Puts everything into the stores, past their limits; of the indexes, only that of expiries, as nobody reads another one first. */
 function fill(
   { dynamoDb, s3 }: { dynamoDb: ReturnType<typeof createMemoryDynamoDb>; s3: ReturnType<typeof createMemoryS3> },
   population: Population,
@@ -89,13 +98,19 @@ function fill(
   const spaces = dynamoDb.snapshot()
   const put = (tableName: string, item: ReturnType<typeof documentItem>) => {
     const table = spaces.tables.get(tableName) as Table
-    spaces.of(tableName).set(createKey(item, table), item, clock.now() - STALE_MS)
+    const filledMs = clock.now() - STALE_MS
+    spaces.of(tableName).set(createKey(item, table), item, filledMs)
+    if (!item.expiry_at) return
+    const { IndexName = '', KeySchema } = expiriesOf(table)
+    spaces.of(tableName, IndexName).set(createIndexKey(item, table, KeySchema), item, filledMs)
   }
   const objects = new Map<string, StoredObject>()
   for (let workspace = 0; workspace < population.workspaces; workspace++) {
     put(config.workspacesTable, workspaceItem(workspace, population))
     for (let document = 0; document < population.documentsEach; document++) {
-      put(config.documentsTable, documentItem(workspace, document))
+      const expiresAt =
+        population.expireWithinMs && expiresAtOf(workspace, document, clock.now(), population.expireWithinMs)
+      put(config.documentsTable, documentItem(workspace, document, expiresAt || undefined))
       // Nobody reads what is in it.
       const pieces = [{ of: '', from: 0, to: sizeOf(workspace, document) }]
       objects.set(namesOf(workspace, document).objectKey, { pieces, etag: '"e"', headers: {}, modifiedAtMs: 0 })
@@ -108,6 +123,9 @@ function fill(
   ])
   s3.restore({ buckets, versions: new Map(), uploads: new Map() })
 }
+
+const expiriesOf = ({ GlobalSecondaryIndexes = [] }: Table) =>
+  GlobalSecondaryIndexes.find(({ IndexName }) => IndexName === 'expiries') as IndexDefinition
 
 /** Lets time pass until the promise has settled. */
 async function settled(promise: Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { auditRound, type RoundOptions } from '../scale/audit-round.ts'
+import { expireAll } from '../scale/expire-all.ts'
 import type { Population } from '../scale/population.ts'
 import { type Load, sustain } from '../scale/sustained.ts'
 import { createWorld } from '../scale/world.ts'
@@ -11,6 +12,8 @@ type Of<Options> = Options & { definition: ServiceDefinition; population: Popula
 const methods = {
   sustain: async ({ load, population, definition }: Of<{ load: Load }>) =>
     sustain(await createWorld(population, definition), load),
+  expire: async ({ load, population, definition }: Of<{ load: Load }>) =>
+    expireAll(await createWorld(population, definition), load),
   round: async ({ population, definition, ...options }: Of<RoundOptions>) =>
     auditRound(await createWorld(population, definition), options),
 }

@@ -58,18 +58,34 @@ export class Process {
   readonly beganAtMs: number
   /** By the timeline. */
   readonly beganAt: number
+  /** The earliest and the latest time that its clock has shown. */
+  leastMs = Number.POSITIVE_INFINITY
+  mostMs = 0
   readonly calls: Call[] = []
   /** Calls made side by side may end in any order. */
   readonly waiting: Call[] = []
   isKilled = false
   outcome: { value: unknown } | { error: unknown } | undefined
 
-  constructor(index: number, request: Request, { nowMs, timeline }: Stores) {
+  constructor(index: number, request: Request, stores: Stores) {
     this.index = index
     this.name = `${request.do} ${index}`
     this.request = request
-    this.beganAtMs = nowMs
-    this.beganAt = timeline.moment
+    this.beganAtMs = stores.nowMs
+    this.beganAt = stores.timeline.moment
+    this.pass(stores)
+  }
+
+  /** By how much its clock is wrong. */
+  get aheadMs(): number {
+    return ('aheadMs' in this.request && this.request.aheadMs) || 0
+  }
+
+  /** Time has passed. */
+  pass(stores: Stores): void {
+    this.leastMs = Math.min(this.leastMs, stores.nowMs + this.aheadMs)
+    this.mostMs = Math.max(this.mostMs, stores.nowMs + this.aheadMs)
+    if (/expire|audit/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
   }
 
   async start(work: Promise<unknown>): Promise<void> {
@@ -110,7 +126,8 @@ export class Process {
     return new Proxy(store, {
       get: (target, key) => {
         const method = Reflect.get(target, key)
-        if (typeof method !== 'function') return method
+        // What the copy of a file will be is known without a call.
+        if (typeof method !== 'function' || key === 'copiesWhole') return method
         const name = `${storeName}.${String(key)}`
         return (...args: unknown[]) => {
           const apply = () => Reflect.apply(method, target, args)

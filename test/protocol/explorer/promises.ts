@@ -1,6 +1,7 @@
 import type { ListedDocument } from '../../../lib/documents/document-listing.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
 import type { Promotion } from '../../../lib/promotion/promotion.ts'
@@ -54,21 +55,22 @@ export class Promises {
 
   /** "A document that is visible is durable." No document is lost, and none was denied to its caller. */
   #checkDocuments(): void {
-    const { documents, objects, timeline } = this.#stores
+    const { documents, objects, timeline, expiredByMs } = this.#stores
     for (const { documentId, attemptId, objectKey, sizeBytes } of documents.documents.values()) {
       const object = objects.documents.get(objectKey)
       expectEqual(object?.bytes.length, sizeBytes, `document ${documentId} has its bytes`)
       const name = this.#refused.get(attemptId)
       if (name) throw new Error(`${name} was answered an error, or with the document of a twin, and there is its own`)
     }
-    const lost = timeline.deleted.find(({ documentId }) => !this.mayGo.has(documentId))
+    const mayGo = (each: WorkspaceDocument) => this.mayGo.has(each.documentId) || hasExpired(each, expiredByMs)
+    const lost = timeline.deleted.find((each) => !mayGo(each))
     if (lost) throw new Error(`document ${lost.documentId} is gone, and nobody deleted it`)
   }
 
   /** Looked at once, at the moment of the answer. */
   #checkAnswer(process: Process, outcome: NonNullable<Process['outcome']>): void {
     this.#answered.add(process)
-    const { name, request, beganAt, isForCaller } = process
+    const { name, request, beganAt, isForCaller, leastMs, mostMs } = process
     const error = 'error' in outcome ? outcome.error : undefined
     if (error && isForCaller && !(error instanceof ServiceError)) throw new Error(`${name}: ${error}`, { cause: error })
     const reason = error instanceof ServiceError ? error.reason : undefined
@@ -76,12 +78,16 @@ export class Promises {
     if (request.do === 'promote') this.#checkPromotion(process, request, 'value' in outcome ? outcome.value : undefined)
     if (request.do === 'list' && 'value' in outcome) {
       const [workspaceId, pages] = [workspaceOf(request.workspace), outcome.value as ListedDocument[][]]
-      timeline.checkList({ ...request, workspaceId, pages, from: beganAt })
+      timeline.checkList({ ...request, workspaceId, pages, from: beganAt, mostMs })
     }
+    const shown = 'value' in outcome ? shownIn(outcome.value) : []
+    if (shown.some((each) => hasExpired(each, leastMs))) throw new Error(`${name}: shows a document after its end`)
     if (request.do !== 'download' && !(request.do === 'delete' && request.byApi)) return
-    const wasThere = timeline.since(beganAt, request.document)
+    const wasThere = timeline.since(beganAt, request.document, mostMs)
     const isDenied = request.do === 'delete' ? !error : reason === 'document_not_found'
     if (isDenied && wasThere.all) throw new Error(`${name}: said to be gone, and was there all the time`)
+    if (reason === 'document_expired' && wasThere.all && !wasThere.hasExpired)
+      throw new Error(`${name}: said to have expired, and had not`)
     if (request.do === 'download' && !error && !wasThere.some) throw new Error(`${name}: answered, and was not there`)
     if (reason === 'file_not_downloadable') throw new Error(`${name}: the object is lost`)
   }
@@ -132,6 +138,13 @@ export class Promises {
     const loose = [...objects.documents.keys()].filter((key) => !keys.has(key))
     expectEqual(loose, [], 'no object is left without a document')
   }
+}
+
+/** What was there before: the documents of a list, of a download, and of a promotion that another one had made. */
+function shownIn(value: unknown): Pick<WorkspaceDocument, 'expiresAt'>[] {
+  if (Array.isArray(value)) return value.flat()
+  const { document, download, isReplayed, outcome } = (value ?? {}) as Record<string, unknown>
+  return document && (download || isReplayed || outcome === 'kept') ? [document] : []
 }
 
 /** "A marker stands in the ledger for milliseconds; of a deletion or an undo, never while S3 is called." */

@@ -6,20 +6,30 @@ import { formatCursor } from '../../../lib/documents/list-cursor.ts'
 import { listDocuments } from '../../../lib/documents/list-documents.ts'
 import { type FilePath, formatFileId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
+import { expiresAtOf } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { promoteContainerFiles } from '../../../lib/promotion/promote-container-files.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
+import { LEASE_MS } from '../../support/ports.ts'
 import type { Drifts } from './drifts.ts'
-import { SILENT as log, type Stores, workspaceOf } from './stores.ts'
+import { SILENT as log, SHARDS, type Stores, workspaceOf } from './stores.ts'
 
 type DocumentPath = Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>
 
 /** What a process does. */
 export type Request =
   /** @param amongMany by a request for many files, which makes one document of each, as if it were a key */
-  | { do: 'promote'; workspace: number; file: number; key?: number | undefined; amongMany?: true }
+  | {
+      do: 'promote'
+      workspace: number
+      file: number
+      key?: number | undefined
+      amongMany?: true
+      expiresInSeconds?: number | undefined
+    }
   /** By a caller, or by the administration. */
   | { do: 'delete'; document: DocumentPath; byApi?: boolean }
   /** @param lags how far behind the index's entries are, in moments */
@@ -27,6 +37,10 @@ export type Request =
   | { do: 'download'; document: DocumentPath }
   /** @param aheadMs by how much the process's clock is wrong: leases that seem to be over may not be */
   | { do: 'resolve'; aheadMs?: number }
+  /** @param lag how far behind the index is, in moments */
+  | { do: 'expire'; aheadMs?: number; lag?: number }
+  /** By the administration. @param seconds from then on; undefined: it is kept for ever */
+  | { do: 'change_expiry'; document: DocumentPath; seconds?: number | undefined; aheadMs?: number }
   | { do: 'audit'; aheadMs?: number; findsDriftOnly?: true }
 
 export type RequestTo<Kind extends Request['do']> = Extract<Request, { do: Kind }>
@@ -38,29 +52,41 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
   switch (request.do) {
     case 'promote':
       return promote(request, deps)
-    case 'delete': {
+    case 'delete':
       if (!request.byApi) return deleteDocument(request.document, deps, signal)
-      const listing = deps.listingBehind(() => 0)
-      return deleteDocumentForCaller({ ...request.document, log }, { ...deps, listing }, signal)
-    }
+      return deleteDocumentForCaller({ ...request.document, log }, deps, signal)
     case 'list':
       return list(request, deps)
     case 'download':
       return downloadDocument({ ...request.document, asOctetStream: false, log }, deps, signal)
     case 'resolve':
       return resolveDueWorkspaces({ maxResolutions: 10 }, deps, signal)
+    case 'expire': {
+      const run = { shards: SHARDS, timeoutEachMs: 60_000, endsAtMs: deps.now() + LEASE_MS }
+      return expireDocuments(run, { ...deps, expiries: deps.expiriesBehind(request.lag) }, signal)
+    }
+    case 'change_expiry': {
+      const { document, seconds } = request
+      const expiresAt = seconds === undefined ? undefined : expiresAtOf(new Date(deps.now()), seconds)
+      const found = await deps.documents.find(document.workspaceId, document.documentId, signal)
+      return found && deps.expiries.setExpiry(found, expiresAt, signal)
+    }
     case 'audit':
       return drifts.watch((options) => audit(options, deps, signal), request.findsDriftOnly)
   }
 }
 
-function promote({ workspace, file, key, amongMany }: RequestTo<'promote'>, deps: Dependencies): Promise<unknown> {
+function promote(
+  { workspace, file, key, amongMany, expiresInSeconds }: RequestTo<'promote'>,
+  deps: Dependencies,
+): Promise<unknown> {
   const workspaceId = workspaceOf(workspace)
   const request = {
     caller: { keyId: 'key', workspaceId, kind: 'management', permissions: [], userId: undefined } as const,
     containerId: 'sess_1',
     fileId: formatFileId(`file-${file}`),
     idempotencyKey: key === undefined ? undefined : `key-${key}`,
+    expiresInSeconds,
     rateLimitPassed: Promise.resolve(),
     deadline: { signal, leftMs: () => 60_000, undoSignal: () => signal },
     log,
@@ -76,9 +102,8 @@ async function promoteAmongMany(
 ) {
   // Without time, it does not wait for a twin.
   const deadline = { ...request.deadline, leftMs: () => 0 }
-  const many = { ...request, files: { paths: [path] }, after: undefined, countFiles: async () => 0, deadline }
-  const ofLists = { containerFiles: undefined as never, multipartThresholdBytes: 0 }
-  const [outcome] = (await promoteContainerFiles(many, { ...deps, ...ofLists })).outcomes
+  const many = { ...request, files: { paths: [path] }, after: undefined, countMore: async () => 0, deadline }
+  const [outcome] = (await promoteContainerFiles(many, { ...deps, containerFiles: undefined as never })).listed
   if (outcome?.error) throw outcome.error
   return outcome
 }

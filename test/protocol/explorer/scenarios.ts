@@ -6,8 +6,11 @@ import type { Request } from './requests.ts'
 import { type Circumstances, workspaceOf } from './stores.ts'
 import type { World } from './world.ts'
 
-/** What takes part in a scenario; a deletion is of the newest document. */
-export type Role = Exclude<Request, { do: 'delete' | 'list' | 'download' }> | { do: 'delete' }
+/** What takes part in a scenario; a deletion and a change are of the newest document. */
+export type Role =
+  | Exclude<Request, { document: object } | { do: 'list' }>
+  | { do: 'delete' }
+  | { do: 'change_expiry'; seconds?: number; aheadMs?: number }
 
 /** What a schedule may contain. */
 export interface Bounds {
@@ -21,8 +24,8 @@ export interface Bounds {
 
 export interface Scenario extends Circumstances {
   name: string
-  /** What stands when it begins: a document, made with a key; two; one, and the note of a deletion that died; one whose marker is back from a backup; a fence against the key. */
-  before?: 'keyed' | 'two' | 'noted' | 'restored' | 'tombstone'
+  /** What stands when it begins: a document, made with a key; two; one, and the note of a deletion that died; one with a key that has expired; one whose marker is back from a backup; a fence against the key. */
+  before?: 'keyed' | 'two' | 'noted' | 'expired' | 'restored' | 'tombstone'
   /** The call that the first role has come to, for the nth time. */
   begun?: readonly [call: string, nth?: number]
   roles: readonly Role[]
@@ -45,10 +48,16 @@ const keyed = { ...plain, key: 0 }
 const many = { ...keyed, amongMany: true } as const
 const deletion: Role = { do: 'delete' }
 const resolver: Role = { do: 'resolve' }
+const expiry: Role = { do: 'expire' }
+/** By a process to which the document has not expired yet. */
+const prolonging: Role = { do: 'change_expiry', aheadMs: -60_000 }
+const EXPIRES_IN_SECONDS = 100
+const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
 const audit: Role = { do: 'audit', findsDriftOnly: true }
 const wrongly: Circumstance = { areLeasesWrong: true }
 const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
 const amidPages: Circumstance = { before: 'two', begun: ['documents.listItems', 2] }
+const expired: Circumstance = { before: 'expired' }
 const recording: Circumstance = { begun: ['documents.record'] }
 const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
 
@@ -83,6 +92,14 @@ export const SCENARIOS = {
   wrongTwins: scenario('wrong leases: two promotions with one key', [keyed, keyed, resolver], [3, 0, 2], wrongly),
   wrongTakeover: scenario('wrong leases: a claim and a twin', [keyed, keyed, resolver], [1, 1, 1], claimed),
   wrongDeletion: scenario('wrong leases: a promotion, its deletion', [plain, deletion, resolver], [2, 1, 1], wrongly),
+  expiry: scenario('an expiry, a resolver', [expiry, resolver], [1, 2, 2], expired),
+  expiries: scenario('two expiries of a document', [expiry, expiry, resolver], [2, 1, 1], expired),
+  prolonged: scenario('an expiry, its change', [expiry, prolonging, resolver], [2, 1, 1], expired),
+  expiryDeletion: scenario('an expiry, a deletion', [expiry, deletion, resolver], [2, 1, 1], expired),
+  expiryAgain: scenario('an expiry, its promotion again', [expiry, keyed, resolver], [2, 1, 1], expired),
+  expiryMany: scenario('a file among many that expires', [{ ...many, ...expiring }, expiry, resolver], [1, 1, 2]),
+  wrongExpiry: scenario('wrong leases: a promotion, its expiry', [expiring, expiry, resolver], [2, 1, 1], wrongly),
+  expiryAudit: scenario('an expiry, an audit', [expiry, audit], [2, 1, 0], expired),
   audit: scenario('a promotion with a key, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0]),
   plainAudit: scenario('a plain promotion, its deletion, an audit', [plain, deletion, audit], [2, 1, 0]),
   promotionAudit: scenario('a promotion with a key, an audit', [keyed, audit], [2, 1, 0]),
@@ -105,9 +122,11 @@ export async function prepare({ before, drift = 0 }: Scenario, world: World): Pr
     stores.nowMs += DAY_MS - 30_000
   } else if (before) {
     for (const _ of before === 'two' ? [1, 2] : [1]) {
-      await world.apply({ do: 'begin', process: 0, request: before === 'keyed' ? keyed : plain })
+      const request = { keyed, expired: expiring, two: plain, noted: plain, restored: plain }[before]
+      await world.apply({ do: 'begin', process: 0, request })
       await world.goOn()
     }
+    if (before === 'expired') await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 })
   }
   const [document] = stores.timeline.all
   if (before === 'noted' && document) {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { MarkedRelease } from '../../../lib/ledger/ports/reservations.ts'
 import { LEASE_MS } from '../../support/ports.ts'
 import type { Call, Fate, Process } from './process.ts'
@@ -80,7 +81,8 @@ export class Schedule {
     const role = this.#scenario.roles[process] as Role
     const { workspaceId, documentId } = this.world.stores.timeline.all.at(-1) ?? KEYED
     const document = { workspaceId, documentId }
-    return { do: 'begin', process, request: role.do === 'delete' ? { ...role, document } : role }
+    const isOfDocument = role.do === 'delete' || role.do === 'change_expiry'
+    return { do: 'begin', process, request: isOfDocument ? { ...role, document } : role }
   }
 
   /** Whether it would find anything to do. Of those that do the same, the first begins first. */
@@ -92,6 +94,8 @@ export class Schedule {
       return false
     if (role?.do === 'delete')
       return timeline.all.length > 0 || roles.some((other) => other.do === 'promote' && other.key === 0)
+    if (role?.do === 'change_expiry') return timeline.all.length > 0
+    if (role?.do === 'expire') return timeline.all.some((each) => hasExpired(each, nowMs))
     const dueAtMs = ledger.workspaces.get(WORKSPACE)?.checkDueAtMs ?? Number.POSITIVE_INFINITY
     return role?.do !== 'resolve' || dueAtMs <= nowMs
   }

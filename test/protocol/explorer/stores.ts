@@ -1,8 +1,11 @@
+import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { DocumentListing } from '../../../lib/documents/document-listing.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { DocumentExpiries } from '../../../lib/ledger/ports/document-expiries.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
+import { createFakeDocumentExpiries } from '../../support/fakes/document-expiries.ts'
 import { createFakeDocumentListing } from '../../support/fakes/document-listing.ts'
 import { createFakeDownloadSigner } from '../../support/fakes/download-signer.ts'
 import { createPorts, type Ports } from '../../support/ports.ts'
@@ -13,6 +16,8 @@ export const WORKSPACES = 2
 export const FILES = 3
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 export const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
+/** Of the workspaces, in the index of expiries. */
+export const SHARDS = [...new Set([0, 1].map((index) => Number(checkShardOf(workspaceOf(index)))))]
 
 export interface Circumstances {
   quotaBytes?: number
@@ -34,6 +39,8 @@ export class Stores {
   readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
   wasClockWrong = false
+  /** The latest time of all processes that delete what has expired, by the clock of each. */
+  expiredByMs = 0
   #content = 0
 
   constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY, areLeasesWrong = false }: Circumstances) {
@@ -72,6 +79,15 @@ export class Stores {
   dependencies(gate: <Store extends object>(store: Store, name: string) => Store = (store) => store, aheadMs = 0) {
     const ledger = gate(this.ledger, 'ledger')
     const objects = gate(this.objects, 'objects')
+    const now = () => this.nowMs + aheadMs
+    const { timeline } = this
+    const { setExpiry } = createFakeDocumentExpiries(this.documents, now)
+    /** The index of expiries, so many moments behind; what changes it is not. */
+    const expiriesBehind = (lag = 0): DocumentExpiries => {
+      const documents = () => timeline.asIndexed(() => lag)
+      const index = createFakeDocumentExpiries(Object.defineProperty({} as never, 'documents', { get: documents }), now)
+      return gate({ ...index, setExpiry }, 'expiries')
+    }
     return {
       ...this.#deps,
       quota: ledger,
@@ -84,17 +100,19 @@ export class Stores {
       downloads: createFakeDownloadSigner(),
       /** Lists from an index whose entries are behind, each by a delay of its own. */
       listingBehind: (lagOf: (documentId: string) => number): DocumentListing => {
-        const { timeline } = this
-        const index = createFakeDocumentListing({
-          tombstones: this.documents.tombstones,
+        const { tombstones } = this.documents
+        const indexed = {
+          tombstones,
           get documents() {
             return timeline.asIndexed(lagOf)
           },
-        })
-        return gate(index, 'listing')
+        }
+        return gate(createFakeDocumentListing(indexed, now), 'listing')
       },
+      expiries: expiriesBehind(),
+      expiriesBehind,
       maxFileBytes: 1000,
-      now: () => this.nowMs + aheadMs,
+      now,
       log: SILENT,
     }
   }

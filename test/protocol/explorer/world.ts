@@ -1,5 +1,6 @@
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import { LEASE_MS } from '../../support/ports.ts'
@@ -23,8 +24,8 @@ export type Move =
 const FUNCTION_TIMEOUT_MS = 28_000
 const LATE_COPY_MS = 900_000
 const HOUR_MS = 3_600_000
-export const READS = /find|read|list|usage|has|due/i
-const OPENS = /take|ledger\.mark$|\.reserve$|reservations\.claim|record|copy|setQuota/
+export const READS = /find|read|list|next|usage|has|due/i
+const OPENS = /take|ledger\.mark$|\.reserve$|reservations\.claim|record|copy|setQuota|setExpiry/
 const { signal } = new AbortController()
 
 /** The code under test on stores in memory, moved on one step at a time: who chooses the steps is somebody else. */
@@ -82,7 +83,7 @@ export class World {
 
   #begin(request: Request, at: number): void {
     const process = new Process(at, request, this.stores)
-    const aheadMs = 'aheadMs' in request ? request.aheadMs : 0
+    const { aheadMs } = process
     this.stores.wasClockWrong ||= aheadMs !== 0
     if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
     this.processes.set(at, process)
@@ -104,10 +105,12 @@ export class World {
       )
     }
     stores.nowMs += ms
+    for (const process of this.running) process.pass(stores)
     if (stores.areLeasesWrong) return
     for (const process of this.running) {
       // The administration's deletions have no time limit; one that sleeps for longer than its lease makes the lease wrong.
-      const mostMs = process.isForCaller ? FUNCTION_TIMEOUT_MS : process.request.do === 'delete' ? LEASE_MS : undefined
+      const isInLease = process.request.do === 'delete' || process.request.do === 'expire'
+      const mostMs = process.isForCaller ? FUNCTION_TIMEOUT_MS : isInLease ? LEASE_MS : undefined
       if (mostMs !== undefined && stores.nowMs - process.beganAtMs >= mostMs) process.isKilled = true
     }
   }
@@ -163,9 +166,11 @@ export class World {
     await this.goOn()
     // One run resolves and leaves notes; the next looks after these; the last takes the workspace out of the index.
     for (const run of [1, 2, 3]) {
-      this.stores.nowMs += HOUR_MS
+      // What expires after the first is not overdue until the last.
+      this.stores.nowMs += run === 1 ? HOUR_MS : HOUR_MS / 3
       await resolveDueWorkspaces({ maxResolutions: 1000 }, this.stores.dependencies(), signal)
       this.stores.observe()
+      if (run === 1) await this.#expire()
       this.check()
       if (run === 2) continue
       const drifts = this.stores.drifts.found()
@@ -174,6 +179,14 @@ export class World {
     }
     expectEqual(await this.#audit(false), [], 'the audit finds nothing more')
     this.#promises.checkRest()
+  }
+
+  /** Whatever became of others, one undisturbed process deletes all that has expired. */
+  async #expire(): Promise<void> {
+    await this.apply({ do: 'begin', process: this.processes.size, request: { do: 'expire' } })
+    await this.goOn()
+    const left = [...this.stores.documents.documents.values()].filter((each) => hasExpired(each, this.stores.nowMs))
+    expectEqual(left, [], 'what has expired is gone')
   }
 
   /** If a lease is wrong, an object without a document can remain, or a deletion that nobody is due to finish. */

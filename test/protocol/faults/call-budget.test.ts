@@ -92,9 +92,17 @@ describe('what a plain promotion asks of AWS', () => {
     expect(calls).toHaveLength(11)
   })
 
-  it('writes seven units, one of them for the index of lists, and reads one', async () => {
+  it('is nine calls with an expiry, too', async () => {
+    const headers = { 'file-expires-in': '3600' }
+    expect(await watchCalls(() => service.promote(workspace, 'a.txt', { headers }))).toHaveLength(9)
+  })
+
+  it.each([
+    ['seven units, one of them for the index of lists', {}, 2],
+    ['eight with an expiry, the eighth for its index', { 'file-expires-in': '3600' }, 3],
+  ])('writes %s, and reads one', async (_, headers, ofDocuments) => {
     spent = []
-    await service.promote(workspace, 'a.txt')
+    await service.promote(workspace, 'a.txt', { headers })
     await sleep(REST_MS)
     const byTable: Record<string, { reads: number; writes: number }> = {}
     for (const { table, operation, units } of spent) {
@@ -110,7 +118,7 @@ describe('what a plain promotion asks of AWS', () => {
       // Open, settle.
       reservations: { reads: 0, writes: 2 },
       // The record, and its entry in documents-by-creation.
-      documents: { reads: 0, writes: 2 },
+      documents: { reads: 0, writes: ofDocuments },
     })
   })
 })

@@ -57,7 +57,7 @@ async function recordSteps(scenario: Scenario, { workspace }: Prepared, process:
   // So that another copy plan cannot quietly take the parts out of the matrix.
   expect(calls.includes('UploadPartCopy')).toBe(scenario.name.endsWith('in parts'))
   // On the wire, so that the policies' test sees what resolver and audit ask for.
-  await expectHealed(process, workspace, isAudit(scenario))
+  await expectHealed(process, workspace, scenario)
   const seen = new Map<string, number>()
   const steps = calls.map((call) => {
     seen.set(call, (seen.get(call) ?? 0) + 1)
@@ -108,15 +108,17 @@ async function runWithFaults(
 }
 
 /** Once leases have run out and the resolver ran, nothing is wrong any more. */
-async function expectHealed(process: TestProcess, workspace: TestWorkspace, repairs: boolean): Promise<void> {
+async function expectHealed(process: TestProcess, workspace: TestWorkspace, scenario: Scenario): Promise<void> {
   const { workspaceId } = workspace
   await process.deliverLate()
   process.setClock(LATER_MS)
+  if (isExpiry(scenario)) await process.expire(workspaceId)
   expect(await process.resolveWorkspace(workspaceId)).toMatchObject({ failed: 0, isComplete: true })
-  if (repairs) await process.audit(workspaceId, true)
+  if (isAudit(scenario)) await process.audit(workspaceId, true)
   expect(await process.audit(workspaceId, false)).toEqual([])
   const state = await process.stateOf(workspace)
   expect(state.reservations).toBe(0)
+  if (isExpiry(scenario)) expect(state).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
 }
 
 /** How often its requests get in each other's way at the rate limit differs. */
@@ -124,6 +126,7 @@ const isParallel = ({ name }: Scenario) => name.includes('beside')
 /** Nobody knows whether the reservation is open: that and the copy beside it are left to the resolver. */
 const isOpeningInDoubt = ({ call, what }: PlannedFault) => call === 'reservations.reserve' && what !== 'throttled'
 const isAudit = ({ name }: Scenario) => name.startsWith('the audit')
+const isExpiry = ({ name }: Scenario) => name.startsWith('the expiry')
 const idOf = (answer: AnyResponse) => (answer.body as { id: string }).id as never
 
 describe.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
@@ -149,7 +152,7 @@ describe.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] a
             const strays = (scenario.strayObjects ?? 0) + (isOpeningInDoubt(fault) ? 1 : 0)
             expect(state.objects).toBeLessThanOrEqual(scenario.documentsBefore + strays)
           }
-          await expectHealed(process, workspace, isAudit(scenario))
+          await expectHealed(process, workspace, scenario)
           if (answer?.status === 200) {
             const { documents, objects } = process.deps
             const signal = AbortSignal.timeout(60_000)
@@ -186,7 +189,7 @@ describe('random pairs of faults', () => {
       try {
         const { prepared } = plans.get(scenario) as { prepared: Prepared }
         await runWithFaults(scenario, [one, other], prepared, process)
-        await expectHealed(process, prepared.workspace, isAudit(scenario))
+        await expectHealed(process, prepared.workspace, scenario)
       } catch (error) {
         throw new Error(described, { cause: error })
       }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DocumentId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
@@ -6,18 +8,28 @@ import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 /** How far the index is behind the table here. */
 const DELAY_MS = 1000
 
-let nowMs = Date.parse('2026-11-21T09:38:35.556Z')
+const START_MS = Date.parse('2026-11-21T09:38:35.556Z')
+const HOUR_MS = 3_600_000
+const EXPIRED = { code: 404, metadata: { reason: 'document_expired' } }
+const signal = AbortSignal.timeout(600_000)
+
+let nowMs = START_MS
 let process: TestProcess
 let workspace: TestWorkspace
 
-beforeAll(async () => {
-  process = await startTestProcess(await createTestStores({ now: () => nowMs, staleMs: DELAY_MS }))
-})
-afterAll(() => process.stop())
-beforeEach(async () => {
-  workspace = await process.newWorkspace()
-  await process.putFile(workspace, 'a.txt', Buffer.from('a file'))
-})
+/** @param staleMs how far the indexes are behind the tables */
+const useProcess = (staleMs: number) => {
+  beforeAll(async () => {
+    process = await startTestProcess(await createTestStores({ now: () => nowMs, staleMs }))
+    process.stopClock(START_MS)
+  })
+  afterAll(() => process.stop())
+  beforeEach(async () => {
+    pass(0)
+    workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', Buffer.from('a file'))
+  })
+}
 
 async function promote(): Promise<string> {
   const { status, body } = await process.promote(workspace, 'a.txt')
@@ -37,9 +49,12 @@ async function page(query: Record<string, string> = {}) {
 
 const pass = (ms: number) => {
   nowMs += ms
+  process.setClock(nowMs - START_MS)
 }
 
 describe('a list, over an index that is a second behind', () => {
+  useProcess(DELAY_MS)
+
   it('shows what was recorded that long before it began; the document itself is shown at once', async () => {
     const id = await promote()
     expect((await call('retrieve_document', id)).status).toBe(200)
@@ -80,5 +95,50 @@ describe('a list, over an index that is a second behind', () => {
     expect(seen).not.toContain(deletedBefore)
     expect(seen.filter((id) => first.includes(id) && id !== deletedMeanwhile)).toEqual(staying)
     expect(new Set(seen).size).toBe(seen.length)
+  })
+})
+
+describe.each([DELAY_MS, HOUR_MS])('expiries, over an index that is %i ms behind', (delayMs) => {
+  useProcess(delayMs)
+  const find = (id: string) => process.deps.documents.find(workspace.workspaceId, id as DocumentId, signal)
+  const setExpiry = async (id: string, inMs?: number) => {
+    const document = (await find(id)) as WorkspaceDocument
+    const expiresAt = inMs === undefined ? undefined : new Date(nowMs + inMs)
+    expect(await process.deps.expiries.setExpiry(document, expiresAt, signal)).toBe(true)
+  }
+  const expire = () => process.expire(workspace.workspaceId)
+  const usedBytes = async () => (await process.stateOf(workspace)).usedBytes
+
+  it('a document is gone in time, and its bytes are free as soon as the index has it', async () => {
+    const id = await promote()
+    await setExpiry(id, 500)
+    pass(500)
+    expect((await call('retrieve_document', id)).body).toMatchObject({ error: EXPIRED })
+    expect((await page()).ids).toEqual([])
+    expect(await expire()).toMatchObject({ expired: 0, oldestMs: 0 })
+    expect(await usedBytes()).toBe(6)
+    pass(delayMs)
+    expect(await expire()).toMatchObject({ expired: 1, failed: 0, oldestMs: 0 })
+    expect(await usedBytes()).toBe(0)
+    // The index has it still.
+    expect(await expire()).toMatchObject({ expired: 0, failed: 0 })
+    expect(await process.audit(workspace.workspaceId, false)).toEqual([])
+  })
+
+  it('a document that is prolonged stays, although the index still says that it has expired', async () => {
+    const ids = [await promote(), await promote()] as const
+    for (const id of ids) await setExpiry(id, delayMs + 500)
+    pass(delayMs + 499)
+    await setExpiry(ids[0])
+    await setExpiry(ids[1], 10 * HOUR_MS)
+    pass(1)
+    expect(await expire()).toMatchObject({ expired: 0, failed: 0 })
+    for (const id of ids) expect((await call('retrieve_document', id)).status).toBe(200)
+    pass(delayMs)
+    expect((await page()).ids).toEqual(ids)
+    pass(10 * HOUR_MS)
+    expect((await page()).ids).toEqual(ids.slice(0, 1))
+    expect(await expire()).toMatchObject({ expired: 1 })
+    expect(await usedBytes()).toBe(6)
   })
 })

@@ -45,8 +45,18 @@ const calls = (answered: number, others: number, faults: readonly Fate[]): Choic
   })
 }
 
-const promotions = beginning(
-  fc.record({ do: is('promote'), workspace, file, key: fc.option(fc.nat({ max: 1 }), { nil: undefined }) }),
+const promotionsUntil = (...expiresInSeconds: (number | undefined)[]) =>
+  beginning(
+    fc.record({
+      do: is('promote'),
+      workspace,
+      file,
+      key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
+      expiresInSeconds: fc.constantFrom(...expiresInSeconds),
+    }),
+  )
+const expiries = beginning(
+  fc.record({ do: is('expire'), aheadMs: fc.constantFrom(0, 0, 60_000, -60_000), lag: fc.constantFrom(0, 3, 50) }),
 )
 const lists = beginning(
   fc.record({
@@ -71,6 +81,16 @@ const ofDocuments = (kind: 'delete' | 'download', ...byApi: boolean[]): Choices 
     return begin({ do: kind, document: { workspaceId, documentId }, byApi }, world)
   })
 
+/** Of one that is still there, to a time that is almost over or far away, or to none. */
+const changesOfExpiry = fc
+  .tuple(index, fc.constantFrom(0, 60_000, -60_000), fc.constantFrom(undefined, 5, 7200))
+  .map(([index, aheadMs, seconds]): Choose => {
+    return (world) => {
+      const document = oneOf([...world.stores.documents.documents.values()], index)
+      return document && begin({ do: 'change_expiry', document, aheadMs, seconds }, world)
+    }
+  })
+
 const passing = (...ms: number[]) => anyway(fc.record({ do: is('pass'), ms: fc.constantFrom(...ms) }))
 const overwrites = anyway(fc.record({ do: is('overwrite'), workspace, file, sizeBytes: fc.nat({ max: 60 }) }))
 const quotas = anyway(fc.record({ do: is('quota'), workspace, quotaBytes: fc.nat({ max: 200 }) }))
@@ -91,7 +111,9 @@ const everything = choices(
   10,
   120,
   [40, calls(12, 5, ALL_FAULTS)],
-  [8, promotions],
+  [8, promotionsUntil(undefined, undefined, 30, 3600)],
+  [3, expiries],
+  [2, changesOfExpiry],
   [3, ofDocuments('delete', true, false)],
   [3, lists],
   [2, ofDocuments('download', true)],
@@ -99,14 +121,14 @@ const everything = choices(
   [1, maintenance('audit', ...AHEAD_MS)],
   [1, overwrites],
   [1, quotas],
-  [3, passing(1000, 45_000, 130_000, HOUR_MS, -5000)],
+  [4, passing(1000, 45_000, 60_000, 130_000, HOUR_MS, -5000, -60_000)],
   [1, anyway(fc.constant({ do: 'arrive' }))],
 )
 const traffic = choices(
   40,
   300,
   [60, calls(20, 1, ['fail_before', 'fail_after', 'late', 'repeated', 'refused', 'kill_after'])],
-  [10, promotions],
+  [10, promotionsUntil(undefined)],
   [5, ofDocuments('delete', true)],
   [4, maintenance('audit', 0)],
   [1, maintenance('resolve', 0)],

@@ -86,6 +86,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   }
 
   return {
+    clock: ports.clock,
     promote,
     call,
     token,

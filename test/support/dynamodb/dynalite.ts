@@ -52,8 +52,11 @@ const { checkTypes, checkValidations } = require('dynalite/validations/index.js'
   checkValidations(data: Content, types: object, custom: object | undefined, store: Store): void
 }
 
-/** The text a table's items are kept and sorted by, made of an item's or a request's keys. */
-export const { createKey } = require('dynalite/db/index.js') as { createKey(keys: Item, table: Table): string }
+/** The texts that a table's items, and an index's entries, are kept and sorted by. */
+export const { createKey, createIndexKey } = require('dynalite/db/index.js') as {
+  createKey(keys: Item, table: Table): string
+  createIndexKey(item: Item, table: Table, keySchema: IndexDefinition['KeySchema']): string
+}
 
 function operationOf(name: string) {
   const file = `${name.charAt(0).toLowerCase()}${name.slice(1)}.js`

@@ -6,11 +6,11 @@ import type { FakeDocumentRecords } from './document-records.ts'
 
 /** The expiries of the fake records: at once, as an index without any delay would. */
 export function createFakeDocumentExpiries(
-  { documents }: Pick<FakeDocumentRecords, 'documents'>,
+  records: Pick<FakeDocumentRecords, 'documents'>,
   now: () => number = Date.now,
 ): DocumentExpiries {
   const expiring = (byMs: number) =>
-    [...documents.values()]
+    [...records.documents.values()]
       .flatMap(({ expiresAt, ...each }) => (expiresAt && expiresAt.getTime() <= byMs ? [{ ...each, expiresAt }] : []))
       .toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime())
   return {
@@ -21,14 +21,14 @@ export function createFakeDocumentExpiries(
         yield page.map(({ workspaceId, documentId, expiresAt }) => ({ workspaceId, documentId, expiresAt }))
     },
     nextExpiry: async (workspaceId, byMs) => expiring(byMs).find((each) => each.workspaceId === workspaceId)?.expiresAt,
-    async setExpiry({ workspaceId, documentId, attemptId }, expiresAt, _signal, seen) {
-      const key = `${workspaceId}/${documentId}`
-      const document = documents.get(key)
-      if (document?.attemptId !== attemptId || hasExpired(document, now())) return false
-      if (seen && seen.expiresAt?.getTime() !== document.expiresAt?.getTime()) return false
+    async setExpiry(read, expiresAt) {
+      const key = `${read.workspaceId}/${read.documentId}`
+      const document = records.documents.get(key)
+      if (document?.attemptId !== read.attemptId || hasExpired(read, now())) return false
+      if (read.expiresAt?.getTime() !== document.expiresAt?.getTime()) return false
       const { expiresAt: _, ...kept } = document
       const changed: WorkspaceDocument = { ...kept, ...(expiresAt && { expiresAt }) }
-      documents.set(key, changed)
+      records.documents.set(key, changed)
       return true
     },
   }

@@ -45,7 +45,7 @@ export function createFakeObjectStore(): FakeObjectStore {
     hasContainer: async (keyPrefix) => [...sandbox.keys()].some((key) => key.startsWith(keyPrefix)),
     readStart: async ({ objectKey }, sizeBytes) =>
       sandbox.get(objectKey)?.bytes.subarray(0, sizeBytes) ?? new Uint8Array(),
-    computesSha256: () => true,
+    copiesWhole: () => true,
     async *listContainerFiles({ keyPrefix, afterKey = '', firstPage }) {
       const wanted = [...sandbox.keys()].filter((key) => key.startsWith(keyPrefix) && compareBytes(key, afterKey) > 0)
       const files = wanted.toSorted(compareBytes).flatMap((key) => lookUp(key) ?? [])

@@ -199,6 +199,20 @@ export const SCENARIOS: Scenario[] = [
     brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject|documents\.list|ledger\.read)$/,
   },
   {
+    name: 'the expiry of a document',
+    async prepare(process) {
+      const workspace = await withFile(process, SMALL)
+      await promote(process, workspace, undefined, undefined, { 'file-expires-in': '3600' })
+      process.setClock(HOURS_MS)
+      return workspace
+    },
+    async run(process, { workspaceId }, { boundMs }) {
+      await process.expire(workspaceId, boundMs)
+      return undefined
+    },
+    documentsBefore: 1,
+  },
+  {
     name: 'the audit, repairing',
     async prepare(process) {
       const workspace = await withDocument(process)

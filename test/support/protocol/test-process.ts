@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import { resolveWorkspace } from '../../../lib/ledger/resolve-workspace.ts'
 import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
@@ -180,6 +182,12 @@ export async function startTestProcess(
           AbortSignal.timeout(timeoutMs),
         ),
       ),
+    /** Deletes what has expired in the shard of this workspace. */
+    expire(workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) {
+      const shards = [Number(checkShardOf(workspaceId))]
+      const run = { shards, timeoutEachMs: PATIENT_MS, endsAtMs: now() + PATIENT_MS }
+      return actAs('resolve-reservations', () => expireDocuments(run, composed.deps, AbortSignal.timeout(timeoutMs)))
+    },
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = PATIENT_MS): Promise<Finding[]> {
       const findings: Finding[] = []
       // The function of that name only reads; only the command line repairs.

@@ -1,3 +1,4 @@
+import { createDocumentExpiries } from '../../../lib/aws/dynamodb/document-expiries.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
 import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
@@ -26,5 +27,6 @@ export function openTableStores(
     reservations: createReservations({ client, tableName: config.reservationsTable }),
     documents: { ...createDocumentRecords(documents), ...createDocumentMaintenance(documents) },
     listing: createDocumentListing(documents),
+    expiries: createDocumentExpiries(documents),
   }
 }

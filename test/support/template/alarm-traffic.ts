@@ -36,9 +36,9 @@ export function requests(at: number[], perMinute: number, failing: number[] = []
   }
 }
 
-/** The resolver's four runs a minute, each over some seconds after it began. */
+/** The resolver's eight runs a minute, each over some seconds after it began. */
 export const runs = (at: number[], seenAfter = 1): Traffic => ({
-  [RUNS]: each(at, 4, { seenAfter }),
+  [RUNS]: each(at, 8, { seenAfter }),
   [FAILED_RUNS]: each(at, 0, { seenAfter }),
 })
 

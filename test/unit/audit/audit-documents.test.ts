@@ -2,8 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { audit } from '../../../lib/audit/audit.ts'
 import { type Finding, findingId } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, NOTHING, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { newRelease } from '../../support/stores/ledger-values.ts'
 import { runAudit } from '../../support/unit/run-audit.ts'
 
@@ -58,6 +59,46 @@ describe('the audit, of a document without its object', () => {
     expect(findings).toEqual(both.map(({ finding }) => finding))
     const ids = both.map(({ one }) => `document_without_object ${one.workspaceId} ${one.objectKey}`)
     expect(findings.map(findingId)).toEqual(ids)
+  })
+})
+
+describe('the audit, of a document that has expired', () => {
+  const HOUR_MS = 3_600_000
+  async function expiredFor(ports: Ports, overdueMs: number) {
+    const document = { ...(await ports.addDocument()), expiresAt: new Date(ports.clock.nowMs - overdueMs) }
+    ports.documents.documents.set(`${WORKSPACE}/${document.documentId}`, document)
+    return document
+  }
+
+  it('reports it after an hour, and deletes it on request', async () => {
+    const ports = createPorts()
+    const { documentId } = await expiredFor(ports, HOUR_MS)
+    await expiredFor(ports, HOUR_MS - 1)
+    await ports.addDocument()
+    const finding = { workspaceId: WORKSPACE, kind: 'overdue_expiry', documentId, sizeBytes: 100, overdueMs: HOUR_MS }
+    expect((await runAudit(ports)).findings).toEqual([{ ...finding, isRepaired: false }])
+    expect((await runAudit(ports, true)).findings).toEqual([{ ...finding, isRepaired: true }])
+    expect(ports.state()).toEqual({ ...NOTHING, used: 200, documents: 2, objects: 2 })
+    expect((await runAudit(ports)).findings).toEqual([])
+  })
+
+  it.each<[string, (ports: Ports, document: WorkspaceDocument) => unknown]>([
+    ['deleted', ({ documents }, document) => documents.delete(document, signal)],
+    [
+      'kept for longer',
+      ({ documents }, { workspaceId, documentId, expiresAt: _, ...document }) =>
+        documents.documents.set(`${workspaceId}/${documentId}`, { workspaceId, documentId, ...document }),
+    ],
+  ])('does not report it when it has been %s by then', async (_, change) => {
+    const ports = createPorts()
+    const document = await expiredFor(ports, 2 * HOUR_MS)
+    const find = ports.documents.find.bind(ports.documents)
+    const reading = vi.spyOn(ports.documents, 'find').mockImplementation(async (...args) => {
+      await change(ports, document)
+      return find(...args)
+    })
+    expect((await runAudit(ports)).findings).toEqual([])
+    expect(reading).toHaveBeenCalled()
   })
 })
 

@@ -135,7 +135,7 @@ it.each([
   [true, 10 * MIB],
   [false, 10 * MIB + 1],
 ])('the SHA-256 of a copy can be told: %s for %i bytes', (expected, sizeBytes) => {
-  expect(storeOn({}).store.computesSha256(sizeBytes)).toBe(expected)
+  expect(storeOn({}).store.copiesWhole(sizeBytes)).toBe(expected)
 })
 
 describe('a copy in parts', () => {

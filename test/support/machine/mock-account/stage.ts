@@ -22,7 +22,7 @@ import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
 import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
-import { type AdminResult, jsonLines, runAdminProcess } from '../admin.ts'
+import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
 import { MOCK_ACCOUNT } from './identities.ts'
@@ -78,8 +78,10 @@ export async function startStage() {
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
 
-  const admin = (...args: string[]): Promise<AdminResult> =>
-    runAdminProcess(['--stage', 'prod', ...args], as(args.includes('--erase') ? 'erase' : args[0]))
+  const admin = (...args: string[]): Promise<AdminResult> => {
+    const line = ['--stage', 'prod', ...args]
+    return args.includes('--erase') ? runAdmin(line, as('erase')) : runAdminProcess(line, as(args[0]))
+  }
 
   /** What it printed, and whether it succeeded. */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {

@@ -1,0 +1,113 @@
+import pMap from 'p-map'
+import type { WorkspaceId } from '../ids.ts'
+import type { Log } from '../logging.ts'
+import { deleteFound } from './delete-document.ts'
+import type { LedgerDependencies } from './dependencies.ts'
+import { hasExpired } from './expiry.ts'
+import type { DocumentExpiries, ExpiredDocument } from './ports/document-expiries.ts'
+import { UnreadableItemError } from './ports/unreadable-item.ts'
+import type { ResolverRun } from './resolve-due-workspaces.ts'
+
+const NOTHING_EXPIRED = {
+  /** Documents whose bytes this run gave back. */
+  expired: 0,
+  failed: 0,
+  /** Shards that could not be listed. */
+  unlisted: 0,
+  /** How long ago the oldest of those that are left had expired; 0: none is left. */
+  oldestMs: 0,
+}
+export type ExpiryReport = typeof NOTHING_EXPIRED
+
+/** The most documents that a run works on at once, over all its shards. */
+const DOCUMENTS_AT_ONCE = 64
+/** Their ledger has seven places for releases: these need two of them on average, and callers some. */
+const OF_WORKSPACE_AT_ONCE = 8
+/** More of a workspace than a run gets to: the others are left to later runs. */
+const MOST_WAITING = 5000
+/** After so many failures, a workspace is left to a later run. */
+const MOST_FAILURES = 20
+
+/**
+ * Deletes what has expired by the ordinary deletion, oldest first. Documents wait while others of their workspace are
+ * deleted, and those of other workspaces pass them. Once a document is a tombstone, whatever fails is a leftover.
+ */
+export async function expireDocuments(
+  { shards, timeoutEachMs, endsAtMs }: Pick<ResolverRun, 'shards'> & { timeoutEachMs: number; endsAtMs: number },
+  deps: LedgerDependencies & { expiries: DocumentExpiries; log: Log },
+  signal: AbortSignal,
+): Promise<ExpiryReport> {
+  const nowMs = deps.now()
+  const report = { ...NOTHING_EXPIRED }
+  const ownShards = shards ?? deps.expiries.expiryShards
+  const workspaces = new Map<WorkspaceId, { atOnce: number; failures: number; waiting: ExpiredDocument[] }>()
+  const concurrency = Math.ceil(DOCUMENTS_AT_ONCE / ownShards.length)
+  await Promise.all(ownShards.map((shard) => pMap(eachInTurn(shard), expireInTurn, { concurrency })))
+  return report
+
+  /** A failure to list ends the shard, once the work on its documents has ended. */
+  async function* eachInTurn(shard: number): AsyncGenerator<ExpiredDocument> {
+    try {
+      for await (const page of deps.expiries.listExpired({ shard, nowMs }, signal)) {
+        for (const document of page) {
+          const workspace = workspaceOf(document)
+          if (signal.aborted || workspace.waiting.length === MOST_WAITING) leave(document)
+          else if (workspace.atOnce === OF_WORKSPACE_AT_ONCE) workspace.waiting.push(document)
+          else {
+            workspace.atOnce++
+            yield document
+          }
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      report.unlisted++
+      deps.log.error('expired documents not listed, left to a later run', { shard, error })
+    }
+  }
+
+  /** Also those that waited for it: they are older than any that is not listed yet. */
+  async function expireInTurn(first: ExpiredDocument): Promise<void> {
+    const workspace = workspaceOf(first)
+    for (let each: ExpiredDocument | undefined = first; each; each = workspace.waiting.shift()) {
+      if (signal.aborted || workspace.failures >= MOST_FAILURES) leave(each)
+      else if (!(await expire(each))) workspace.failures++
+    }
+    workspace.atOnce--
+  }
+
+  /** @returns false when others of the workspace may fail, too */
+  async function expire(entry: ExpiredDocument): Promise<boolean> {
+    const { workspaceId, documentId } = entry
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutEachMs)])
+    try {
+      const document = await deps.documents.find(workspaceId, documentId, bounded)
+      // The index lags: it may have been deleted, or kept for longer.
+      if (!document || !hasExpired(document, nowMs)) return true
+      // Leases begun here end with the run, so that the next one may finish the work.
+      const ownDeps = { ...deps, leaseMs: Math.max(0, endsAtMs - deps.now()) }
+      if ((await deleteFound(document, ownDeps, bounded, nowMs))?.usage) report.expired++
+      return true
+    } catch (error) {
+      leave(entry)
+      if (signal.aborted) return true
+      report.failed++
+      deps.log.error('expired document not deleted, left to a later run', {
+        workspace_id: workspaceId,
+        document_id: documentId,
+        error,
+      })
+      return error instanceof UnreadableItemError
+    }
+  }
+
+  function leave({ expiresAt }: ExpiredDocument): void {
+    report.oldestMs = Math.max(report.oldestMs, deps.now() - expiresAt.getTime())
+  }
+
+  function workspaceOf({ workspaceId }: ExpiredDocument) {
+    const workspace = workspaces.get(workspaceId) ?? { atOnce: 0, failures: 0, waiting: [] }
+    workspaces.set(workspaceId, workspace)
+    return workspace
+  }
+}
