@@ -105,7 +105,7 @@ describe('npm run admin -- documents expire', () => {
     const { documentId } = await workspaceWithDocument('ws_beyond')
     await admin('workspaces', 'set', 'ws_beyond', '--expire-at-most', '1d')
     const expire = (...options: string[]) => admin('documents', 'expire', 'ws_beyond', documentId, ...options)
-    const longer = 'That is longer than the 1d that ws_beyond allows.\n'
+    const longer = 'That is longer than ws_beyond allows: 1d.\n'
     expect((await expire('--in', '1d')).stderr).toMatch(/^file_\w+: expires 20.*\.\n$/)
     expect((await expire('--in', '25h')).stderr).toMatch(new RegExp(`^${longer}file_\\w+: expires 20.*\\.\n$`))
     expect(await expire('--never')).toEqual({ code: 0, stdout: '', stderr: `${longer}${documentId}: expires never.\n` })

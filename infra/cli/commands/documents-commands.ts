@@ -109,8 +109,7 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
   const { documents, expiries, workspaces } = await session.stores()
   const { expireAtMostSeconds } = await requireWorkspace(workspaceId, workspaces, signal)
   const limit = chooseExpiry(options.in, { expireAtMostSeconds })
-  if (limit?.by === 'limit')
-    output.note(`That is longer than the ${duration(limit.seconds)} that ${workspaceId} allows.`)
+  if (limit?.by === 'limit') output.note(`That is longer than ${workspaceId} allows: ${duration(limit.seconds)}.`)
   const expiresAt = options.in === undefined ? undefined : expiresAtOf(new Date(), options.in)
   let code: ExitCode = 0
   for (const [index, documentId] of ids.entries()) {

@@ -133,7 +133,6 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
 }
 
 async function setRetention(session: Session, workspaceId: WorkspaceId, options: RetentionOptions): Promise<ExitCode> {
-  const { existing, yes } = options
   const { workspaces } = await session.stores()
   const ledger = await requireWorkspace(workspaceId, workspaces, session.signal)
   const changed = (before: number | undefined, to: Kept) => (to === 'never' ? undefined : (to ?? before))
@@ -143,15 +142,15 @@ async function setRetention(session: Session, workspaceId: WorkspaceId, options:
   const kept = chooseExpiry(undefined, retention)
   if (after && kept?.by === 'limit')
     throw wrongUsage(`--expire-after (${duration(after)}) is longer than --expire-at-most (${duration(kept.seconds)}).`)
-  if (existing && !kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
+  if (options.existing && !kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
   const byDefault = `for ${kept ? duration(kept.seconds) : 'ever'}, unless their promotion says how long`
   const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
   const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
-  await confirm(`${text} Apply that to ${those}?`, yes || !existing, session)
+  await confirm(`${text} Apply that to ${those}?`, options.yes || !options.existing, session)
   if (!(await workspaces.setRetention(workspaceId, retention, session.signal))) throw workspaceNotFound(workspaceId)
-  const others = existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
+  const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
   session.output.done(text + others, usageJson(workspaceId, { ...ledger, ...retention }))
-  return existing ? expireExisting(session, workspaceId, retention) : 0
+  return options.existing ? expireExisting(session, workspaceId, retention) : 0
 }
 
 /** Why a quota looks like a mistake, if it does. */
