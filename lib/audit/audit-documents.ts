@@ -22,13 +22,13 @@ export async function auditPair(
   if (document) await auditExpiry(document, audit)
 }
 
-async function auditExpiry({ expiresAt, ...listed }: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
+async function auditExpiry(listed: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
+  const { documentId, sizeBytes } = listed
   const byMs = deps.now() - OVERDUE_EXPIRY_MS
-  if (!hasExpired({ expiresAt }, byMs)) return
-  const document = await deps.documents.find(workspaceId, listed.documentId, signal)
+  if (!hasExpired(listed, byMs)) return
+  const document = await deps.documents.find(workspaceId, documentId, signal)
   if (!document?.expiresAt || !hasExpired(document, byMs)) return
-  const { documentId, sizeBytes } = document
   const overdueMs = deps.now() - document.expiresAt.getTime()
   const repair = () => deleteFound(document, deps, signal, byMs)
   await reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit, repair)

@@ -8,16 +8,15 @@ import type { DocumentExpiries, ExpiredDocument } from './ports/document-expirie
 import { UnreadableItemError } from './ports/unreadable-item.ts'
 import type { ResolverRun } from './resolve-due-workspaces.ts'
 
-const NOTHING_EXPIRED = {
+export interface ExpiryReport {
   /** Documents whose bytes this run gave back. */
-  expired: 0,
-  failed: 0,
+  expired: number
+  failed: number
   /** Shards that could not be listed. */
-  unlisted: 0,
+  unlisted: number
   /** How long ago the oldest of those that are left had expired; 0: none is left. */
-  oldestMs: 0,
+  oldestMs: number
 }
-export type ExpiryReport = typeof NOTHING_EXPIRED
 
 /** The most documents that a run works on at once, over all its shards. */
 const DOCUMENTS_AT_ONCE = 64
@@ -38,7 +37,7 @@ export async function expireDocuments(
   signal: AbortSignal,
 ): Promise<ExpiryReport> {
   const nowMs = deps.now()
-  const report = { ...NOTHING_EXPIRED }
+  const report: ExpiryReport = { expired: 0, failed: 0, unlisted: 0, oldestMs: 0 }
   const ownShards = shards ?? deps.expiries.expiryShards
   const workspaces = new Map<WorkspaceId, { atOnce: number; failures: number; waiting: ExpiredDocument[] }>()
   const concurrency = Math.ceil(DOCUMENTS_AT_ONCE / ownShards.length)
@@ -92,11 +91,8 @@ export async function expireDocuments(
       leave(entry)
       if (signal.aborted) return true
       report.failed++
-      deps.log.error('expired document not deleted, left to a later run', {
-        workspace_id: workspaceId,
-        document_id: documentId,
-        error,
-      })
+      const fields = { workspace_id: workspaceId, document_id: documentId, error }
+      deps.log.error('expired document not deleted, left to a later run', fields)
       return error instanceof UnreadableItemError
     }
   }
