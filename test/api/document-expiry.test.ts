@@ -157,8 +157,13 @@ describe('a document that expires', () => {
   ])('%i ms before its end, is downloaded by a URL that lives for %i ms', async (beforeMs, lifeMs) => {
     const id = idOf(await expiring())
     const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
-    const fromMs = IN_AN_HOUR_MS - beforeMs
+    const [fromMs, found] = [IN_AN_HOUR_MS - beforeMs, document()]
     setClock(fromMs)
+    // Its clock is read once.
+    vi.spyOn(files.api.documents, 'findEvenDeleted').mockImplementation(async () => {
+      setClock(IN_AN_HOUR_MS)
+      return found
+    })
     const until = new Date(fromMs + lifeMs)
     expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })
     expect(sign).toHaveBeenCalledWith(expect.anything(), { from: new Date(fromMs), until })
