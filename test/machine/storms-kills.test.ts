@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import {
   auditAtLast,
+  expireLater,
   list,
   promote,
   remove,
@@ -23,9 +24,10 @@ function createClients(baseUrl: string) {
   const seen: string[] = []
   const idOfKey = new Map<string, string>()
   const deletable: string[] = []
+  const expiring = new Set<string>()
   const toBeDeleted = new Set<string>()
   const deleted = new Set<string>()
-  const counts = { answers: 0, underWay: 0, lists: 0, crashes: 0 }
+  const counts = { answers: 0, underWay: 0, lists: 0, crashes: 0, unkeyed: 0 }
   let waiting: { answers: number; resolve(): void } | undefined
 
   /** 500 is what the gateway answers for a function that was killed. */
@@ -34,8 +36,11 @@ function createClients(baseUrl: string) {
     else expect([429, 503]).toContain(status)
   }
   const promoteOne = async (token: string, key: string | undefined): Promise<void> => {
-    const answer = await promote(baseUrl, token, key)
+    const expires = key === undefined && ++counts.unkeyed % 2 === 0
+    const headers = { ...(key && { 'idempotency-key': key }), ...(expires && { 'file-expires-in': '3600' }) }
+    const answer = await promote(baseUrl, token, headers)
     if (answer === undefined) return
+    if (answer.id !== undefined && expires) expiring.add(answer.id)
     if (answer.id === undefined) return expectRefusal(answer.status)
     seen.push(answer.id)
     if (key === undefined) deletable.push(answer.id)
@@ -61,6 +66,7 @@ function createClients(baseUrl: string) {
 
   return {
     seen,
+    expiring,
     toBeDeleted,
     deleted,
     counts,
@@ -97,7 +103,7 @@ it(`every promise is kept while the functions are killed in the middle of promot
   const room = { quotaBytes: 10 ** 10, keys: 2 * CLIENTS, bytes: BYTES }
   const { workspaceId, tokens } = await stormyWorkspace(service(), room)
   const clients = createClients(demo.base_url)
-  const { seen, toBeDeleted, deleted, counts } = clients
+  const { seen, expiring, toBeDeleted, deleted, counts } = clients
   let cutOff = 0
 
   for (let kill = 0; kill < KILLS; kill++) {
@@ -125,9 +131,16 @@ it(`every promise is kept while the functions are killed in the middle of promot
   for (const id of toBeDeleted) if (!deleted.has(id)) await clients.deleteOne(tokens[0] ?? '', id)
   await clients.checkList(tokens[1] ?? '')
 
+  const isKept = (id: string) => !toBeDeleted.has(id)
+  const expired = [...expiring].filter(isKept)
+  const run = await expireLater(stores, 61 * MINUTE_MS)
+  expect(run).toMatchObject({ failed: 0, unlisted: 0, oldestMs: 0 })
+  // Others expired whose promotions were not answered.
+  expect(run.expired).toBeGreaterThanOrEqual(Math.max(1, expired.length))
+  for (const id of expired) deleted.add(id)
   const { findings, report } = await auditAtLast(stores, workspaceId)
   expect(findings).toEqual([])
-  const kept = new Set(seen.filter((id) => !toBeDeleted.has(id)))
+  const kept = new Set(seen.filter((id) => isKept(id) && !expiring.has(id)))
   expect(report.documents).toBeGreaterThanOrEqual(kept.size)
   const find = (id: string) => stores.documents.find(workspaceId, id as DocumentId, AbortSignal.timeout(60_000))
   for (const id of deleted) expect(await find(id)).toBe(undefined)
@@ -138,6 +151,6 @@ it(`every promise is kept while the functions are killed in the middle of promot
     expect(Buffer.from((await object.Body?.transformToByteArray()) ?? []).equals(BYTES), id).toBe(true)
   }
   console.log(
-    `storm: ${KILLS} kills, ${new Set(seen).size} documents answered with 200, ${deleted.size} deleted, ${counts.lists} lists, ${report.documents} kept, ${cutOff} requests cut off`,
+    `storm: ${KILLS} kills, ${new Set(seen).size} documents answered with 200, ${deleted.size} deleted or expired, ${counts.lists} lists, ${report.documents} kept, ${cutOff} requests cut off`,
   )
 })

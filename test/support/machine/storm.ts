@@ -6,6 +6,7 @@ import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { type ExpiryReport, expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
 import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
@@ -64,9 +65,9 @@ async function ask(url: string, token: string, init: RequestInit = {}, headers: 
   }
 }
 
-export async function promote(baseUrl: string, token: string, key?: string) {
+export async function promote(baseUrl: string, token: string, headers: Record<string, string> = {}) {
   const url = `${baseUrl}/containers/sess_1/files/${formatFileId('a.bin')}/promote`
-  const answer = await ask(url, token, { method: 'POST' }, key === undefined ? {} : { 'idempotency-key': key })
+  const answer = await ask(url, token, { method: 'POST' }, headers)
   return answer && { status: answer.status, id: answer.body.id as string | undefined }
 }
 
@@ -94,6 +95,13 @@ export const storesOf = async (directory: string) => connect(await useLocalServi
 export async function resolveLater(stores: Stores, afterMs: number): Promise<void> {
   const deps = { ...stores, now: () => Date.now() + afterMs, log: SILENT }
   await resolveDueWorkspaces({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
+}
+
+/** What the resolver does with expired documents at a later time. */
+export async function expireLater(stores: Stores, afterMs: number): Promise<ExpiryReport> {
+  const now = () => Date.now() + afterMs
+  const run = { timeoutEachMs: 60_000, endsAtMs: now() + HOUR_MS }
+  return expireDocuments(run, { ...stores, now, log: SILENT }, signal)
 }
 
 /** What an audit finds wrong once S3 can no longer write anything either. */
