@@ -30,7 +30,7 @@ export async function handler(
     ReservationsResolved: report.ended + report.gaveBack,
     ReservationsUnresolved: report.failed,
     OldestLeftover: Math.max(report.oldestMs, report.longestWaitMs),
-    // Those that documents never expire pay for no more metrics.
+    // Stages where nothing expires pay for no further metrics.
     ...(expiries.expired > 0 && { Expiries: expiries.expired }),
     ...(expiries.failed + expiries.unlisted > 0 && { ExpiriesFailed: expiries.failed + expiries.unlisted }),
     ...(expiries.oldestMs > 0 && { OldestExpiry: expiries.oldestMs }),

@@ -1,5 +1,5 @@
 import type { DocumentId } from '../ids.ts'
-import { deleteDocument, deleteFound } from '../ledger/delete-document.ts'
+import { deleteDocument } from '../ledger/delete-document.ts'
 import { hasExpired } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { ReservationItem } from '../ledger/ports/reservations.ts'
@@ -22,16 +22,16 @@ export async function auditPair(
   if (document) await auditExpiry(document, audit)
 }
 
+/** Left to the resolver: this clock may be wrong. */
 async function auditExpiry(listed: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  const { documentId, sizeBytes } = listed
   const byMs = deps.now() - OVERDUE_EXPIRY_MS
   if (!hasExpired(listed, byMs)) return
-  const document = await deps.documents.find(workspaceId, documentId, signal)
+  const document = await deps.documents.find(workspaceId, listed.documentId, signal)
   if (!document?.expiresAt || !hasExpired(document, byMs)) return
+  const { documentId, sizeBytes } = document
   const overdueMs = deps.now() - document.expiresAt.getTime()
-  const repair = () => deleteFound(document, deps, signal, byMs)
-  await reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit, repair)
+  await reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit)
 }
 
 async function auditBytes(

@@ -24,10 +24,14 @@ export interface DocumentPageRequest {
 
 export interface DocumentListing {
   /**
-   * Full unless it is the last page, without documents that have expired. The index lags the table by about a second: what was recorded or deleted within
-   * that time may be missing or still shown.
+   * Full unless it is the last page, or has passed over thousands of documents that have expired: then `last` is how far
+   * it came. The index lags the table by about a second: what was recorded or deleted within that time may be missing or
+   * still shown.
    */
-  page(request: DocumentPageRequest, signal: AbortSignal): Promise<{ items: ListedDocument[]; hasMore: boolean }>
+  page(
+    request: DocumentPageRequest,
+    signal: AbortSignal,
+  ): Promise<{ items: ListedDocument[]; hasMore: boolean; last?: ListPosition }>
   /** The documents that exist and have not expired, in no order. @param documentIds at most 100, without duplicates */
   findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<ListedDocument[]>
   /** @returns undefined for an id that never was a document's, or whose document was deleted long ago */

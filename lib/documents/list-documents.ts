@@ -15,6 +15,8 @@ export interface DocumentList {
   workspaceId: WorkspaceId
   documents: ListedDocument[]
   hasMore: boolean
+  /** Where the next page begins, if not behind the last of these. */
+  last?: ListPosition | undefined
 }
 
 /** One page, in the order of creation. @throws ServiceError invalid_cursor */
@@ -24,8 +26,8 @@ export async function listDocuments(
   signal: AbortSignal,
 ): Promise<DocumentList> {
   const after = start && (await locate(workspaceId, start, listing, signal))
-  const { items, hasMore } = await listing.page({ workspaceId, order, after, limit }, signal)
-  return { workspaceId, documents: items, hasMore }
+  const { items, ...page } = await listing.page({ workspaceId, order, after, limit }, signal)
+  return { workspaceId, documents: items, ...page }
 }
 
 async function locate(

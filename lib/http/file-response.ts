@@ -55,8 +55,9 @@ export function fileListResponse(list: DocumentList, answerShape: AnswerShape): 
   const { shape, label } = answerShape
   const { workspaceId, documents } = list
   const data = itemsThatFit(documents.map((document) => fileResponse(document, answerShape)))
-  const last = documents[data.length - 1]
-  const hasMore = list.hasMore || data.length < documents.length
+  const isCut = data.length < documents.length
+  const last = (isCut ? undefined : list.last) ?? documents[data.length - 1]
+  const hasMore = list.hasMore || isCut
   const next = hasMore && last ? formatCursor(workspaceId, last) : null
   const page = {
     _shape: label,

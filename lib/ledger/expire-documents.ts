@@ -22,14 +22,23 @@ export interface ExpiryReport {
 const DOCUMENTS_AT_ONCE = 64
 /** Their ledger has seven places for releases: these need two of them on average, and callers some. */
 const OF_WORKSPACE_AT_ONCE = 8
+/** Then it is the turn of another workspace, or of this one again. */
+const DOCUMENTS_OF_TURN = 10
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
 /** After so many failures, a workspace is left to a later run. */
 const MOST_FAILURES = 20
 
+/** A workspace's expired documents, and how many are deleted just now. */
+interface Expiring {
+  waiting: ExpiredDocument[]
+  atOnce: number
+  failures: number
+}
+
 /**
- * Deletes what has expired by the ordinary deletion, oldest first. Documents wait while others of their workspace are
- * deleted, and those of other workspaces pass them. Once a document is a tombstone, whatever fails is a leftover.
+ * Deletes what has expired by the ordinary deletion, oldest first, a few of each workspace at once; workspaces with many take
+ * turns. Once a document is a tombstone, whatever fails is a leftover.
  */
 export async function expireDocuments(
   { shards, timeoutEachMs, endsAtMs }: Pick<ResolverRun, 'shards'> & { timeoutEachMs: number; endsAtMs: number },
@@ -39,40 +48,57 @@ export async function expireDocuments(
   const nowMs = deps.now()
   const report: ExpiryReport = { expired: 0, failed: 0, unlisted: 0, oldestMs: 0 }
   const ownShards = shards ?? deps.expiries.expiryShards
-  const workspaces = new Map<WorkspaceId, { atOnce: number; failures: number; waiting: ExpiredDocument[] }>()
   const concurrency = Math.ceil(DOCUMENTS_AT_ONCE / ownShards.length)
-  await Promise.all(ownShards.map((shard) => pMap(eachInTurn(shard), expireInTurn, { concurrency })))
+  await Promise.all(ownShards.map((shard) => expireShard(shard)))
   return report
 
-  /** A failure to list ends the shard, once the work on its documents has ended. */
-  async function* eachInTurn(shard: number): AsyncGenerator<ExpiredDocument> {
-    try {
-      for await (const page of deps.expiries.listExpired({ shard, nowMs }, signal)) {
-        for (const document of page) {
-          const workspace = workspaceOf(document)
-          if (signal.aborted || workspace.waiting.length === MOST_WAITING) leave(document)
-          else if (workspace.atOnce === OF_WORKSPACE_AT_ONCE) workspace.waiting.push(document)
-          else {
-            workspace.atOnce++
-            yield document
+  async function expireShard(shard: number): Promise<void> {
+    const workspaces = new Map<WorkspaceId, Expiring>()
+    let isListed = false
+    await pMap(eachTurn(), takeTurn, { concurrency })
+
+    /** Workspaces by whose turn it is, once for each page. A failure to list ends with what was listed. */
+    async function* eachTurn(): AsyncGenerator<Expiring> {
+      try {
+        for await (const page of deps.expiries.listExpired({ shard, nowMs }, signal)) {
+          for (const document of page) {
+            const { workspaceId } = document
+            const workspace = workspaces.get(workspaceId) ?? { atOnce: 0, failures: 0, waiting: [] }
+            workspaces.set(workspaceId, workspace)
+            if (signal.aborted || workspace.waiting.length === MOST_WAITING) leave(document)
+            else workspace.waiting.push(document)
           }
+          yield* oneRound()
+        }
+      } catch (error) {
+        if (!signal.aborted) {
+          report.unlisted++
+          deps.log.error('expired documents not listed, left to a later run', { shard, error })
         }
       }
-    } catch (error) {
-      if (signal.aborted) return
-      report.unlisted++
-      deps.log.error('expired documents not listed, left to a later run', { shard, error })
+      while ([...workspaces.values()].some(hasRoom)) yield* oneRound()
+      isListed = true
     }
-  }
 
-  /** Also those that waited for it: they are older than any that is not listed yet. */
-  async function expireInTurn(first: ExpiredDocument): Promise<void> {
-    const workspace = workspaceOf(first)
-    for (let each: ExpiredDocument | undefined = first; each; each = workspace.waiting.shift()) {
-      if (signal.aborted || workspace.failures >= MOST_FAILURES) leave(each)
-      else if (!(await expire(each))) workspace.failures++
+    function* oneRound(): Generator<Expiring> {
+      for (const workspace of workspaces.values()) {
+        if (!hasRoom(workspace)) continue
+        workspace.atOnce++
+        yield workspace
+      }
     }
-    workspace.atOnce--
+
+    /** Ends after some documents, for others to have their turn, once all have one. */
+    async function takeTurn(workspace: Expiring): Promise<void> {
+      const { waiting } = workspace
+      for (let count = 0; count < DOCUMENTS_OF_TURN || isListed; count++) {
+        const each = waiting.shift()
+        if (each === undefined) break
+        if (signal.aborted || workspace.failures >= MOST_FAILURES) leave(each)
+        else if (!(await expire(each))) workspace.failures++
+      }
+      workspace.atOnce--
+    }
   }
 
   /** @returns false when others of the workspace may fail, too */
@@ -100,10 +126,6 @@ export async function expireDocuments(
   function leave({ expiresAt }: ExpiredDocument): void {
     report.oldestMs = Math.max(report.oldestMs, deps.now() - expiresAt.getTime())
   }
-
-  function workspaceOf({ workspaceId }: ExpiredDocument) {
-    const workspace = workspaces.get(workspaceId) ?? { atOnce: 0, failures: 0, waiting: [] }
-    workspaces.set(workspaceId, workspace)
-    return workspace
-  }
 }
+
+const hasRoom = ({ waiting, atOnce }: Expiring) => waiting.length > 0 && atOnce < OF_WORKSPACE_AT_ONCE

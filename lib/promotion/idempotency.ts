@@ -19,9 +19,10 @@ export function documentIdOfFile({ workspaceId, containerId, path }: FileLocatio
   return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }
 
-/** Whether the document was deleted or has expired. */
-export function isSpent(document: WorkspaceDocument | DeletedDocument, nowMs: number): document is DeletedDocument {
-  return 'isDeleted' in document || hasExpired(document, nowMs)
+/** @throws ServiceError idempotency_key_spent when it was deleted or has expired */
+export function requireUnspent(found: WorkspaceDocument | DeletedDocument, nowMs: number): WorkspaceDocument {
+  if ('isDeleted' in found || hasExpired(found, nowMs)) throw new ServiceError('idempotency_key_spent')
+  return found
 }
 
 /**
@@ -33,8 +34,8 @@ export async function findEarlierDocument(
   { caller, preconditions, deadline: { signal } }: AttemptRequest,
   { documents, now }: Pick<PromotionDependencies, 'documents' | 'now'>,
 ): Promise<WorkspaceDocument | undefined> {
-  const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
-  if (document && isSpent(document, now())) throw new ServiceError('idempotency_key_spent')
+  const found = await documents.findEvenDeleted(workspaceId, documentId, signal)
+  const document = found && requireUnspent(found, now())
   if (document && (document.containerId !== containerId || document.filename !== path)) {
     const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
     throw new ServiceError('idempotency_key_reused', {

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts'
 import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfFile, findEarlierDocument, isSpent } from './idempotency.ts'
+import { documentIdOfFile, findEarlierDocument, requireUnspent } from './idempotency.ts'
 import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 
@@ -54,9 +54,8 @@ export async function promoteOneOfMany(
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    const document = seen && earlier.get(documentIdOfFile(location, seen.etag))
-    if (document && isSpent(document, deps.now())) throw new ServiceError('idempotency_key_spent')
-    if (document) return { path, outcome: 'kept', document }
+    const made = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    if (made) return { path, outcome: 'kept', document: requireUnspent(made, deps.now()) }
     if (!hasTime()) return undefined
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)

@@ -37,7 +37,8 @@ export async function takeBytes(
   }
   const { quotaBytes, usedBytes } = taken.usage
   const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: attempt.sizeBytes }
-  const freesBytesAtMs = await whenRoomComes(attempt, request, deps)
+  const mayFit = attempt.sizeBytes <= quotaBytes
+  const freesBytesAtMs = mayFit ? await whenRoomComes(attempt, request, deps) : undefined
   if (freesBytesAtMs === undefined) return new ServiceError('storage_quota_exceeded', { metadata })
   return new ServiceError('storage_quota_exceeded', {
     metadata: { ...metadata, frees_bytes_at: new Date(freesBytesAtMs).toISOString() },

@@ -141,7 +141,7 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
     if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
   }
   const all = documents.list(workspaceId, signal, () => found.unreadable++)
-  await pMap(all, visit, { concurrency: 24 })
+  await pMap(all, visit, { concurrency: 4 })
   const text = `${found.changed} of ${counted(found.documents, 'document')} changed${found.unreadable > 0 ? `; ${found.unreadable} cannot be read, which "audit" names` : ''}.`
   output.done(text, { workspaceId, ...found })
   return found.unreadable > 0 ? 1 : 0

@@ -6,12 +6,16 @@ import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/docum
 import { SENT_ONCE, send } from '../calls/send.ts'
 import { documentKey, IS_ATTEMPTS_DOCUMENT, indexed } from './document-item.ts'
 import { listPages } from './list-pages.ts'
+import { listedAt } from './listing-index.ts'
 import type { Attributes } from './stored-item.ts'
 import { openTable, setting, type TableSettings } from './table.ts'
 import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
 
 /** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
 export const EXPIRY_INDEX = 'expiries'
+
+/** Of a shard, for the next expiry in one workspace. */
+const MOST_READ = 200
 
 export function createDocumentExpiries(settings: TableSettings & { now(): number }): DocumentExpiries {
   const { client, tableName: TableName, now } = settings
@@ -40,25 +44,23 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
     },
 
     async nextExpiry(workspaceId, byMs, signal) {
-      // One page: whoever asks can do without the answer.
-      const query = new QueryCommand(queryOf(checkShardOf(workspaceId), byMs, workspaceId))
+      // Whoever asks can do without the answer, and others need the shard.
+      const query = new QueryCommand({ ...queryOf(checkShardOf(workspaceId), byMs, workspaceId), Limit: MOST_READ })
       const { Items: [next] = [] } = await send(client, query, { name: 'documents.nextExpiry', signal })
       return next && toExpired(next).expiresAt
     },
 
     async setExpiry(document, expiresAt, signal) {
-      const { expiresAt: known } = document
       if (hasExpired(document, now())) return false
       const { values, ...change } = setting(indexed({ ...document, expiresAt }))
-      const isAsRead = known ? 'expiry_at = :known' : 'attribute_not_exists(expiry_at)'
       const update = {
         ...change,
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND ${isAsRead}`,
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND listed_at = :as_read`,
         values: {
           ...values,
           ':document': 'document',
           ':attempt_id': document.attemptId,
-          ...(known && { ':known': known.getTime() }),
+          ':as_read': listedAt(document),
         },
       }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }

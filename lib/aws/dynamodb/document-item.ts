@@ -1,6 +1,6 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
-import { listedAt } from './listing-index.ts'
+import { listedAt, withExpiry } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { setting } from './table.ts'
 import { checkShardOf } from './workspace-item.ts'
@@ -55,7 +55,7 @@ export interface TombstoneItem extends Remembered {
   created_at?: string
   size_bytes?: number
   counted_from?: number
-  /** ms since 1970. It was deleted because it had expired if the first is not the later one. */
+  /** ms since 1970. It was deleted because it had expired if `expiry_at` is not after `deleted_at`. */
   expiry_at?: number
   deleted_at?: number
   /**
@@ -172,7 +172,8 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
-    ...(item.expiry_at !== undefined && { expiresAt: new Date(item.expiry_at) }),
+    // Version 0.2.0 writes this, too, and may leave the expiry of a deleted document to one that it records there.
+    ...withExpiry(item.listed_at),
     containerId: item.container_id as ContainerId,
     ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),

@@ -24,8 +24,9 @@ const REQUIRED = {
 } as const
 const LISTED = [...Object.keys(REQUIRED), 'listed_at'].join(', ')
 
-/** Read at once where some have expired, as many more may have. */
-const MANY = 1000
+/** Of the documents that have expired, the resolver may have more to delete than one request has time to read. */
+const MOST_EXPIRED = 10_000
+const MOST_OF_QUERY = 1000
 
 export function createDocumentListing(settings: TableSettings & { now(): number }): DocumentListing {
   const { client, tableName: TableName, now } = settings
@@ -36,16 +37,20 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
       const nowMs = now()
       const items: ListedDocument[] = []
       let startKey: Key | undefined
-      let read = 0
+      let last: ListedDocument | undefined
+      let expired = 0
       do {
-        // One more than is shown tells whether there are more.
-        const Limit = read > items.length ? MANY : limit + 1 - items.length
+        // One more than is shown tells whether there are more. Behind expired ones, there may be as many again.
+        const Limit = Math.min(MOST_OF_QUERY, Math.max(limit + 1 - items.length, expired))
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
         const documents = (page.Items ?? []).map(readListed)
-        items.push(...documents.filter((each) => !hasExpired(each, nowMs)))
-        read += documents.length
+        const shown = documents.filter((each) => !hasExpired(each, nowMs))
+        items.push(...shown)
+        expired += documents.length - shown.length
+        last = documents.at(-1)
         startKey = page.LastEvaluatedKey
+        if (startKey && last && expired >= MOST_EXPIRED && items.length <= limit) return { items, hasMore: true, last }
       } while (startKey !== undefined && items.length <= limit)
       return { items: items.slice(0, limit), hasMore: items.length > limit }
     },

@@ -10,6 +10,7 @@ import {
   promoteContainerFiles,
 } from '../../promotion/promote-container-files.ts'
 import type { ApiRequest } from '../api-handler.ts'
+import { readExpiresIn } from '../expires-in.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
 import { chooseShape } from '../file-shape.ts'
 import { readFilesToPromote } from '../files-to-promote.ts'
@@ -25,7 +26,9 @@ export async function handlePromoteContainerFiles(
   deps: PromoteContainerFilesDependencies,
 ): Promise<APIGatewayProxyResult> {
   const answerShape = chooseShape(event)
-  const wanted = { ...readFilesToPromote(event), containerId: event.pathParameters?.container_id }
+  const expiresInSeconds = readExpiresIn(event)
+  const files = readFilesToPromote(event)
+  const wanted = { expiresInSeconds, ...files, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
   const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
   const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
 import type { DocumentOfAttempt, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
@@ -93,7 +94,25 @@ describe('expireDocuments', () => {
       expect(read.filter((id) => own.includes(id as never))).toEqual(own)
     }
     // Eight at once of the full workspace: the others need not wait for the rest.
-    expect(read.slice(0, 15)).toEqual(idsOf([...added.slice(0, 4), ...added.slice(5, 13), ...added.slice(45)]))
+    const first = idsOf([...added.slice(0, 4), ...added.slice(5, 13), ...added.slice(45)])
+    expect(read.slice(0, 15).toSorted()).toEqual(first.toSorted())
+  })
+
+  it('gives each workspace its turn, however many documents of others expired before its own', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 100_000 })
+    const inShard = Array.from({ length: 400 }, (_, n) => n).filter((n) => checkShardOf(nth(n)) === String(SHARD))
+    const [small = 0, ...large] = inShard.slice(0, 10)
+    const added = await addExpired(ports, [...large.flatMap((n) => times(90, n)), small])
+    const read: string[] = []
+    whenRead(ports, async (documentId) => {
+      read.push(documentId)
+      await turns(1)
+    })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...QUIET, expired: 811 })
+    // All places are taken before, and each is free again after a turn.
+    const place = read.indexOf(added.at(-1)?.documentId ?? '')
+    expect(place).toBeGreaterThan(-1)
+    expect(place).toBeLessThan(300)
   })
 
   it('works on some at once, and on few of one workspace', async () => {
