@@ -20,7 +20,7 @@ it('what version 0.2 has left is kept for ever, and what it had deleted has not 
   await documents.delete(deleted, signal)
   const { deleted_at: _, ...tombstone } = await readRecordItem(deleted)
   await put(items.config.documentsTable, tombstone)
-  expect(Object.keys(await readRecordItem(kept)).filter((key) => /expir|deleted/.test(key))).toEqual([])
+  expect(Object.keys(await readRecordItem(kept)).filter((key) => /^expiry|^deleted/.test(key))).toEqual([])
   const { workspaceId } = kept
   expect(await documents.find(workspaceId, kept.documentId, signal)).toEqual(kept)
   expect(await documents.findEvenDeleted(workspaceId, deleted.documentId, signal)).not.toHaveProperty('isExpired')
