@@ -6,7 +6,7 @@ import { ANTHROPIC, bodyOf, idsOf, OPENAI, useDocumentsApi } from '../support/ap
 import { idOf, KEY, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,7 +16,7 @@ const IN_AN_HOUR_MS = Math.floor(NOW_MS / 1000) * 1000 + HOUR_MS
 const signal = AbortSignal.timeout(60_000)
 
 const files = useDocumentsApi()
-const promote = (headers: Record<string, string | string[]> = {}, path = PATH) => files.api.promote({ headers, path })
+const promote = (headers: Record<string, string | string[]> = {}) => files.api.promote({ headers })
 const promoteAll = (body: object) =>
   files.api.call('promote_container_files', { parameters: { container_id: CONTAINER }, body: { prefix: '', ...body } })
 const outcomesOf = ({ body }: AnyResponse) =>
@@ -30,7 +30,8 @@ const setClock = (ms: number) => {
 const document = () => [...files.api.documents.documents.values()][0] as WorkspaceDocument
 /** As the resolver does. */
 const deleteExpired = async () => {
-  expect(await deleteFound(document(), files.api.dependencies, signal, files.api.clock.nowMs)).toBeDefined()
+  const { documents, dependencies, clock } = files.api
+  for (const each of documents.documents.values()) await deleteFound(each, dependencies, signal, clock.nowMs)
   expectUntouched(files.api)
 }
 
@@ -44,77 +45,48 @@ describe('File-Expires-In', () => {
     expect(a.body).toMatchObject({ expires_at: until })
     const { created_at, expires_at } = b.body as Record<string, number>
     expect(expires_at).toBe((created_at ?? 0) + seconds)
-    expect((await promote({}, PATH)).body).not.toHaveProperty('expires_at')
-    expect((await promote(ANTHROPIC)).body).toMatchObject({ expires_at: null })
-    expect((await promote(OPENAI)).body).not.toHaveProperty('expires_at')
   })
 
-  it.each([
-    ['', ' ', '0', '3599', '7776001', '1e9', '-1', '+3600', '1.5', '3600.0', '0x1000', '3600s', '٣٦٠٠'],
-    ['9'.repeat(400), 'Sat, 21 Nov 2026 12:00:00 GMT', '2026-11-22', '3600, 3600', '3600;by=request', 'never'],
-    [
-      ['3600', '3600'],
-      ['3600', ''],
-      ['', ''],
-      ['3600', '7200'],
-    ],
-  ])('is 400 with the bounds for %j, %j, %j, and others; nothing is kept', async (...values) => {
-    for (const value of values) {
+  it('is 400 with the bounds for any other value, and twice; nothing is kept', async () => {
+    const values = ['', ' ', '0', '3599', '7776001', '1e9', '-1', '+3600', '1.5', '3600.0', '0x1000', '3600s', '٣٦٠٠']
+    const texts = ['9'.repeat(400), 'Sat, 21 Nov 2026 12:00:00 GMT', '2026-11-22', '3600, 3600', '3600;by=request']
+    for (const value of [...values, ...texts, ['3600', '3600'], ['3600', ''], ['', '']]) {
       const refused = await promote({ 'file-expires-in': value })
       expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_expiry'])
       expect(JSON.stringify(refused.body)).toMatch(/"detail":"[^"]*\b3600\b[^"]*\b7776000\b/)
     }
+    for (const value of [0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', null, [3600]]) {
+      const refused = await promoteAll({ expires_in_seconds: value })
+      expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_body'])
+      expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
+    }
     expectUntouched(files.api)
   })
 
-  it.each<[wanted: number | undefined, byDefault: number | undefined, atMost: number | undefined, holds?: string]>([
-    [undefined, undefined, undefined],
-    [undefined, 60, undefined, '60;by=default'],
-    [undefined, undefined, 60, '60;by=limit'],
-    [undefined, 60, 90, '60;by=default'],
-    [undefined, 90, 60, '60;by=limit'],
-    [undefined, 60, 60, '60;by=default'],
-    [7200, undefined, undefined, '7200;by=request'],
-    [7200, 60, undefined, '7200;by=request'],
-    [7200, undefined, 3600, '3600;by=limit'],
-    [7200, undefined, 7200, '7200;by=request'],
-    [7200, 3600, 5400, '5400;by=limit'],
-    [7200, 3600, 9000, '7200;by=request'],
-  ])('%s, by default %s, at most %s: %s', async (wanted, expireAfterSeconds, expireAtMostSeconds, holds) => {
+  /** Wanted, by default, at most, and what holds; separated by bars. */
+  const COMBINATIONS =
+    '- - - -|- 60 - 60;by=default|- - 60 60;by=limit|- 90 60 60;by=limit|- 60 60 60;by=default|7200 - - 7200;by=request|' +
+    '7200 60 - 7200;by=request|7200 - 3600 3600;by=limit|7200 - 7200 7200;by=request|7200 3600 5400 5400;by=limit'
+  it.each(COMBINATIONS.split('|'))('and what the workspace has set: the stricter holds, %s', async (combination) => {
+    const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
+    const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
     await files.api.ledger.create(WORKSPACE, 1000, signal)
     await files.api.ledger.setRetention(WORKSPACE, { expireAfterSeconds, expireAtMostSeconds }, signal)
-    const { headers } = await (wanted ? expiring(String(wanted)) : promote())
-    expect(headers['file-expires-in']).toBe(holds)
-    const seconds = holds && Number.parseInt(holds, 10)
+    const { headers } = await (wanted ? expiring(`${wanted}`) : promote())
+    expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
     const end = seconds ? new Date(IN_AN_HOUR_MS - HOUR_MS + seconds * 1000) : undefined
     expect(document().expiresAt).toEqual(end)
     await promoteAll({ ...(wanted && { expires_in_seconds: wanted }) })
     expect([...files.api.documents.documents.values()].map(({ expiresAt }) => expiresAt)).toEqual([end, end])
   })
-
-  it.each([0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', null, [3600]])(
-    'as expires_in_seconds of many: 400 with the bounds for %j',
-    async (value) => {
-      const refused = await promoteAll({ expires_in_seconds: value })
-      expect(refusalOf(refused)).toEqual([400, 'invalid_body'])
-      expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
-      expectUntouched(files.api)
-    },
-  )
 })
 
 describe('a document that expires', () => {
-  const operations = {
-    show: (id: string) => files.show(id),
-    download: (id: string) => files.download(id),
-    remove: (id: string) => files.remove(id),
-  }
-
   it('is there until that moment; then it is 404 document_expired for a day, whether or not it is deleted yet', async () => {
     const id = idOf(await expiring())
     const foreign = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
     const expectAll = async (reason: string) => {
-      for (const operation of Object.values(operations)) {
+      for (const operation of [files.show, files.download, files.remove]) {
         const answer = await operation(id)
         expect(refusalOf(answer)).toEqual([404, reason])
         const details = reason === 'document_expired' ? { error_code: 'file_expired' } : undefined
@@ -127,79 +99,68 @@ describe('a document that expires', () => {
     setClock(IN_AN_HOUR_MS - 1)
     expect((await files.show(id)).status).toBe(200)
     for (const query of [{ 'ids[]': [id] }, {}]) expect(idsOf(await files.list(query, ANTHROPIC))).toEqual([id])
-    setClock(IN_AN_HOUR_MS)
-    await expectAll('document_expired')
-    expect(files.api.objects.documents.size).toBe(1)
-    setClock(IN_AN_HOUR_MS + 100_000)
-    await deleteExpired()
-    await expectAll('document_expired')
-    setClock(IN_AN_HOUR_MS + 100_000 + DAY_MS - 1000)
-    await expectAll('document_expired')
-    setClock(IN_AN_HOUR_MS + 100_000 + DAY_MS + 1000)
-    await expectAll('document_not_found')
+    for (const [ms, reason] of [
+      [0, 'document_expired'],
+      [100_000, 'document_expired'],
+      [100_000 + DAY_MS - 1000, 'document_expired'],
+      [100_000 + DAY_MS + 1000, 'document_not_found'],
+    ] as const) {
+      setClock(IN_AN_HOUR_MS + ms)
+      if (ms === 100_000) await deleteExpired()
+      await expectAll(reason)
+    }
   })
 
   it('and was deleted before is deleted, not expired, for good', async () => {
     const id = idOf(await expiring())
-    setClock(IN_AN_HOUR_MS - 1)
-    expect((await files.remove(id)).status).toBe(200)
-    setClock(IN_AN_HOUR_MS + HOUR_MS)
-    expect((await files.remove(id)).status).toBe(200)
+    for (const ms of [IN_AN_HOUR_MS - 1, IN_AN_HOUR_MS + HOUR_MS]) {
+      setClock(ms)
+      expect((await files.remove(id)).status).toBe(200)
+    }
     expect(refusalOf(await files.show(id))).toEqual([404, 'document_not_found'])
   })
 
-  it.each([
-    [121_000, 120_000],
-    [120_000, 120_000],
-    [119_000, 119_000],
-    [1000, 1000],
-    [444, 444],
-  ])('%i ms before its end, is downloaded by a URL that lives for %i ms', async (beforeMs, lifeMs) => {
-    const id = idOf(await expiring())
-    const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
-    const [fromMs, found] = [IN_AN_HOUR_MS - beforeMs, document()]
-    setClock(fromMs)
-    // Its clock is read once.
-    vi.spyOn(files.api.documents, 'findEvenDeleted').mockImplementation(async () => {
-      setClock(IN_AN_HOUR_MS)
-      return found
-    })
-    const until = new Date(fromMs + lifeMs)
-    expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })
-    expect(sign).toHaveBeenCalledWith(expect.anything(), { from: new Date(fromMs), until })
-  })
+  it.each([121_000, 119_999, 1000, 444])(
+    '%i ms before its end, is downloaded by a URL that ends then',
+    async (beforeMs) => {
+      const id = idOf(await expiring())
+      const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
+      const [fromMs, found] = [IN_AN_HOUR_MS - beforeMs, document()]
+      setClock(fromMs)
+      // Its clock is read once.
+      vi.spyOn(files.api.documents, 'findEvenDeleted').mockImplementation(async () => {
+        setClock(IN_AN_HOUR_MS)
+        return found
+      })
+      const until = new Date(fromMs + Math.min(beforeMs, 120_000))
+      expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })
+      expect(sign).toHaveBeenCalledWith(expect.anything(), { from: new Date(fromMs), until })
+    },
+  )
 
-  it("is its Idempotency-Key's document before its end, whatever time a repetition names; then the key is spent for a day", async () => {
-    const key = { 'Idempotency-Key': KEY }
-    const first = await expiring('3600', key)
-    setClock(IN_AN_HOUR_MS - 1)
-    for (const repeated of [await expiring('7200', key), await promote(key)]) {
-      expect(repeated.headers['idempotency-replayed']).toBe('true')
-      expect(repeated.body).toEqual(first.body)
+  it("is its Idempotency-Key's, and is kept by promotions of many, before its end; for a day, neither makes it anew", async () => {
+    const promoteBoth = async (seconds: number) => {
+      const answers = [await expiring(`${seconds}`, { 'Idempotency-Key': KEY })]
+      answers.push(await promoteAll({ expires_in_seconds: seconds }))
+      return answers as [AnyResponse, AnyResponse]
     }
-    for (const ms of [0, 50_000, 50_000 + DAY_MS - 1000]) {
-      setClock(IN_AN_HOUR_MS + ms)
-      if (ms === 50_000) await deleteExpired()
-      expect(refusalOf(await expiring('7200', key))).toEqual([400, 'idempotency_key_spent'])
-    }
-    setClock(IN_AN_HOUR_MS + 50_000 + DAY_MS + 1000)
-    const later = await expiring('7200', key)
-    expect([later.status, later.headers['file-expires-in'], idOf(later)]).toEqual([200, '7200;by=request', idOf(first)])
-    expect((await files.show(idOf(first))).body).toEqual(later.body)
-  })
-
-  it('is kept by a promotion of many before its end, refused for a day, and then promoted again', async () => {
-    const all = { expires_in_seconds: 3600 }
-    expect(outcomesOf(await promoteAll(all))).toEqual(['promoted'])
-    for (const [ms, outcome, isFree] of [
+    const [first] = await promoteBoth(3600)
+    for (const [ms, outcome, isFreed] of [
       [-1, 'kept', false],
       [0, 'idempotency_key_spent', false],
       [50_000, 'idempotency_key_spent', true],
+      [50_000 + DAY_MS - 1000, 'idempotency_key_spent', false],
       [50_000 + DAY_MS + 1000, 'promoted', false],
     ] as const) {
       setClock(IN_AN_HOUR_MS + ms)
-      if (isFree) await deleteExpired()
-      expect(outcomesOf(await promoteAll({ expires_in_seconds: 7200 }))).toEqual([outcome])
+      if (isFreed) await deleteExpired()
+      const [one, many] = await promoteBoth(7200)
+      expect(outcomesOf(many)).toEqual([outcome])
+      if (outcome === 'idempotency_key_spent') expect(refusalOf(one)).toEqual([400, outcome])
+      else expect([one.status, idOf(one)]).toEqual([200, idOf(first)])
+      // The first one's time stands.
+      if (outcome === 'kept') expect([one.headers['idempotency-replayed'], one.body]).toEqual(['true', first.body])
+      if (outcome === 'promoted') expect(one.headers['file-expires-in']).toBe('7200;by=request')
     }
   })
 })
@@ -220,7 +181,6 @@ describe('a quota refusal', () => {
     ['two minutes, if one has expired already', [-5000], ['120', 120_000]],
     ['the very hour', [3_480_000], ['3600', HOUR_MS]],
     ['nothing beyond the hour', [3_480_001], nothing],
-    ['nothing, if none expires', [], nothing],
   ])('names %s', async (_, expiries, expected) => {
     expect(await refuse(expiries)).toEqual(expected)
   })

@@ -48,7 +48,7 @@ describeDocumentRecords('in-memory fake', createFakeDocumentRecords)
 describeDocumentMaintenance('in-memory fake', createFakeDocumentRecords)
 describeDocumentListing('in-memory fake', (now) => {
   const records = createFakeDocumentRecords(now)
-  return { records, listing: createFakeDocumentListing(records) }
+  return { records, listing: createFakeDocumentListing(records, now) }
 })
 describeDocumentExpiries('in-memory fake', (now) => {
   const documents = createFakeDocumentRecords(now)

@@ -75,18 +75,13 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       expect(await setRetention({ expireAfterSeconds: 60 })).toBe(false)
       await take(reservation(300))
       const before = await read()
-      for (const retention of [
-        { expireAfterSeconds: 60, expireAtMostSeconds: 90 },
-        { expireAfterSeconds: 70 },
-        { expireAtMostSeconds: 80 },
-        {},
-      ]) {
+      const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
+      for (const retention of [both, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80 }, {}]) {
         expect(await setRetention(retention)).toBe(true)
-        expect(await read()).toEqual({ ...before, ...retention })
+        expect(await read()).toMatchObject({ ...before, ...NO_RETENTION, ...retention, version: expect.any(Number) })
         const other = reservation(1)
         expect(await take(other)).toMatchObject({ outcome: 'taken', retention: { ...NO_RETENTION, ...retention } })
         await on.ledger.giveBack(other, signal)
-        Object.assign(before ?? {}, { version: (await read())?.version })
       }
     })
 

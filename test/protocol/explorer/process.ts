@@ -58,6 +58,7 @@ export class Process {
   readonly beganAtMs: number
   /** By the timeline. */
   readonly beganAt: number
+  readonly #aheadMs: number
   /** The earliest and the latest time that its clock has shown. */
   leastMs = Number.POSITIVE_INFINITY
   mostMs = 0
@@ -67,24 +68,20 @@ export class Process {
   isKilled = false
   outcome: { value: unknown } | { error: unknown } | undefined
 
-  constructor(index: number, request: Request, stores: Stores) {
+  constructor(index: number, request: Request, stores: Stores, aheadMs: number) {
     this.index = index
     this.name = `${request.do} ${index}`
     this.request = request
+    this.#aheadMs = aheadMs
     this.beganAtMs = stores.nowMs
     this.beganAt = stores.timeline.moment
     this.pass(stores)
   }
 
-  /** By how much its clock is wrong. */
-  get aheadMs(): number {
-    return ('aheadMs' in this.request && this.request.aheadMs) || 0
-  }
-
-  /** Time has passed. */
   pass(stores: Stores): void {
-    this.leastMs = Math.min(this.leastMs, stores.nowMs + this.aheadMs)
-    this.mostMs = Math.max(this.mostMs, stores.nowMs + this.aheadMs)
+    const nowMs = stores.nowMs + this.#aheadMs
+    this.leastMs = Math.min(this.leastMs, nowMs)
+    this.mostMs = Math.max(this.mostMs, nowMs)
     if (/expire|audit/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
   }
 

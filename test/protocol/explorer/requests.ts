@@ -17,19 +17,13 @@ import { LEASE_MS } from '../../support/ports.ts'
 import type { Drifts } from './drifts.ts'
 import { SILENT as log, SHARDS, type Stores, workspaceOf } from './stores.ts'
 
+type Maybe = number | undefined
 type DocumentPath = Pick<WorkspaceDocument, 'workspaceId' | 'documentId'>
 
 /** What a process does. */
 export type Request =
   /** @param amongMany by a request for many files, which makes one document of each, as if it were a key */
-  | {
-      do: 'promote'
-      workspace: number
-      file: number
-      key?: number | undefined
-      amongMany?: true
-      expiresInSeconds?: number | undefined
-    }
+  | { do: 'promote'; workspace: number; file: number; key?: Maybe; amongMany?: true; expiresInSeconds?: Maybe }
   /** By a caller, or by the administration. */
   | { do: 'delete'; document: DocumentPath; byApi?: boolean }
   /** @param lags how far behind the index's entries are, in moments */
@@ -40,7 +34,7 @@ export type Request =
   /** @param lag how far behind the index is, in moments */
   | { do: 'expire'; aheadMs?: number; lag?: number }
   /** By the administration. @param seconds from then on; undefined: it is kept for ever */
-  | { do: 'change_expiry'; document: DocumentPath; seconds?: number | undefined; aheadMs?: number }
+  | { do: 'change_expiry'; document: DocumentPath; seconds?: Maybe; aheadMs?: number }
   | { do: 'audit'; aheadMs?: number; findsDriftOnly?: true }
 
 export type RequestTo<Kind extends Request['do']> = Extract<Request, { do: Kind }>
@@ -76,10 +70,8 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
   }
 }
 
-function promote(
-  { workspace, file, key, amongMany, expiresInSeconds }: RequestTo<'promote'>,
-  deps: Dependencies,
-): Promise<unknown> {
+function promote(asked: RequestTo<'promote'>, deps: Dependencies): Promise<unknown> {
+  const { workspace, file, key, amongMany, expiresInSeconds } = asked
   const workspaceId = workspaceOf(workspace)
   const request = {
     caller: { keyId: 'key', workspaceId, kind: 'management', permissions: [], userId: undefined } as const,

@@ -80,13 +80,18 @@ export class Stores {
     const ledger = gate(this.ledger, 'ledger')
     const objects = gate(this.objects, 'objects')
     const now = () => this.nowMs + aheadMs
-    const { timeline } = this
-    const { setExpiry } = createFakeDocumentExpiries(this.documents, now)
-    /** The index of expiries, so many moments behind; what changes it is not. */
+    const { timeline, documents: records } = this
+    const { setExpiry } = createFakeDocumentExpiries(records, now)
+    /** An index whose entries are behind, each by so many moments. */
+    const behind = (lagOf: (documentId: string) => number) => ({
+      tombstones: records.tombstones,
+      get documents() {
+        return timeline.asIndexed(lagOf)
+      },
+    })
     const expiriesBehind = (lag = 0): DocumentExpiries => {
-      const documents = () => timeline.asIndexed(() => lag)
-      const index = createFakeDocumentExpiries(Object.defineProperty({} as never, 'documents', { get: documents }), now)
-      return gate({ ...index, setExpiry }, 'expiries')
+      const index = behind(() => lag)
+      return gate({ ...createFakeDocumentExpiries(index, now), setExpiry }, 'expiries')
     }
     return {
       ...this.#deps,
@@ -98,17 +103,8 @@ export class Stores {
       objects,
       documentObjects: objects,
       downloads: createFakeDownloadSigner(),
-      /** Lists from an index whose entries are behind, each by a delay of its own. */
-      listingBehind: (lagOf: (documentId: string) => number): DocumentListing => {
-        const { tombstones } = this.documents
-        const indexed = {
-          tombstones,
-          get documents() {
-            return timeline.asIndexed(lagOf)
-          },
-        }
-        return gate(createFakeDocumentListing(indexed, now), 'listing')
-      },
+      listingBehind: (lagOf: (documentId: string) => number): DocumentListing =>
+        gate(createFakeDocumentListing(behind(lagOf), now), 'listing'),
       expiries: expiriesBehind(),
       expiriesBehind,
       maxFileBytes: 1000,

@@ -82,8 +82,8 @@ export class World {
   }
 
   #begin(request: Request, at: number): void {
-    const process = new Process(at, request, this.stores)
-    const { aheadMs } = process
+    const aheadMs = ('aheadMs' in request && request.aheadMs) || 0
+    const process = new Process(at, request, this.stores, aheadMs)
     this.stores.wasClockWrong ||= aheadMs !== 0
     if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
     this.processes.set(at, process)

@@ -1,35 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { refusalOf } from '../../support/api/promotion-answers.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
-/** How far the index is behind the table here. */
-const DELAY_MS = 1000
-
 const START_MS = Date.parse('2026-11-21T09:38:35.556Z')
 const HOUR_MS = 3_600_000
-const EXPIRED = { code: 404, metadata: { reason: 'document_expired' } }
 const signal = AbortSignal.timeout(600_000)
 
 let nowMs = START_MS
 let process: TestProcess
 let workspace: TestWorkspace
-
-/** @param staleMs how far the indexes are behind the tables */
-const useProcess = (staleMs: number) => {
-  beforeAll(async () => {
-    process = await startTestProcess(await createTestStores({ now: () => nowMs, staleMs }))
-    process.stopClock(START_MS)
-  })
-  afterAll(() => process.stop())
-  beforeEach(async () => {
-    pass(0)
-    workspace = await process.newWorkspace()
-    await process.putFile(workspace, 'a.txt', Buffer.from('a file'))
-  })
-}
 
 async function promote(): Promise<string> {
   const { status, body } = await process.promote(workspace, 'a.txt')
@@ -52,13 +34,22 @@ const pass = (ms: number) => {
   process.setClock(nowMs - START_MS)
 }
 
-describe('a list, over an index that is a second behind', () => {
-  useProcess(DELAY_MS)
+describe.each([1000, HOUR_MS])('over indexes that are %i ms behind, a list', (delayMs) => {
+  beforeAll(async () => {
+    process = await startTestProcess(await createTestStores({ now: () => nowMs, staleMs: delayMs }))
+    process.stopClock(START_MS)
+  })
+  afterAll(() => process.stop())
+  beforeEach(async () => {
+    pass(0)
+    workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', Buffer.from('a file'))
+  })
 
   it('shows what was recorded that long before it began; the document itself is shown at once', async () => {
     const id = await promote()
     expect((await call('retrieve_document', id)).status).toBe(200)
-    pass(DELAY_MS - 1)
+    pass(delayMs - 1)
     expect((await page()).ids).toEqual([])
     pass(1)
     expect((await page()).ids).toEqual([id])
@@ -66,10 +57,10 @@ describe('a list, over an index that is a second behind', () => {
 
   it('shows nothing that was deleted that long before it began; the document itself is gone at once', async () => {
     const id = await promote()
-    pass(DELAY_MS)
+    pass(delayMs)
     expect((await call('delete_document', id)).status).toBe(200)
     expect((await call('retrieve_document', id)).status).toBe(404)
-    pass(DELAY_MS - 1)
+    pass(delayMs - 1)
     expect((await page()).ids).toEqual([id])
     pass(1)
     expect((await page()).ids).toEqual([])
@@ -80,7 +71,7 @@ describe('a list, over an index that is a second behind', () => {
     for (let i = 0; i < 8; i++) first.push(await promote())
     const [deletedBefore = '', deletedMeanwhile = '', ...staying] = first
     await call('delete_document', deletedBefore)
-    pass(DELAY_MS)
+    pass(delayMs)
     const seen: string[] = []
     let cursor: string | null = null
     do {
@@ -90,30 +81,27 @@ describe('a list, over an index that is a second behind', () => {
       if (cursor) expect(each.ids).toHaveLength(2)
       await promote()
       await call('delete_document', deletedMeanwhile)
-      pass(DELAY_MS / 2)
+      pass(delayMs / 2)
     } while (cursor !== null && seen.length < 30)
     expect(seen).not.toContain(deletedBefore)
     expect(seen.filter((id) => first.includes(id) && id !== deletedMeanwhile)).toEqual(staying)
     expect(new Set(seen).size).toBe(seen.length)
   })
-})
 
-describe.each([DELAY_MS, HOUR_MS])('expiries, over an index that is %i ms behind', (delayMs) => {
-  useProcess(delayMs)
-  const find = (id: string) => process.deps.documents.find(workspace.workspaceId, id as DocumentId, signal)
   const setExpiry = async (id: string, inMs?: number) => {
-    const document = (await find(id)) as WorkspaceDocument
+    const document = await process.deps.documents.find(workspace.workspaceId, id as DocumentId, signal)
+    if (!document) throw new Error('no such document')
     const expiresAt = inMs === undefined ? undefined : new Date(nowMs + inMs)
     expect(await process.deps.expiries.setExpiry(document, expiresAt, signal)).toBe(true)
   }
   const expire = () => process.expire(workspace.workspaceId)
   const usedBytes = async () => (await process.stateOf(workspace)).usedBytes
 
-  it('a document is gone in time, and its bytes are free as soon as the index has it', async () => {
+  it('a document is gone at its end, and its bytes are free as soon as the index has it', async () => {
     const id = await promote()
     await setExpiry(id, 500)
     pass(500)
-    expect((await call('retrieve_document', id)).body).toMatchObject({ error: EXPIRED })
+    expect(refusalOf(await call('retrieve_document', id))).toEqual([404, 'document_expired'])
     expect((await page()).ids).toEqual([])
     expect(await expire()).toMatchObject({ expired: 0, oldestMs: 0 })
     expect(await usedBytes()).toBe(6)

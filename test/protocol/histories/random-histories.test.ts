@@ -45,16 +45,11 @@ const calls = (answered: number, others: number, faults: readonly Fate[]): Choic
   })
 }
 
-const promotionsUntil = (...expiresInSeconds: (number | undefined)[]) =>
-  beginning(
-    fc.record({
-      do: is('promote'),
-      workspace,
-      file,
-      key: fc.option(fc.nat({ max: 1 }), { nil: undefined }),
-      expiresInSeconds: fc.constantFrom(...expiresInSeconds),
-    }),
-  )
+const key = fc.option(fc.nat({ max: 1 }), { nil: undefined })
+const promotionsUntil = (...seconds: (number | undefined)[]) => {
+  const expiresInSeconds = fc.constantFrom(...seconds)
+  return beginning(fc.record({ do: is('promote'), workspace, file, key, expiresInSeconds }))
+}
 const expiries = beginning(
   fc.record({ do: is('expire'), aheadMs: fc.constantFrom(0, 0, 60_000, -60_000), lag: fc.constantFrom(0, 3, 50) }),
 )

@@ -46,9 +46,9 @@ const killAfter = async (process: TestProcess, call: string, work: () => Promise
   process.restart({ onTheWire: false })
 }
 
-const withDocument = async (process: TestProcess, idempotencyKey?: string): Promise<TestWorkspace> => {
+const withDocument = async (process: TestProcess, idempotencyKey?: string, headers?: Record<string, string>) => {
   const workspace = await withFile(process, SMALL)
-  await promote(process, workspace, undefined, idempotencyKey)
+  await promote(process, workspace, undefined, idempotencyKey, headers)
   return workspace
 }
 
@@ -199,18 +199,13 @@ export const SCENARIOS: Scenario[] = [
     brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject|documents\.list|ledger\.read)$/,
   },
   {
+    ...resolving('', (process) => withDocument(process, undefined, { 'file-expires-in': '3600' }), 1),
     name: 'the expiry of a document',
-    async prepare(process) {
-      const workspace = await withFile(process, SMALL)
-      await promote(process, workspace, undefined, undefined, { 'file-expires-in': '3600' })
-      process.setClock(HOURS_MS)
-      return workspace
-    },
     async run(process, { workspaceId }, { boundMs }) {
+      process.setClock(HOURS_MS)
       await process.expire(workspaceId, boundMs)
       return undefined
     },
-    documentsBefore: 1,
   },
   {
     name: 'the audit, repairing',
