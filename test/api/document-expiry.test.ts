@@ -63,6 +63,20 @@ describe('File-Expires-In', () => {
     expectUntouched(files.api)
   })
 
+  it('goes for all files of many, unless the body has another time', async () => {
+    for (const [body, seconds] of [
+      [{}, 7200],
+      [{ expires_in_seconds: 3600 }, 3600],
+    ] as const) {
+      const parameters = { container_id: CONTAINER }
+      const headers = { 'file-expires-in': '7200' }
+      await files.api.call('promote_container_files', { parameters, headers, body: { prefix: '', ...body } })
+      expect(document().expiresAt).toEqual(new Date(IN_AN_HOUR_MS + (seconds - 3600) * 1000))
+      files.api.documents.documents.clear()
+      files.api.documents.tombstones.clear()
+    }
+  })
+
   /** Wanted, by default, at most, and what holds; separated by bars. */
   const COMBINATIONS =
     '- - - -|- 60 - 60;by=default|- - 60 60;by=limit|- 90 60 60;by=limit|- 60 60 60;by=default|7200 - - 7200;by=request|' +
@@ -165,10 +179,23 @@ describe('a document that expires', () => {
   })
 })
 
+it('a list that passed over too many expired documents goes on behind them, though it shows none', async () => {
+  const [first, second] = [await files.record(2), await files.record(1)]
+  vi.spyOn(files.api.dependencies.listing, 'page').mockResolvedValueOnce({ items: [], hasMore: true, last: first })
+  const { body } = await files.api.call('list_documents')
+  expect(body).toMatchObject({ data: [], first_id: null, last_id: first.documentId, has_more: true })
+  const { cursor } = body as { cursor: string }
+  for (const query of [{ cursor }, { after: first.documentId }]) {
+    expect(idsOf(await files.api.call('list_documents', { query }))).toEqual([second.documentId])
+  }
+})
+
 describe('a quota refusal', () => {
-  const refuse = async (expiries: number[], workspaceId: WorkspaceId = WORKSPACE) => {
+  const refuse = async (expiries: number[], workspaceId: WorkspaceId = WORKSPACE, quotaBytes = CSV.length) => {
     for (const ms of expiries) await files.record(1, { workspaceId, expiresAt: new Date(NOW_MS + ms) })
-    await files.api.ledger.create(WORKSPACE, CSV.length - 1, signal)
+    await files.api.ledger.create(WORKSPACE, quotaBytes, signal)
+    const ledger = files.api.ledger.workspaces.get(WORKSPACE)
+    Object.assign(ledger ?? {}, { quotaBytes, remainingBytes: CSV.length - 1 })
     const refused = await promote()
     expect(refusalOf(refused)).toEqual([403, 'storage_quota_exceeded'])
     const { metadata } = (refused.body as { error: { metadata: { frees_bytes_at?: string } } }).error
@@ -190,6 +217,7 @@ describe('a quota refusal', () => {
     const error = new Error('down')
     vi.spyOn(files.api.dependencies.expiries, 'nextExpiry').mockRejectedValue(error)
     expect(await refuse([600_000])).toEqual(nothing)
+    expect(await refuse([600_000], WORKSPACE, CSV.length - 1), 'no wait helps').toEqual(nothing)
     expect(files.api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error }))
   })
 })

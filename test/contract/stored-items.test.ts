@@ -27,6 +27,18 @@ it('what version 0.2 has left is kept for ever, and what it had deleted has not 
   expect(await expiries.setExpiry(kept, new Date(LEDGER_NOW_MS + 1000), signal)).toBe(true)
 })
 
+it('what version 0.2 records where an expired document was has no expiry, whatever attributes were left to it', async () => {
+  const { documents, expiries, listing } = items.open()
+  const one = newDocument(reservation())
+  await documents.record(one, signal)
+  const left = { expiry_at: { N: '1' }, expiry_shard: { S: '0' }, deleted_at: { N: '2' } }
+  await put(items.config.documentsTable, { ...(await readRecordItem(one)), ...left })
+  expect(await documents.find(one.workspaceId, one.documentId, signal)).toEqual(one)
+  const request = { workspaceId: one.workspaceId, order: 'asc', after: undefined, limit: 9 } as const
+  expect((await listing.page(request, signal)).items.map(({ expiresAt }) => expiresAt)).toEqual([undefined])
+  expect(await expiries.setExpiry(one, new Date(LEDGER_NOW_MS + 1000), signal)).toBe(true)
+})
+
 describe('fixed: an unreadable item', () => {
   const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }
   const putCounter = (change: Attributes) =>

@@ -26,9 +26,9 @@ export async function handlePromoteContainerFiles(
   deps: PromoteContainerFilesDependencies,
 ): Promise<APIGatewayProxyResult> {
   const answerShape = chooseShape(event)
-  const expiresInSeconds = readExpiresIn(event)
-  const files = readFilesToPromote(event)
-  const wanted = { expiresInSeconds, ...files, containerId: event.pathParameters?.container_id }
+  const header = readExpiresIn(event)
+  const { expiresInSeconds = header, ...files } = readFilesToPromote(event)
+  const wanted = { ...files, expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
   const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
   const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))

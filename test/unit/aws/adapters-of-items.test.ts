@@ -38,6 +38,25 @@ describe('a page of documents', () => {
     expect([page.items.length, page.hasMore]).toEqual([4, false])
   })
 
+  it('passes over what has expired in ever longer steps, and no more than ten thousand', async () => {
+    const base = { filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026-01-01T00:00:00.000Z' }
+    const item = (n: number, expiry: string) =>
+      marshall({ ...base, document_id: `file_${n}`, listed_at: `${base.created_at} file_${n}${expiry}` })
+    let read = 0
+    const { client, sent } = clientOf({
+      QueryCommand: () => {
+        const length = Number(sent.at(-1)?.input.Limit)
+        const Items = Array.from({ length }, () => item(++read, read === 2 ? '' : ' 5'))
+        return { Items, LastEvaluatedKey: { document_id: { S: `file_${read}` } } }
+      },
+    })
+    const listing = createDocumentListing({ client, tableName: 'documents', now: () => 5 })
+    const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
+    expect(sent.map(({ input }) => input.Limit)).toEqual([5, 4, 8, 16, 32, 64, 128, 256, 512, ...Array(9).fill(1000)])
+    expect(page.items.map(({ documentId }) => documentId)).toEqual(['file_2'])
+    expect([page.hasMore, page.last?.documentId]).toEqual([true, `file_${read}`])
+  })
+
   it('is 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
     const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
     // DynamoDB may answer without any responses.
