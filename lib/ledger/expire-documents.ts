@@ -22,7 +22,7 @@ export interface ExpiryReport {
 const DOCUMENTS_AT_ONCE = 64
 /** Their ledger has seven places for releases: these need two of them on average, and callers some. */
 const OF_WORKSPACE_AT_ONCE = 8
-/** Then it is the turn of another workspace, or of this one again. */
+/** After so many, it is the turn of another workspace. */
 const DOCUMENTS_OF_TURN = 10
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
@@ -37,8 +37,8 @@ interface Expiring {
 }
 
 /**
- * Deletes what has expired by the ordinary deletion, oldest first, a few of each workspace at once; workspaces with many take
- * turns. Once a document is a tombstone, whatever fails is a leftover.
+ * Deletes what has expired by the ordinary deletion, oldest first, a few of each workspace at once. Workspaces with many
+ * documents take turns. Once a document is a tombstone, whatever fails is a leftover.
  */
 export async function expireDocuments(
   { shards, timeoutEachMs, endsAtMs }: Pick<ResolverRun, 'shards'> & { timeoutEachMs: number; endsAtMs: number },
@@ -57,7 +57,7 @@ export async function expireDocuments(
     let isListed = false
     await pMap(eachTurn(), takeTurn, { concurrency })
 
-    /** Workspaces by whose turn it is, once for each page. A failure to list ends with what was listed. */
+    /** Yields a workspace for each turn: all get one a page. If listing fails, the run ends with what was listed. */
     async function* eachTurn(): AsyncGenerator<Expiring> {
       try {
         for await (const page of deps.expiries.listExpired({ shard, nowMs }, signal)) {
@@ -88,7 +88,7 @@ export async function expireDocuments(
       }
     }
 
-    /** Ends after some documents, for others to have their turn, once all have one. */
+    /** Ends after some documents, so that others get their turn; when nobody waits for one, it goes on to the last. */
     async function takeTurn(workspace: Expiring): Promise<void> {
       const { waiting } = workspace
       for (let count = 0; count < DOCUMENTS_OF_TURN || isListed; count++) {
