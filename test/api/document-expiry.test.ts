@@ -212,12 +212,15 @@ describe('a quota refusal', () => {
     expect(await refuse(expiries)).toEqual(expected)
   })
 
+  it('names nothing to a file that is larger than the whole quota', async () => {
+    expect(await refuse([600_000], WORKSPACE, CSV.length - 1)).toEqual(nothing)
+  })
+
   it("names no other workspace's time, and none when the index fails, which the log tells", async () => {
     expect(await refuse([600_000], 'ws_2' as WorkspaceId)).toEqual(nothing)
     const error = new Error('down')
     vi.spyOn(files.api.dependencies.expiries, 'nextExpiry').mockRejectedValue(error)
     expect(await refuse([600_000])).toEqual(nothing)
-    expect(await refuse([600_000], WORKSPACE, CSV.length - 1), 'no wait helps').toEqual(nothing)
     expect(files.api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error }))
   })
 })

@@ -7,6 +7,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { readAuditedItem } from '../../../lib/aws/dynamodb/audited-item.ts'
+import { createDocumentExpiries } from '../../../lib/aws/dynamodb/document-expiries.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
 import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
@@ -70,6 +71,15 @@ describe('a page of documents', () => {
     await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
     expect(sent).toHaveLength(4)
   })
+})
+
+it('the next expiry is looked for among few, as the shard is not the workspace’s alone', async () => {
+  const { client, sent } = clientOf({
+    QueryCommand: () => ({ Items: [], LastEvaluatedKey: { document_id: { S: 'x' } } }),
+  })
+  const expiries = createDocumentExpiries({ client, tableName: 'documents', now: Date.now })
+  expect(await expiries.nextExpiry(workspaceId, 5, signal)).toBeUndefined()
+  expect(sent.map(({ input }) => input.Limit)).toEqual([200])
 })
 
 describe('a tombstone', () => {
