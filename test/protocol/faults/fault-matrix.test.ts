@@ -170,14 +170,21 @@ describe.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] a
 describe('random pairs of faults', () => {
   it('leave nothing behind', { timeout: 600_000 }, async () => {
     // Calls that only a failing run makes are broken as well.
-    const calls = 'documents.fence reservations.note DeleteObject ledger.mark reservations.handOver ledger.release'
+    const calls =
+      'documents.fence reservations.note DeleteObject ledger.unmark ledger.mark reservations.handOver ledger.giveBack'
     const undo = calls.split(' ').map((call) => ({ call, occurrence: 1 }))
     const plans = new Map<Scenario, { prepared: Prepared; faults: PlannedFault[] }>()
+    const named = new Set<string>()
     await onProcesses.all([...SCENARIOS], async (scenario, process) => {
       const prepared = await prepare(scenario, process)
       const steps = await recordSteps(scenario, prepared, process)
+      for (const { call } of steps) named.add(call)
       plans.set(scenario, { prepared, faults: faultsAt([...steps, ...undo]) })
     })
+    expect(
+      undo.filter(({ call }) => !named.has(call)),
+      'no scenario makes these calls',
+    ).toEqual([])
     const faultOf = (scenario: Scenario) => fc.constantFrom(...(plans.get(scenario)?.faults ?? []))
     const pair = fc
       .constantFrom(...SCENARIOS)

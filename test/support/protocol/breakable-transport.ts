@@ -45,7 +45,7 @@ export function newLife(onTheWire: boolean): Life {
 }
 
 const ID_HEADER = 'x-test-id'
-/** For calls that will never be answered. All others have as much time as a busy machine needs. */
+/** For calls that will never be answered, if they bring no limit of their own. */
 const HUNG_REQUEST_MS = 100
 
 interface BreakableTransport extends Transport {
@@ -60,16 +60,16 @@ interface BreakableTransport extends Transport {
  *
  * @param options.network the client's own transport; it sends to the `endpoint` that is returned
  * @param options.lifeOf whose call it is
- * @param options.retryForMs for calls that bring no time limit of their own; omitted: the transport's own limit.
- *   Calls that are made to hang are given up soon then.
+ * @param options.patientMs for calls that are not made to hang, in place of every limit of the product: on a busy machine
+ *   it would repeat a call to which nothing was to happen. Omitted: the product's own limits.
  */
 export async function startBreakableTransport(options: {
   store: Store
   network: () => Transport
   lifeOf: () => Life
-  retryForMs?: number | undefined
+  patientMs?: number | undefined
 }): Promise<BreakableTransport> {
-  const { store, network, lifeOf, retryForMs } = options
+  const { store, network, lifeOf, patientMs } = options
   const proxy = await startFaultProxy(store)
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
@@ -86,7 +86,8 @@ export async function startBreakableTransport(options: {
     underWay.set(id, { life, fault })
     proxy.calls.length = 0
     const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
-    const limit = given.requestTimeout ?? (isHung && retryForMs !== undefined ? HUNG_REQUEST_MS : retryForMs)
+    const hungMs = given.requestTimeout ?? (patientMs && HUNG_REQUEST_MS)
+    const limit = isHung ? hungMs : (patientMs ?? given.requestTimeout)
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
     const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })

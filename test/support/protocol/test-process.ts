@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
@@ -50,14 +51,19 @@ export async function startTestProcess(
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const retryForMs = hasOwnTimeouts ? undefined : PATIENT_MS
+  const limits = hasOwnTimeouts ? {} : { patientMs: PATIENT_MS }
   const dynamoDbTransport = await startBreakableTransport({
     store: stores.dynamoDb,
     network: () => dynamoDbNetwork as Transport,
     lifeOf,
-    retryForMs,
+    ...limits,
   })
-  const s3Transport = await startBreakableTransport({ store: stores.s3, network: () => s3Network as Transport, lifeOf })
+  const s3Transport = await startBreakableTransport({
+    store: stores.s3,
+    network: () => s3Network as Transport,
+    lifeOf,
+    ...limits,
+  })
   const common = {
     region: 'us-east-1',
     credentials: CREDENTIALS,
@@ -68,8 +74,9 @@ export async function startTestProcess(
   }
   const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
   const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
-  dynamoDbNetwork = dynamoDb.config.requestHandler as never
-  s3Network = s3.config.requestHandler as never
+  const networks = [dynamoDb, s3].map(({ config }) => config.requestHandler as NodeHttpHandler)
+  if (!hasOwnTimeouts) for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
+  ;[dynamoDbNetwork, s3Network] = networks as unknown as Transport[]
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
   /** What is composed in a life makes its calls in that life, whoever calls it, whenever. */
