@@ -1,21 +1,4 @@
-// npm start runs this file. It is plain JavaScript, so that an old Node.js, or a checkout without packages, prints one
-// line and not a stack trace.
+// npm start runs this file.
+import { launch } from '../launch.mjs'
 
-/** Node.js 20 still works, since the scripts run on the Node.js in node_modules; 22 is promised. */
-const OLDEST = 20
-/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules. */
-const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? OLDEST, process.versions.node]
-const oldest = Math.min(...versions.map(Number.parseFloat))
-
-if (oldest < OLDEST) end(`This needs Node.js 22 or newer, and this is Node.js ${oldest}: https://nodejs.org`)
-if (!process.features.typescript) end('This needs Node.js 22.18 or newer where npm ci brings none of its own (macOS).')
-await import('./start.ts').catch((error) => {
-  if (error?.code !== 'ERR_MODULE_NOT_FOUND') throw error
-  end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)
-})
-
-/** @param {string} line why it cannot start */
-function end(line) {
-  console.error(line)
-  process.exit(1)
-}
+await launch(() => import('./start.ts'), 1)

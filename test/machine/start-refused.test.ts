@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { chmod } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, cp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -23,6 +24,17 @@ describe('npm start', () => {
   it('says what is needed when npm runs on a Node.js that is too old', async () => {
     const output = await refused({ npm_config_user_agent: 'npm/9.5.0 node/v18.20.8 linux x64' })
     expect(output).toBe('This needs Node.js 22 or newer, and this is Node.js 18: https://nodejs.org\n')
+  })
+
+  it.each([
+    ['local/start.mjs', 1],
+    ['cli/bin.mjs', 2],
+  ])('says that npm ci comes first, as the command line does: %s', async (program, exitCode) => {
+    const files = ['launch.mjs', program].map((file) => join('infra', file))
+    for (const file of files) await cp(join(ROOT, file), join(place(), file))
+    const child = spawn(process.execPath, [join(place(), 'infra', program)])
+    expect(await text(child.stderr)).toBe('Its packages are missing: run npm ci first.\n')
+    expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(exitCode)
   })
 
   it('has help that names all options', async () => {

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import semver from 'semver'
 import { describe, expect, it } from 'vitest'
 
@@ -9,7 +11,8 @@ interface LockedPackage {
   optional?: boolean
 }
 
-const text = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+const ROOT = join(import.meta.dirname, '../..')
+const text = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const read = (file: string) => JSON.parse(text(file))
 const promised: string = read('package.json').engines.node
 
@@ -34,5 +37,31 @@ describe('the promised versions of Node.js', () => {
       return asked === undefined || optional || semver.subset(promised, asked) ? [] : [`${path}: ${asked}`]
     })
     expect(unfit).toEqual([])
+  })
+})
+
+describe('the packages that npm ci --omit=dev installs', () => {
+  it('are all that serving, administering and deploying load', async () => {
+    const files = globSync('{functions,infra,lib}/**/*.{ts,js,mjs,cjs}', { cwd: ROOT })
+    const { metafile } = await build({
+      entryPoints: files.map((file, index) => ({ in: file, out: `${index}` })),
+      absWorkingDir: ROOT,
+      bundle: true,
+      splitting: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      outdir: 'unused',
+      write: false,
+      metafile: true,
+    })
+    const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
+    const names = imports.flatMap(({ path, external }) => (external && /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]) || [])
+    const { dependencies } = read('package.json')
+    const known = new Set([...Object.keys(dependencies), ...builtinModules])
+    expect(names.filter((name) => !known.has(name) && !name.startsWith('node:'))).toEqual([])
+    expect(names).toContain('commander')
+    // Resolved by name.
+    expect(dependencies).toMatchObject({ serverless: expect.anything(), 'swagger-ui-dist': expect.anything() })
   })
 })
