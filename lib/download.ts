@@ -1,5 +1,4 @@
 import { attachmentNamed } from './content-disposition.ts'
-import { knownType, UNKNOWN_TYPE } from './media-type.ts'
 
 export interface SignedDownload {
   objectKey: string
@@ -34,17 +33,7 @@ export interface Download {
   expiresAt: Date
 }
 
-/**
- * Always an attachment, so that no browser renders somebody's HTML under the bucket's domain.
- * @param asOctetStream for clients that accept only application/octet-stream
- */
-export function describeDownload(
-  { objectKey, path, mimeType }: { objectKey: string; path: string; mimeType: string | undefined },
-  asOctetStream: boolean,
-): SignedDownload {
-  return {
-    objectKey,
-    contentType: (asOctetStream ? undefined : knownType(mimeType)) ?? UNKNOWN_TYPE,
-    contentDisposition: attachmentNamed(path),
-  }
+/** Always an attachment, so that no browser renders somebody's HTML under the bucket's domain. */
+export function describeDownload(objectKey: string, path: string, contentType: string): SignedDownload {
+  return { objectKey, contentType, contentDisposition: attachmentNamed(path) }
 }

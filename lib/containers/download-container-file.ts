@@ -1,4 +1,5 @@
 import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
+import { UNKNOWN_TYPE } from '../media-type.ts'
 import type { ContainerFilesDependencies } from './container-files.ts'
 import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
 import { resolveMimeType } from './mime-type.ts'
@@ -17,9 +18,9 @@ export async function downloadContainerFile(
 ): Promise<Download> {
   const { description, file } = await describeContainerFile(request, deps, signal)
   requireReadable(file, description)
-  const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file.contentType, description.path)
   const { path } = description
-  const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
+  const mimeType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file.contentType, path)
+  const signed = describeDownload(file.objectKey, path, mimeType)
   const life = lifeOfUrl(deps.downloads, deps.now())
   // A header cannot be taken away, only replaced.
   const contentEncoding = file.contentEncoding === '' ? 'identity' : file.contentEncoding

@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { Log } from '../logging.ts'
+import { UNKNOWN_TYPE } from '../media-type.ts'
 import type { DocumentObjects } from './document-objects.ts'
 import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
 
@@ -24,8 +25,8 @@ export async function downloadDocument(
   const nowMs = deps.now()
   const document = await findDocument(request, { ...deps, now: () => nowMs }, signal)
   await requireContent(document, request.log, deps, signal)
-  const { objectKey, filename: path, mimeType } = document
-  const described = describeDownload({ objectKey, path, mimeType }, request.asOctetStream)
+  const { objectKey, filename, mimeType } = document
+  const described = describeDownload(objectKey, filename, request.asOctetStream ? UNKNOWN_TYPE : mimeType)
   const life = lifeOfUrl(deps.downloads, nowMs, document.expiresAt)
   return { document, download: { url: await deps.downloads.signDocument(described, life), expiresAt: life.until } }
 }

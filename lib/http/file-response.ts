@@ -2,7 +2,6 @@ import type { ListedDocument } from '../documents/document-listing.ts'
 import { formatCursor } from '../documents/list-cursor.ts'
 import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
-import { knownType, UNKNOWN_TYPE } from '../media-type.ts'
 import type { AnswerShape } from './file-shape.ts'
 import { itemsThatFit } from './items-that-fit.ts'
 
@@ -41,8 +40,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: AnswerS
     id: document.documentId,
     type: 'file',
     filename: document.filename,
-    // What earlier versions stored may be anything.
-    mime_type: knownType(document.mimeType) ?? UNKNOWN_TYPE,
+    mime_type: document.mimeType,
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     ...((expiresAt || shape === 'compat_a') && { expires_at: expiresAt?.toISOString() ?? null }),

@@ -14,7 +14,7 @@ export interface Preconditions {
 
 /** Whether this is the file that is meant, as far as a lookup can tell. */
 export function isMeant(
-  file: { etag: string | undefined; sizeBytes: number },
+  file: { etag: string; sizeBytes: number },
   { etags, sizeBytes = file.sizeBytes }: Preconditions = {},
 ): boolean {
   return file.sizeBytes === sizeBytes && (etags?.some((etag) => etag === file.etag) ?? true)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Attributes } from '../../lib/aws/dynamodb/stored-item.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
-import { LEDGER_NOW_MS, newDocument } from '../support/stores/ledger-values.ts'
+import { newDocument } from '../support/stores/ledger-values.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
@@ -12,32 +12,6 @@ const TOO_LARGE = { N: '9007199254740993' }
 
 const items = useStoredItems()
 const { reservation, put, get, readRecordItem } = items
-
-it('what version 0.2 has left is kept for ever, and what it had deleted has not expired', async () => {
-  const { documents, expiries } = items.open()
-  const [kept, deleted] = [newDocument(reservation()), newDocument(reservation())]
-  for (const each of [kept, deleted]) await documents.record(each, signal)
-  await documents.delete(deleted, signal)
-  const { deleted_at: _, ...tombstone } = await readRecordItem(deleted)
-  await put(items.config.documentsTable, tombstone)
-  expect(Object.keys(await readRecordItem(kept)).filter((key) => /^expiry|^deleted/.test(key))).toEqual([])
-  const { workspaceId } = kept
-  expect(await documents.find(workspaceId, kept.documentId, signal)).toEqual(kept)
-  expect(await documents.findEvenDeleted(workspaceId, deleted.documentId, signal)).not.toHaveProperty('isExpired')
-  expect(await expiries.setExpiry(kept, new Date(LEDGER_NOW_MS + 1000), signal)).toBe(true)
-})
-
-it('what version 0.2 records where an expired document was has no expiry, whatever attributes were left to it', async () => {
-  const { documents, expiries, listing } = items.open()
-  const one = newDocument(reservation())
-  await documents.record(one, signal)
-  const left = { expiry_at: { N: '1' }, expiry_shard: { S: '0' }, deleted_at: { N: '2' } }
-  await put(items.config.documentsTable, { ...(await readRecordItem(one)), ...left })
-  expect(await documents.find(one.workspaceId, one.documentId, signal)).toEqual(one)
-  const request = { workspaceId: one.workspaceId, order: 'asc', after: undefined, limit: 9 } as const
-  expect((await listing.page(request, signal)).items.map(({ expiresAt }) => expiresAt)).toEqual([undefined])
-  expect(await expiries.setExpiry(one, new Date(LEDGER_NOW_MS + 1000), signal)).toBe(true)
-})
 
 describe('fixed: an unreadable item', () => {
   const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }

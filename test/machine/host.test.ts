@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { networkInterfaces } from 'node:os'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REFUSAL } from '../../infra/local/loopback.ts'
+import { ask as askAt } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 
 const NAME = 'host.docker.internal'
@@ -21,14 +19,11 @@ describe.skipIf(OUTSIDE === undefined)('npm start -- --host, asked from outside'
   })
   afterAll(() => Promise.all([service.stop(), closed.stop()]))
 
-  /** fetch would not let the test say Host. @param url of this machine, asked for at its other address */
-  async function ask(url: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
+  /** @param url of this machine, asked for at its other address */
+  function ask(url: string, init: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
     const { port, pathname, search, host } = new URL(url)
-    const { method = 'GET', headers, body } = init
-    const path = `${pathname}${search}`
-    const asked = request({ host: OUTSIDE, port, path, method, headers: { host, ...headers } })
-    const [answer] = (await once(asked.end(body), 'response')) as [IncomingMessage]
-    return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+    const { method, headers, body } = init
+    return askAt({ host: OUTSIDE, port, path: `${pathname}${search}`, method, headers: { host, ...headers } }, body)
   }
   const named = (url: string) => url.replace('127.0.0.1', NAME)
 

@@ -84,8 +84,9 @@ describe('every name has its line', () => {
 })
 
 it('the version is the same in CHANGELOG.md, package.json, package-lock.json and docs/openapi.yaml', () => {
-  const [, newest] = /^## (\d+\.\d+\.\d+) /m.exec(read('CHANGELOG.md')) ?? []
   const { version } = JSON.parse(read('package.json'))
+  // There is none before the first release.
+  const [, newest = version] = /^## (\d+\.\d+\.\d+) /m.exec(read('CHANGELOG.md')) ?? []
   const lock = JSON.parse(read('package-lock.json'))
   expect([newest, lock.version, lock.packages[''].version, OPENAPI.info.version]).toEqual(Array(4).fill(version))
 })

@@ -74,18 +74,6 @@ describe('the commands of the documentation', () => {
     for (const { line, client, api } of asked) expect([line, api in client]).toEqual([line, true])
   })
 
-  it('make the newest index as tables.yml has it', async () => {
-    const { DocumentsTable } = parse(await readFile(join(ROOT, 'infra/resources/tables.yml'), 'utf8')).Resources
-    const [, text = ''] = operations.split('update-table --table-name DOCUMENTS_TABLE')
-    const [, updates = ''] = /--global-secondary-index-updates '([^']+)'/.exec(text) ?? []
-    const [{ Create: made }] = JSON.parse(updates)
-    expect(made).toEqual(DocumentsTable.Properties.GlobalSecondaryIndexes.at(-1))
-    const defined = [...text.matchAll(/AttributeName=(\w+),AttributeType=(\w)/g)].map(
-      ([, AttributeName, AttributeType]) => ({ AttributeName, AttributeType }),
-    )
-    expect(defined).toEqual(DocumentsTable.Properties.AttributeDefinitions.slice(-2))
-  })
-
   it('begin a round of the audit by its state machine: its function alone does one slice', () => {
     const lines = commands(operations)
     expect(lines.filter((line) => line.startsWith('aws stepfunctions start-execution')).length).toBeGreaterThan(0)

@@ -9,45 +9,32 @@ import { ServiceError } from '../../../lib/errors.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { progressBar } from '../terminal/status-line.ts'
-import { createCheckpoint } from './audit-checkpoint.ts'
 
 const SHARDS_AT_ONCE = 8
 /** A workspace is skipped after this many failures in a row. */
 const MAX_TRIES = 3
 
-/** Audits all workspaces. @param continues the last audit, from where it was interrupted */
+/** Audits all workspaces. */
 export async function auditAll(
   options: AuditOptions,
-  continues: boolean,
-  { output, signal, stores, target }: Session,
+  { output, signal, stores }: Pick<Session, 'output' | 'signal' | 'stores'>,
 ): Promise<AuditCounters> {
-  const checkpoint = createCheckpoint(target)
-  const saved = continues ? await checkpoint.read() : undefined
   const deps = await stores()
   paceReads(deps, createReadPace({ unitsPerSecond: deps.config.audit.readsPerSecond }))
-  const shards = saved ?? (await beginShards(deps, signal))
+  const shards = await beginShards(deps, signal)
   const failed = new AbortController()
   const stopped = AbortSignal.any([signal, failed.signal])
   const audit = async (begun: AuditShard) => {
     for await (const shard of auditPastFailures(begun, options, deps, stopped)) {
       shards[shard.shard] = shard
       output.progress(describeProgress(shards))
-      await checkpoint.keepUp(shards)
     }
   }
-  try {
-    output.progress(describeProgress(shards))
-    await checkpoint.write(shards)
-    // A failure stops the other shards, too.
-    const stop = (error: unknown) => failed.abort(error)
-    await pMap(shards, (shard) => audit(shard).catch(stop), { concurrency: SHARDS_AT_ONCE })
-    stopped.throwIfAborted()
-  } catch (error) {
-    await checkpoint.write(shards)
-    output.note(`${describeProgress(shards)}. Go on with: audit --continue`)
-    throw error
-  }
-  await checkpoint.remove()
+  output.progress(describeProgress(shards))
+  // A failure stops the other shards, too.
+  const stop = (error: unknown) => failed.abort(error)
+  await pMap(shards, (shard) => audit(shard).catch(stop), { concurrency: SHARDS_AT_ONCE })
+  stopped.throwIfAborted()
   return sumOf(shards)
 }
 

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { AuditOptions } from '../../../lib/audit/audit-context.ts'
 import { auditKeys, explainKeyFinding } from '../../../lib/audit/audit-keys.ts'
@@ -13,7 +13,6 @@ interface AuditCommandOptions {
   deleteLostDocuments: boolean
   sha256: boolean
   workspace?: WorkspaceId
-  continue: boolean
 }
 
 export function addAuditCommand(command: Command, run: Run): void {
@@ -23,9 +22,6 @@ export function addAuditCommand(command: Command, run: Run): void {
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--sha256', 'also ask S3 for the SHA-256 of each object, one request for each', false)
     .option('--workspace <id>', 'only this workspace', parseWorkspaceId)
-    .addOption(
-      new Option('--continue', 'resume the last audit where it was interrupted').default(false).conflicts('workspace'),
-    )
     .addHelpText('after', '\nExits with 0 if nothing is wrong or all was repaired, with 1 if something is left.')
     .action(run(auditAndTell))
 }
@@ -44,7 +40,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   const connected = await stores()
   const report =
     workspace === undefined
-      ? await (await import('./audit-all.ts')).auditAll(auditOptions, options.continue, session)
+      ? await (await import('./audit-all.ts')).auditAll(auditOptions, session)
       : await audit({ ...auditOptions, workspaceId: workspace }, connected, signal)
   output.progress('auditing the API keys')
   const keyReport = await auditKeys(

@@ -5,9 +5,8 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { close, hostNameIn, isForeign, isFromHere, listen, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
-import { answerMalformed, keepOrder } from './broken-requests.ts'
 import type { FunctionHost } from './function-host.ts'
-import { createGatewayAnswers, type GatewayAnswer, outgoingName } from './gateway-answers.ts'
+import { createGatewayAnswers, outgoingName } from './gateway-answers.ts'
 import { restEvent } from './rest-event.ts'
 import { matchRoute } from './routes.ts'
 
@@ -38,7 +37,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResp
   page?: () => Promise<PageHandler>
 }
 
-/** A REST API in front of the functions. All errors but one have the error body, even answers to what is not HTTP. */
+/** A REST API in front of the functions. What is not HTTP, Node.js refuses in its own words. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest, host, corsAllowedOrigins: pages } = options
   const answers = createGatewayAnswers(options.gatewayResponses, routes, pages)
@@ -49,8 +48,6 @@ export async function startGateway(options: GatewayOptions) {
     outgoing: ServerResponse,
   ): Promise<APIGatewayProxyResult | undefined> => {
     const { path, query } = splitTarget(incoming.url ?? '')
-    // RFC 9112 §3.2: exactly one.
-    if (incoming.httpVersion !== '1.0' && incoming.headersDistinct.host?.length !== 1) return answers.ofType(MALFORMED)
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') {
       const page = isFromHere(incoming) ? await options.page?.() : undefined
@@ -84,10 +81,9 @@ export async function startGateway(options: GatewayOptions) {
     return isProxyResult(result) || result === 'INTEGRATION_TIMEOUT' ? result : 'INTEGRATION_FAILURE'
   }
 
-  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: GatewayAnswer): Promise<void> => {
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
-    keepOrder(incoming.socket, outgoing)
-    const refused = refusal ?? (isForeign(incoming, { pages, host }) ? answers.foreign() : undefined)
+    const refused = isForeign(incoming, { pages, host }) ? answers.foreign() : undefined
     const answer = refused ?? (await handle(incoming, outgoing).catch(() => answers.ofType('INTEGRATION_FAILURE')))
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
@@ -103,22 +99,11 @@ export async function startGateway(options: GatewayOptions) {
     })
   }
 
-  // Node.js would answer a missing Host and an unknown Expect itself, without the error body.
-  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => serve(incoming, outgoing))
-  server.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    serve(incoming, outgoing, answers.ofType(MALFORMED)),
-  )
-  answerMalformed(server, (type) => {
-    const answer = answers.ofType(type)
-    onRequest?.({ method: '-', path: '-', status: answer.statusCode, durationMs: 0, reason: reasonIn(answer.body) })
-    return answer
-  })
-
+  const server = createServer(serve)
   const port = await listen(server, options.port, { host })
   return { port, stop: () => close(server) }
 }
 
-const MALFORMED = 'BAD_REQUEST_PARAMETERS'
 /** API Gateway's own words: no gateway response changes them. */
 const TOO_LARGE = {
   statusCode: 413,

@@ -109,6 +109,7 @@ async function addDocument(backends: Backends, signal: AbortSignal): Promise<voi
     sizeBytes: FULL_DOCUMENT_BYTES,
     createdAt: new Date(),
     containerId: FULL.containerId,
+    sourceEtag: '""',
     createdBy: 'seed',
   }
   const { documentsBucket: Bucket, leaseMs } = backends.config

@@ -19,8 +19,6 @@ export function readAuditedItem(attributes: Attributes): AuditedItem {
 function countedByTombstone(item: TombstoneItem): CountedBytes | undefined {
   const { attempt_id, size_bytes: sizeBytes, counted_from: countedFrom = 0, released_by, marked_in: markedIn } = item
   if (attempt_id === undefined || sizeBytes === undefined) return undefined
-  // Version 0.2.0 did not store how bytes were counted; its deletions had ended before this version began.
-  if (released_by === undefined && item.expires_at !== undefined) return undefined
   const bytes = { attemptId: attempt_id as AttemptId, sizeBytes, countedFrom }
   if (released_by === undefined || markedIn === undefined) return bytes
   return { ...bytes, releasedBy: released_by as ReleaseId, markedIn }

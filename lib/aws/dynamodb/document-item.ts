@@ -1,6 +1,6 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
-import { listedAt, withExpiry } from './listing-index.ts'
+import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { setting } from './table.ts'
 import { checkShardOf } from './workspace-item.ts'
@@ -30,9 +30,9 @@ export interface DocumentItem extends Remembered {
   expiry_at?: number
   expiry_shard?: string
   container_id: string
-  /** The ETag of the container's file. Missing in items of earlier versions. */
-  source_etag?: string
-  /** In hex. Missing in items of earlier versions, and of files copied in parts. */
+  /** The ETag of the container's file. */
+  source_etag: string
+  /** In hex. Missing in items of files copied in parts. */
   sha256?: string
   created_by: string
   /** The first version of the ledger that counts its bytes. */
@@ -87,13 +87,9 @@ export function readRecord(attributes: Attributes): RecordItem {
 /** @returns undefined for what was never a document, or is no longer remembered. @throws UnreadableItemError */
 export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
-  const { attempt_id, expires_at, expiry_at, deleted_at } = item
+  const { attempt_id, expires_at, expiry_at } = item
   if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
-  const { object_key, size_bytes } = readItem<DocumentItem>(
-    attributes,
-    { object_key: 'string', size_bytes: 'number' },
-    KEYS,
-  )
+  const { object_key, size_bytes, deleted_at } = readItem<Required<TombstoneItem>>(attributes, DELETED, KEYS)
   return {
     workspaceId: item.workspace_id as WorkspaceId,
     documentId: item.document_id as DocumentId,
@@ -101,7 +97,7 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
     objectKey: object_key,
     sizeBytes: size_bytes,
     isGivenBack: expires_at !== undefined,
-    ...(expiry_at !== undefined && deleted_at !== undefined && expiry_at <= deleted_at && { isExpired: true }),
+    ...(expiry_at !== undefined && expiry_at <= deleted_at && { isExpired: true }),
     isDeleted: true,
   }
 }
@@ -113,6 +109,8 @@ export function readDocument(attributes: Attributes): WorkspaceDocument {
 
 const KEYS = ['workspace_id', 'document_id']
 
+const DELETED = { object_key: 'string', size_bytes: 'number', deleted_at: 'number' } as const
+
 const REQUIRED = {
   attempt_id: 'string',
   object_key: 'string',
@@ -121,6 +119,7 @@ const REQUIRED = {
   size_bytes: 'number',
   created_at: 'string',
   container_id: 'string',
+  source_etag: 'string',
   created_by: 'string',
   counted_from: 'number',
 } as const
@@ -172,10 +171,9 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
-    // Version 0.2.0 writes this, too, and may leave the expiry of a deleted document to one that it records there.
-    ...withExpiry(item.listed_at),
+    ...(item.expiry_at !== undefined && { expiresAt: new Date(item.expiry_at) }),
     containerId: item.container_id as ContainerId,
-    ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
+    sourceEtag: item.source_etag,
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),
     createdBy: item.created_by,
     countedFrom: item.counted_from,

@@ -23,15 +23,13 @@ export function readItem<Item extends object>(
 
 /**
  * Checks the elements of a map attribute as {@link readItem} does the item.
- * @param map undefined: empty, as in items made before the attribute existed
  * @throws UnreadableItemError
  */
 export function readMap<Element extends object>(
-  map: Record<string, Element> | undefined,
+  map: Record<string, Element>,
   required: Kinds<Element>,
   name: string,
 ): [id: string, element: Element][] {
-  if (map === undefined) return []
   return Object.entries(requireKinds<typeof map>(map, {}, name)).map(([id, element]) => [
     id,
     requireKinds<Element>(element, required, `${name}, ${id},`),

@@ -13,9 +13,9 @@ export interface WorkspaceDocument {
   /** From then on it is gone for callers, and the resolver deletes it. Missing: it is kept for ever. */
   expiresAt?: Date | undefined
   containerId: ContainerId
-  /** Of the container's file when it was promoted. Documents of earlier versions have none. */
-  sourceEtag?: string | undefined
-  /** Of its bytes, in hex. Documents copied in parts have none, nor have those of earlier versions. */
+  /** Of the container's file when it was promoted. */
+  sourceEtag: string
+  /** Of its bytes, in hex. Documents copied in parts have none. */
   sha256?: string | undefined
   /** Id of the API key that promoted it. */
   createdBy: string

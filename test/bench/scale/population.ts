@@ -48,6 +48,7 @@ export function documentItem(workspace: number, document: number, expiresAt?: Da
     createdAt: CREATED_AT,
     expiresAt,
     containerId: 'sess_demo-r4k2' as ContainerId,
+    sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
     createdBy: 'key_0190a1b2',
     countedFrom: 1,
   })

@@ -15,16 +15,13 @@ export interface TestBrowser {
   stop(): Promise<void>
 }
 
-/**
- * A headless Chromium that keeps to the rules of the web: the package's own arguments would switch some of them off.
- * @param more arguments of its command line
- */
-export async function startBrowser(...more: string[]): Promise<TestBrowser> {
+/** A headless Chromium that keeps to the rules of the web: the package's own arguments would switch some of them off. */
+export async function startBrowser(): Promise<TestBrowser> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-browser-'))
   try {
     const executablePath = process.env.CHROMIUM ?? (await unpack(directory))
     const args = ['--headless=shell', '--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none']
-    const browser = await playwright.launch({ executablePath, args: [...args, ...more] })
+    const browser = await playwright.launch({ executablePath, args })
     const stop = async () => {
       await browser.close()
       await rm(directory, { recursive: true, force: true })

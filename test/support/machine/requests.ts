@@ -1,9 +1,20 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { LOOPBACK } from '../../../infra/local/loopback.ts'
 import { type AnyResponse, expectDocumented } from '../api/openapi.ts'
 
 /** A POST, unless it says otherwise. */
 export async function request(baseUrl: string, path: string, init: RequestInit): Promise<AnyResponse> {
   const response = await fetch(`${baseUrl}${path}`, { method: 'POST', ...init })
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.json() }
+}
+
+/** What fetch would not let a test say: Host, Expect, Sec-Fetch-…, any target. Of this machine, unless it says otherwise. */
+export async function ask(options: RequestOptions, body?: string | Buffer) {
+  const asked = httpRequest({ host: LOOPBACK, ...options })
+  const [answer] = (await once(asked.end(body), 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) }
 }
 
 /** @returns the answer, which is as docs/openapi.yaml describes it */

@@ -9,11 +9,11 @@ import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
 import { ROOT, useService } from './services.ts'
 
-/** A browser for all tests of a file. @param more arguments of its command line */
-export function useBrowser(...more: string[]): () => Browser {
+/** A browser for all tests of a file. */
+export function useBrowser(): () => Browser {
   let chromium: TestBrowser
   beforeAll(async () => {
-    chromium = await startBrowser(...more)
+    chromium = await startBrowser()
   })
   afterAll(() => chromium?.stop())
   return () => chromium.browser

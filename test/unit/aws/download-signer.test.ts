@@ -39,6 +39,6 @@ it.each([
   ['the worst', `${"'".repeat(700)}/${"'".repeat(255)}`, `a/b; x="${' ,;/'.repeat(47)}"`, 8192],
 ])('fits into the buffers of proxies: %s', async (_, path, mimeType, most) => {
   const signer = signerWith({ ...CREDENTIALS, sessionToken: '/'.repeat(75).padEnd(1500, 'x') })
-  const download = describeDownload({ objectKey: `sandboxes/ws_1/sess_1/${path}`, path, mimeType }, false)
+  const download = describeDownload(`sandboxes/ws_1/sess_1/${path}`, path, mimeType)
   expect((await signer.signContainerFile(download, life)).length).toBeLessThan(most)
 })

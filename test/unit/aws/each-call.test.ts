@@ -144,7 +144,13 @@ const FAILURES = {
 function failingTwice(failure: () => Error) {
   let writes = 0
   const write = () => (++writes <= 2 ? failure() : {})
-  const workspace = { workspace_id: { S: 'ws_1' }, quota_bytes: { N: '1000' }, remaining_bytes: { N: '900' } }
+  const markers = { takings: { M: {} }, releases: { M: {} } }
+  const workspace = {
+    workspace_id: { S: 'ws_1' },
+    quota_bytes: { N: '1000' },
+    remaining_bytes: { N: '900' },
+    ...markers,
+  }
   const found = clientOf({
     GetItemCommand: () => ({ Item: workspace }),
     PutItemCommand: write,

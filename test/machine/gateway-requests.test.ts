@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { expectDocumented } from '../support/api/openapi.ts'
+import { ask, request } from '../support/machine/requests.ts'
+import { useService } from '../support/machine/services.ts'
+
+const service = useService()
+const port = () => Number(new URL(service().demo.base_url).port)
+const origin = () => `http://127.0.0.1:${port()}`
+
+/** A promotion of the demonstration's first file, with more headers. */
+async function promote(headers: Record<string, string>, { target = '', body = '' } = {}) {
+  const { demo } = service()
+  const path = `${target}/v1/containers/${demo.container_id}/files/${demo.files[0]?.file_id}/promote`
+  const authorization = `Bearer ${demo.standard_key}`
+  const answer = await ask({ port: port(), path, method: 'POST', headers: { authorization, ...headers } }, body)
+  expectDocumented({ ...answer, headers: answer.headers as Record<string, string>, body: JSON.parse(answer.body) })
+  return answer
+}
+
+describe('the local gateway', () => {
+  it.each<[what: string, headers: Record<string, string>, body?: string]>([
+    ['a Trailer header', { trailer: 'x', 'transfer-encoding': 'chunked' }],
+    ['a malformed Cookie', { cookie: 'a="b; =; ' }],
+    ['an odd Content-Type', { 'content-type': ';;;' }],
+    ['a Content-Type for JSON without JSON', { 'content-type': 'application/json' }, '{'],
+    ['a wish to upgrade', { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }],
+    ['If-None-Match and Range', { 'if-none-match': '*', range: 'bytes=0-1' }],
+    ['an encoding that the caller would like', { 'accept-encoding': 'gzip', accept: 'text/html;q=0.1' }],
+    ['Expect: 100-continue', { expect: '100-continue' }, '{}'],
+  ])('hands on a request with %s: 200', async (_, headers, body) => {
+    const answer = await promote(headers, { body })
+    expect(answer.status).toBe(200)
+    expect(answer.headers, 'nothing for pages unless it was set up').not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('takes an absolute target as RFC 9112 says', async () => {
+    expect((await promote({}, { target: 'http://anything.example' })).status).toBe(200)
+  })
+
+  it.each([
+    ['POST', '/v1/x', { 'content-type': ';;' }],
+    ['GET', 'http://example.com/v1/x', {}],
+    ['OPTIONS', '*', {}],
+  ])('knows no %s %s: 404', async (method, path, headers) => {
+    const answer = await ask({ port: port(), method, path, headers })
+    expect(answer).toMatchObject({ status: 404, body: expect.stringContaining('route_not_found') })
+  })
+})
+
+describe('a body above the 6 MB of an invocation', () => {
+  it.each<[string, RequestInit]>([
+    ['', { body: 'x'.repeat(7e6) }],
+    [' whose length nobody stated', { body: new Blob(['x'.repeat(7e6)]).stream(), duplex: 'half' }],
+  ])('%s is answered with the error body: 413', async (_, init) => {
+    const response = await request(origin(), '/v1/containers/a/files/b/promote', init)
+    expectDocumented(response)
+    expect(response).toMatchObject({ status: 413, body: { error: { metadata: { reason: 'request_too_large' } } } })
+  })
+})
+
+describe('a body above 10 MB', () => {
+  it('is refused in the words of API Gateway, without the error body: 413', async () => {
+    const body = new Blob(['x'.repeat(11e6)]).stream()
+    const sent = await fetch(`${origin()}/v1/files/b`, { method: 'DELETE', body, duplex: 'half' } as RequestInit)
+    expect([sent.status, await sent.text()]).toEqual([413, 'HTTP content length exceeded 10485760 bytes.'])
+  })
+})
+
+describe('a path that is nearly right', () => {
+  it('gets the 404 of any other, which lists the operations and repeats nothing', async () => {
+    const ask = async (path: string) => {
+      const response = await fetch(origin() + path, { method: 'POST', body: 'a=b' })
+      const body = (await response.json()) as { error: object; service_metadata: { request_id: string } }
+      expect(body.service_metadata.request_id).toBe(response.headers.get('x-request-id'))
+      return { status: response.status, error: body.error }
+    }
+    const paths = ['/files', '/v1/v1/files', '/v1//files', '/V1/files/file_X', '/x%22}#if(1)$y', '/v1', '/']
+    const [first, ...others] = await Promise.all(paths.map(ask))
+    expect(first).toMatchObject({ status: 404, error: { metadata: { reason: 'route_not_found' } } })
+    expect(JSON.stringify(first)).toContain('It has: DELETE /v1/files/{document_id}, GET /v1/containers/')
+    for (const other of others) expect(other).toEqual(first)
+  })
+})
