@@ -85,7 +85,8 @@ describe('File-Expires-In', () => {
     const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
     const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
     await files.api.ledger.create(WORKSPACE, 1000, signal)
-    await files.api.ledger.setRetention(WORKSPACE, { expireAfterSeconds, expireAtMostSeconds }, signal)
+    const change = { shown: {}, to: { expireAfterSeconds, expireAtMostSeconds } }
+    await files.api.ledger.setRetention(WORKSPACE, change, signal)
     const { headers } = await (wanted ? expiring(`${wanted}`) : promote())
     expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
     const end = seconds ? new Date(IN_AN_HOUR_MS - HOUR_MS + seconds * 1000) : undefined
