@@ -6,7 +6,8 @@ const stopped = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopped.abort(new CommandError('stopped', `Stopped by ${name}.`, { exitCode: 2 })))
 }
-// The reader of a pipe has closed it, as in "… | head".
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2))
+// The reader of a pipe has closed it, as in "… | head": that ends the printing, and not the work.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' || process.exit(2))
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process, stopped.signal)

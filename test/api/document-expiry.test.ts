@@ -85,7 +85,8 @@ describe('File-Expires-In', () => {
     const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
     const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
     await files.api.ledger.create(WORKSPACE, 1000, signal)
-    await files.api.ledger.setRetention(WORKSPACE, { expireAfterSeconds, expireAtMostSeconds }, signal)
+    const change = { shown: {}, to: { expireAfterSeconds, expireAtMostSeconds } }
+    await files.api.ledger.setRetention(WORKSPACE, change, signal)
     const { headers } = await (wanted ? expiring(`${wanted}`) : promote())
     expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
     const end = seconds ? new Date(IN_AN_HOUR_MS - HOUR_MS + seconds * 1000) : undefined
@@ -133,6 +134,29 @@ describe('a document that expires', () => {
     }
     expect(refusalOf(await files.show(id))).toEqual([404, 'document_not_found'])
   })
+
+  it.each([
+    ['before it, and ends after it', 'expireTombstone', 200, false],
+    ['after it', 'note', 404, false],
+    ['after it, where the resolver was first', 'note', 404, true],
+  ] as const)(
+    'whose DELETE crosses its end is deleted %s: every answer is the same',
+    async (_, call, status, isBeaten) => {
+      const id = idOf(await expiring())
+      setClock(IN_AN_HOUR_MS - 1)
+      const port: object = call === 'note' ? files.api.reservations : files.api.documents
+      const write = (port as Record<string, () => Promise<void>>)[call]
+      vi.spyOn(port as { note(): Promise<void> }, call as 'note').mockImplementationOnce(async (...args) => {
+        setClock(IN_AN_HOUR_MS)
+        if (isBeaten) await deleteExpired()
+        return write?.apply(port, args)
+      })
+      for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
+      const reason = status === 200 ? 'document_not_found' : 'document_expired'
+      expect(refusalOf(await files.show(id))).toEqual([404, reason])
+      expectUntouched(files.api)
+    },
+  )
 
   it.each([121_000, 119_999, 1000, 444])(
     '%i ms before its end, is downloaded by a URL that ends then',

@@ -13,6 +13,20 @@ const TOO_LARGE = { N: '9007199254740993' }
 const items = useStoredItems()
 const { reservation, put, get, readRecordItem } = items
 
+it("a document's place in the list never changes: an index that follows late would show it twice, or not", async () => {
+  const { documents, expiries } = items.open()
+  const one = newDocument(reservation())
+  await documents.record(one, signal)
+  const places = [(await readRecordItem(one)).listed_at]
+  let read = one
+  for (const expiresAt of [new Date(LEDGER_NOW_MS + 1000), new Date(LEDGER_NOW_MS + 2000), undefined]) {
+    expect(await expiries.setExpiry(read, expiresAt, signal)).toBe(true)
+    places.push((await readRecordItem(one)).listed_at)
+    read = { ...one, expiresAt }
+  }
+  expect(places).toEqual(Array(4).fill({ S: `${one.createdAt.toISOString()} ${one.documentId}` }))
+})
+
 describe('fixed: an unreadable item', () => {
   const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }
   const putCounter = (change: Attributes) =>

@@ -71,17 +71,43 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
     })
 
     it('sets how long documents are kept, which every taking tells, and nothing else of the ledger', async () => {
-      const setRetention = (of: Retention) => on.ledger.setRetention(on.workspaceId, of, signal)
-      expect(await setRetention({ expireAfterSeconds: 60 })).toBe(false)
+      const setRetention = (to: Retention, shown: Retention = {}) =>
+        on.ledger.setRetention(on.workspaceId, { shown, to }, signal)
+      expect(await setRetention({ expireAfterSeconds: 60 })).toBeUndefined()
       await take(reservation(300))
       const before = await read()
       const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
+      let shown: Retention = {}
       for (const retention of [both, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80 }, {}]) {
-        expect(await setRetention(retention)).toBe(true)
+        expect(await setRetention(retention, shown)).toBe('set')
+        shown = retention
         expect(await read()).toMatchObject({ ...before, ...NO_RETENTION, ...retention, version: expect.any(Number) })
         const other = reservation(1)
         expect(await take(other)).toMatchObject({ outcome: 'taken', retention: { ...NO_RETENTION, ...retention } })
         await on.ledger.giveBack(other, signal)
+      }
+    })
+
+    it('changes no quota and no time that is no longer as it was shown', async () => {
+      const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
+      const [after, none] = [{ expireAfterSeconds: 60 }, {}]
+      const setRetention = (shown: Retention, to: Retention) =>
+        on.ledger.setRetention(on.workspaceId, { shown, to }, signal)
+      await create(500)
+      for (const held of [both, after, none]) {
+        await setRetention((await read()) ?? {}, held)
+        for (const shown of [both, after, { ...both, expireAtMostSeconds: 91 }, { expireAtMostSeconds: 90 }, none]) {
+          if (shown === held) continue
+          expect(await setRetention(shown, { expireAfterSeconds: 70 })).toBe('changed')
+          expect(await read()).toMatchObject({ ...NO_RETENTION, ...held })
+        }
+      }
+      expect(await on.ledger.setQuota(on.workspaceId, 900, signal, 400)).toBe('changed')
+      expect(await usage()).toEqual({ quotaBytes: 500, usedBytes: 0 })
+      for (const shownBytes of [500, 400]) {
+        expect(await on.ledger.setQuota(on.workspaceId, 900, signal, shownBytes)).toMatchObject({
+          usage: { quotaBytes: 900 },
+        })
       }
     })
 

@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
-import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
+import { jsonLines, ROOT, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
 import { useService } from '../support/machine/services.ts'
 import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
@@ -64,6 +64,24 @@ describe('npm run admin -- containers put', () => {
     expect(stderr).toContain('out/link.csv is left out: it is a symbolic link.')
     const line = stderr.slice(stderr.indexOf('curl '))
     expect((await run('sh', ['-c', line])).stdout).toMatch(/^HTTP\/1.1 200 OK.*application\/json.*one\.json/s)
+  })
+
+  it.each(['|', '2>&1 |'])('puts all of them where nobody reads what it prints: %s true', async (pipe) => {
+    const container = `sess_unread_${pipe.length}`
+    const files = await Promise.all(['unread/a.txt', 'unread/b.txt', 'unread/c.txt'].map((name) => write(name)))
+    const line = [
+      '--local',
+      '--directory',
+      service().directory,
+      'containers',
+      'put',
+      '--container',
+      container,
+      ...files,
+    ]
+    const command = [process.execPath, join(ROOT, 'infra/cli/main.ts'), ...line].join(' ')
+    await run('bash', ['-c', `set -o pipefail; ${command} ${pipe} true`])
+    expect(await pathsIn(container)).toEqual(['a.txt', 'b.txt', 'c.txt'])
   })
 
   it('finds a directory that is named by a dot, and overwrites what was there', async () => {

@@ -4,7 +4,7 @@ import { useAdministration } from '../support/machine/use-administration.ts'
 import type { AwsCall } from '../support/protocol/fault-proxy.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
-const { admin, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
+const { admin, adminAsked, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
 const HOUR_S = 3600
 
 /** A document's seconds from now until it expires, to the minute; undefined: it never does. */
@@ -38,6 +38,37 @@ describe('npm run admin -- workspaces set', () => {
     expect(await secondsLeft('ws_kept')).toEqual(expected)
     expect(await set('--existing', '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('needs a time') })
   })
+
+  it.each([
+    [
+      'set',
+      ['--expire-after', '2h', '--existing'],
+      ['set', '--expire-at-most', '3h'],
+      { expire_at_most_seconds: 3 * HOUR_S },
+    ],
+    ['set-quota', ['1'], ['set-quota', '20GB'], { quota_bytes: 20e9 }],
+  ])(
+    '%s changes nothing that another administrator changed while it asked, and says so',
+    async (name, args, other, set) => {
+      const id = `ws_two-${name}`
+      await workspaceWithDocument(id)
+      const [command = '', ...values] = other
+      const answer = async () => {
+        expect((await admin('workspaces', command, id, ...values)).code).toBe(0)
+        return 'y'
+      }
+      const asked = await adminAsked(answer, 'workspaces', name, id, ...args)
+      expect(asked).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('somebody else has just changed what'),
+      })
+      const [shown] = jsonLines(await admin('workspaces', 'show', id, '--json'))
+      expect(shown).toMatchObject(set)
+      expect(shown).not.toHaveProperty('expire_after_seconds')
+      expect((await adminAsked(async () => 'y', 'workspaces', name, id, ...args)).code).toBe(0)
+    },
+  )
 
   const isOfDocuments = ({ headers, body }: AwsCall) =>
     `${headers['x-amz-target']}`.endsWith('.UpdateItem') && `${body}`.includes('document_id')

@@ -85,7 +85,8 @@ beforeAll(async () => {
   // A document that is made, fenced off from others and deleted.
   const made = await counted(newAttempt())
   await documents.record({ ...newDocument(made), expiresAt: new Date(1_900_000_000_000) }, signal)
-  await ledger.setRetention(made.workspaceId, { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }, signal)
+  const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
+  await ledger.setRetention(made.workspaceId, { shown: {}, to }, signal)
   await documents.fence(newAttempt({ documentId: made.documentId }), signal)
   await reservations.note('deletion', made, signal)
   const { version = 0 } = (await ledger.read(made.workspaceId, signal)) ?? {}

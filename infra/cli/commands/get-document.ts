@@ -43,7 +43,12 @@ export async function getDocument(
   }
   const content = await open(document, stores, signal)
   const counting = countBytes(document, output.progress)
-  if (file === '-') return pipeline(content, counting, terminal.stdout, { signal, end: false })
+  if (file === '-') {
+    // Whoever closes the pipe has read enough.
+    return pipeline(content, counting, terminal.stdout, { signal, end: false }).catch((error) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
 
   const part = `${file}.${documentId}.part`
   try {

@@ -120,9 +120,8 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
     const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
     await confirm(`The quota of ${workspaceId} in ${session.place} goes ${change}, ${doubt}. Set it?`, yes, session)
   }
-  const changed = await workspaces.setQuota(workspaceId, quotaBytes, session.signal)
-  if (changed === undefined) throw workspaceNotFound(workspaceId)
-  const { previousQuotaBytes, usage } = changed
+  const changed = await workspaces.setQuota(workspaceId, quotaBytes, session.signal, known.quotaBytes)
+  const { previousQuotaBytes, usage } = requireChange(changed, workspaceId)
   const over = usage.usedBytes - usage.quotaBytes
   session.output.done(
     `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
@@ -147,10 +146,19 @@ async function setRetention(session: Session, workspaceId: WorkspaceId, options:
   const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
   const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
   await confirm(`${text} Apply that to ${those}?`, options.yes || !options.existing, session)
-  if (!(await workspaces.setRetention(workspaceId, retention, session.signal))) throw workspaceNotFound(workspaceId)
+  const change = { shown: ledger, to: retention }
+  requireChange(await workspaces.setRetention(workspaceId, change, session.signal), workspaceId)
   const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
   session.output.done(text + others, usageJson(workspaceId, { ...ledger, ...retention }))
   return options.existing ? expireExisting(session, workspaceId, retention) : 0
+}
+
+/** @throws CommandError when somebody else has changed meanwhile what was shown, or deleted the workspace */
+function requireChange<Outcome>(outcome: Outcome | 'changed' | undefined, workspaceId: WorkspaceId): Outcome {
+  if (outcome === undefined) throw workspaceNotFound(workspaceId)
+  if (outcome !== 'changed') return outcome
+  const message = `Nothing was done: somebody else has just changed what this would change; see "workspaces show ${workspaceId}".`
+  throw new CommandError('workspace_changed', message)
 }
 
 /** Why a quota looks like a mistake, if it does. */

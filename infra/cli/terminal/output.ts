@@ -31,6 +31,10 @@ const PLAIN = Object.fromEntries(
 export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
   const { stdout, stderr } = terminal
   const status = createStatusLine(stderr)
+  let isClosed = false
+  stdout.on('error', () => {
+    isClosed = true
+  })
   const write = (text: string, stream: TextOutput) => {
     status.clear()
     stream.write(`${text}\n`)
@@ -58,6 +62,8 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
         page = []
       }
       for await (const row of choose(rows, options, columns)) {
+        // Nobody reads on, and printing is all that there is to do.
+        if (isClosed) break
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))

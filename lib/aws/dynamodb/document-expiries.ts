@@ -4,11 +4,10 @@ import type { DocumentId, WorkspaceId } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/document-expiries.ts'
 import { SENT_ONCE, send } from '../calls/send.ts'
-import { documentKey, IS_ATTEMPTS_DOCUMENT, indexed } from './document-item.ts'
+import { documentKey, expiryOf, IS_ATTEMPTS_DOCUMENT } from './document-item.ts'
 import { listPages } from './list-pages.ts'
-import { listedAt } from './listing-index.ts'
 import type { Attributes } from './stored-item.ts'
-import { openTable, setting, type TableSettings } from './table.ts'
+import { asRead, openTable, setting, type TableSettings } from './table.ts'
 import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
 
 /** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
@@ -52,15 +51,16 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
 
     async setExpiry(document, expiresAt, signal) {
       if (hasExpired(document, now())) return false
-      const { values, ...change } = setting(indexed({ ...document, expiresAt }))
+      const { values, ...change } = setting(expiryOf({ ...document, expiresAt }))
+      const read = asRead({ expiry_at: document.expiresAt?.getTime() })
       const update = {
         ...change,
-        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND listed_at = :as_read`,
+        ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND ${read.condition}`,
         values: {
           ...values,
+          ...read.values,
           ':document': 'document',
           ':attempt_id': document.attemptId,
-          ':as_read': listedAt(document),
         },
       }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }

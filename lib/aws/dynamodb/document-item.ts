@@ -26,7 +26,7 @@ export interface DocumentItem extends Remembered {
   size_bytes: number
   /** ISO 8601, UTC. */
   created_at: string
-  /** In the index of expiries: when it expires, ms since 1970. Missing: it is kept for ever. */
+  /** In both indexes: when it expires, ms since 1970. Missing: it is kept for ever. */
   expiry_at?: number
   expiry_shard?: string
   container_id: string
@@ -131,15 +131,14 @@ export function toUpdate(document: WorkspaceDocument) {
   return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone }) }
 }
 
-/** Its place in the index of expiries, if it has one, and in the listing index, which tells its expiry, too. */
-export function indexed(document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'createdAt' | 'expiresAt'>) {
-  const { workspaceId, expiresAt } = document
-  return {
-    expiry_at: expiresAt?.getTime(),
-    expiry_shard: expiresAt && checkShardOf(workspaceId),
-    listed_at: listedAt(document),
-  }
+/** Its place in the index of expiries, if it has one. */
+export function expiryOf({ workspaceId, expiresAt }: Pick<WorkspaceDocument, 'workspaceId' | 'expiresAt'>) {
+  return { expiry_at: expiresAt?.getTime(), expiry_shard: expiresAt && checkShardOf(workspaceId) }
 }
+
+/** The expiry of a document, if it has one. */
+export const withExpiry = ({ expiry_at }: Pick<DocumentItem, 'expiry_at'>) =>
+  expiry_at === undefined ? {} : { expiresAt: new Date(expiry_at) }
 
 function toItem(document: WorkspaceDocument) {
   return {
@@ -157,7 +156,8 @@ function toItem(document: WorkspaceDocument) {
     sha256: document.sha256,
     created_by: document.createdBy,
     counted_from: document.countedFrom,
-    ...indexed(document),
+    listed_at: listedAt(document),
+    ...expiryOf(document),
   } satisfies Record<keyof Omit<DocumentItem, 'fenced_through' | 'released_by' | 'expires_at'>, unknown>
 }
 
@@ -171,7 +171,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
-    ...(item.expiry_at !== undefined && { expiresAt: new Date(item.expiry_at) }),
+    ...withExpiry(item),
     containerId: item.container_id as ContainerId,
     sourceEtag: item.source_etag,
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),

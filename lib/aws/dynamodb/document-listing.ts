@@ -4,15 +4,12 @@ import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../..
 import type { DocumentId, FilePath } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
-import { type DocumentItem, documentKey } from './document-item.ts'
-import { behind, LISTING_INDEX, listedAt, withExpiry } from './listing-index.ts'
+import { type DocumentItem, documentKey, withExpiry } from './document-item.ts'
+import { LISTING_INDEX, listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { openTable, type TableSettings } from './table.ts'
 
-type ListedItem = Pick<
-  DocumentItem,
-  'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at' | 'listed_at'
->
+type ListedItem = Pick<DocumentItem, keyof typeof REQUIRED | 'expiry_at'>
 type Key = Record<string, AttributeValue>
 
 const REQUIRED = {
@@ -22,7 +19,7 @@ const REQUIRED = {
   size_bytes: 'number',
   created_at: 'string',
 } as const
-const LISTED = [...Object.keys(REQUIRED), 'listed_at'].join(', ')
+const LISTED = [...Object.keys(REQUIRED), 'expiry_at'].join(', ')
 
 /** Of the documents that have expired, the resolver may have more to delete than one request has time to read. */
 const MOST_EXPIRED = 10_000
@@ -86,7 +83,7 @@ function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageR
     ProjectionExpression: LISTED,
     ExpressionAttributeValues: marshall({
       ':workspace_id': workspaceId,
-      ...(after && { ':after': order === 'asc' ? behind(listedAt(after)) : listedAt(after) }),
+      ...(after && { ':after': listedAt(after) }),
     }),
   }
 }
@@ -100,6 +97,6 @@ function readListed(attributes: Attributes): ListedDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
-    ...withExpiry(item.listed_at),
+    ...withExpiry(item),
   }
 }

@@ -145,6 +145,17 @@ export function setting(attributes: object) {
   }
 }
 
+/** For an update that is also {@link setting} these attributes: they are as they were read; undefined: not there. */
+export function asRead(attributes: object) {
+  const all = Object.entries(attributes)
+  const isAsRead = ([name, value]: [string, unknown]) =>
+    value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :read_${name}`
+  return {
+    condition: all.map(isAsRead).join(' AND '),
+    values: Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[`:read_${name}`, value]]))),
+  }
+}
+
 /** A condition that does not hold is an outcome here, not an error. Other errors are rethrown. */
 export async function written(write: Promise<{ Attributes?: Attributes | undefined }>): Promise<Written> {
   try {

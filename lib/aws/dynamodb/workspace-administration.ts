@@ -1,6 +1,7 @@
+import type { Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
 import { SENT_ONCE } from '../calls/send.ts'
-import { openTable, setting, type TableSettings } from './table.ts'
+import { asRead, openTable, setting, type TableSettings } from './table.ts'
 import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
 
 /** Only two people who set the quota at once cause a retry; promotions do not interfere. */
@@ -27,26 +28,31 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       return { isNew: false, usage: usageOf(existing) }
     },
 
-    async setQuota(workspaceId, quotaBytes, signal) {
+    async setQuota(workspaceId, quotaBytes, signal, shownBytes) {
       let previousQuotaBytes: number | undefined
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const item = await read(workspaceId, signal)
         if (item === undefined) return undefined
         previousQuotaBytes ??= item.quota_bytes
         if (item.quota_bytes === quotaBytes) return { previousQuotaBytes, usage: usageOf(item) }
+        if (item.quota_bytes !== (shownBytes ?? item.quota_bytes)) return 'changed'
         const changed = await trySetQuota(item, quotaBytes, signal)
         if (changed !== undefined) return { previousQuotaBytes, usage: usageOf(changed) }
       }
       throw new Error(`the quota of ${workspaceId} was changed by others under every try`)
     },
 
-    async setRetention(workspace_id, { expireAfterSeconds, expireAtMostSeconds }, signal) {
-      const change = {
-        ...setting({ expire_after: expireAfterSeconds, expire_at_most: expireAtMostSeconds }),
-        ConditionExpression: 'attribute_exists(workspace_id)',
+    async setRetention(workspace_id, { shown, to }, signal) {
+      const change = setting(attributesOf(to))
+      const { condition, values } = asRead(attributesOf(shown))
+      const update = {
+        ...change,
+        ConditionExpression: `attribute_exists(workspace_id) AND ${condition}`,
+        values: { ...change.values, ...values },
       }
       const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
-      return (await table.update({ workspace_id }, change, options)).applied
+      const { applied, item } = await table.update({ workspace_id }, update, options)
+      return applied ? 'set' : item && 'changed'
     },
   }
 
@@ -76,4 +82,8 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       throw error
     }
   }
+}
+
+const attributesOf = ({ expireAfterSeconds, expireAtMostSeconds }: Retention) => {
+  return { expire_after: expireAfterSeconds, expire_at_most: expireAtMostSeconds }
 }

@@ -25,7 +25,7 @@ export interface DocumentExpiries {
    * @returns false when it has expired, or is not as it was read
    */
   setExpiry(
-    document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'createdAt' | 'expiresAt'>,
+    document: Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId' | 'expiresAt'>,
     expiresAt: Date | undefined,
     signal: AbortSignal,
   ): Promise<boolean>

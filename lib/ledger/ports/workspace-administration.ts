@@ -12,17 +12,24 @@ export interface WorkspaceAdministration {
   ): Promise<{ isNew: boolean; usage: StorageUsage }>
   /**
    * Leaves the used bytes alone. The new quota may be lower: then nothing fits until enough is deleted.
+   * @param shownBytes only if that is its quota, or the new one is
    * @returns undefined when there is no such workspace
    */
   setQuota(
     workspaceId: WorkspaceId,
     quotaBytes: number,
     signal: AbortSignal,
-  ): Promise<{ previousQuotaBytes: number; usage: StorageUsage } | undefined>
+    shownBytes?: number,
+  ): Promise<{ previousQuotaBytes: number; usage: StorageUsage } | 'changed' | undefined>
   /**
    * Holds for promotions from now on; documents that are there keep their expiry.
-   * @param retention all of it: what is missing is removed
-   * @returns whether there is such a workspace
+   * @param change.shown only if that is what is set
+   * @param change.to all of it: what is missing is removed
+   * @returns undefined when there is no such workspace
    */
-  setRetention(workspaceId: WorkspaceId, retention: Retention, signal: AbortSignal): Promise<boolean>
+  setRetention(
+    workspaceId: WorkspaceId,
+    change: { shown: Retention; to: Retention },
+    signal: AbortSignal,
+  ): Promise<'set' | 'changed' | undefined>
 }

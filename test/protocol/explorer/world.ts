@@ -93,7 +93,8 @@ export class World {
 
   async #setQuota(workspace: number, quotaBytes: number): Promise<void> {
     const set = await this.stores.ledger.setQuota(workspaceOf(workspace), quotaBytes, signal)
-    if (set && quotaBytes < set.previousQuotaBytes) this.#promises.mayExceed.add(workspaceOf(workspace))
+    if (set && set !== 'changed' && quotaBytes < set.previousQuotaBytes)
+      this.#promises.mayExceed.add(workspaceOf(workspace))
   }
 
   /** What a process sends to DynamoDB arrives within its lease, what it sends to S3 within a quarter of an hour, or never. */

@@ -178,15 +178,19 @@ export function createFakeQuotaLedger(options: {
       workspaces.set(workspaceId, workspace)
       return { isNew: existing === undefined, usage: usageOf(workspace) }
     },
-    async setRetention(workspaceId, { expireAfterSeconds, expireAtMostSeconds }) {
+    async setRetention(workspaceId, { shown, to: { expireAfterSeconds, expireAtMostSeconds } }) {
       const workspace = workspaces.get(workspaceId)
-      if (workspace) Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds })
-      return workspace !== undefined
+      if (!workspace) return undefined
+      if (workspace.expireAfterSeconds !== shown.expireAfterSeconds) return 'changed'
+      if (workspace.expireAtMostSeconds !== shown.expireAtMostSeconds) return 'changed'
+      Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds })
+      return 'set'
     },
-    async setQuota(workspaceId, quotaBytes) {
+    async setQuota(workspaceId, quotaBytes, _signal, shownBytes) {
       const workspace = workspaces.get(workspaceId)
       if (!workspace) return undefined
       const previousQuotaBytes = workspace.quotaBytes
+      if (![quotaBytes, shownBytes ?? previousQuotaBytes].includes(previousQuotaBytes)) return 'changed'
       workspace.remainingBytes += quotaBytes - previousQuotaBytes
       workspace.quotaBytes = quotaBytes
       if (quotaBytes !== previousQuotaBytes) workspace.version++

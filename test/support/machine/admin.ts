@@ -20,10 +20,26 @@ type Environment = Record<string, string | undefined>
 
 /**
  * Runs npm run admin -- … within this process, with no environment but `env`.
+ * @param answer what somebody at a terminal answers to its question
  * @returns its exit code and what it printed
  */
-export async function runAdmin(args: string[], env: Environment = {}): Promise<AdminResult> {
-  const terminal = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() }
+export async function runAdmin(
+  args: string[],
+  env: Environment = {},
+  answer?: () => Promise<string>,
+): Promise<AdminResult> {
+  const terminal = {
+    stdin: answer ? new PassThrough() : Readable.from([]),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  }
+  if (answer) {
+    for (const stream of [terminal.stdin, terminal.stderr]) Object.assign(stream, { isTTY: true })
+    terminal.stderr.on(
+      'data',
+      async (text) => `${text}`.includes('[y/N]') && terminal.stdin.push(`${await answer()}\n`),
+    )
+  }
   const printed = Promise.all([text(terminal.stdout), text(terminal.stderr)])
   const signal = AbortSignal.timeout(RETRY_FOR_MS)
   const code = await withEnvironment(env, () => runCommandLine(args, terminal, signal))

@@ -75,7 +75,11 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['ledger.createWorkspace', ({ workspaces }) => workspaces.correct(workspaceId, drift, signal), 'opens'],
   ['ledger.createWorkspace', ({ administration }) => administration.create(workspaceId, 1, signal), 'closes'],
   ['ledger.read', ({ administration }) => administration.setQuota(workspaceId, 1, signal), 'opens'],
-  ['ledger.setRetention', ({ administration }) => administration.setRetention(workspaceId, {}, signal), 'opens'],
+  [
+    'ledger.setRetention',
+    ({ administration }) => administration.setRetention(workspaceId, { shown: {}, to: {} }, signal),
+    'opens',
+  ],
   ['ledger.removeWorkspace', ({ removal }) => removal.remove(workspaceId, 1, signal), 'closes'],
   ['reservations.claim', ({ reservations }) => reservations.claim(reservation, signal), 'opens'],
   ['reservations.reserve', ({ reservations }) => reservations.reserve(reservation, false, signal), 'opens'],

@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
+import { getDocument } from '../../../infra/cli/commands/get-document.ts'
 import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
+import { createOutput } from '../../../infra/cli/terminal/output.ts'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
@@ -39,6 +42,36 @@ it.each(['', '{"environment": {'])('a local service whose file is half written d
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   await writeFile(join(directory, 'demo.json'), half)
   await expect(useLocalService(directory)).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
+})
+
+/** A pipe whose reader has closed it. */
+const closedPipe = () =>
+  new Writable({
+    // Like standard output, it goes on, and fails again.
+    autoDestroy: false,
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('closed'), { code: 'EPIPE' })),
+  }).on('error', () => {})
+
+it('a list ends where nobody reads on, however long it is', async () => {
+  const output = createOutput({ isJson: true, terminal: { stdout: closedPipe(), stderr: closedPipe() } as never })
+  let rows = 0
+  async function* endless() {
+    for (;;) yield await new Promise<object>((resolve) => setImmediate(resolve, { row: ++rows }))
+  }
+  await output.list(endless(), { columns: {}, toJson: (row) => row, noun: 'rows' })
+  expect(rows).toBeLessThan(5)
+})
+
+it('documents get is done when whoever reads the content has read enough', async () => {
+  const document = newDocument(newAttempt({ workspaceId, sizeBytes: 2 }))
+  const stores = {
+    documents: { find: async () => document },
+    s3: { send: async () => ({ Body: Readable.from([Buffer.from('a'), Buffer.from('b')]) }) },
+    config: {},
+  }
+  const terminal = { stdout: closedPipe() }
+  const session = { output: { progress() {} }, signal, terminal, stores: async () => stores } as never
+  await getDocument(session, workspaceId, document.documentId, { output: '-' })
 })
 
 it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
