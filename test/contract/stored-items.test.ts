@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Attributes } from '../../lib/aws/dynamodb/stored-item.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
-import { newDocument } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, newDocument } from '../support/stores/ledger-values.ts'
 import { useStoredItems } from '../support/stores/use-stored-items.ts'
 
 const { signal } = new AbortController()
