@@ -67,7 +67,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
         if (earlier) return { document: earlier, isReplayed: true }
       }
       endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
-      await sleep(pauseMs)
+      await telemetry.time('wait', () => sleep(pauseMs))
       // The attempt was undone: the next has an id of its own.
       if (refusal) target = parseTarget(request)
     }

@@ -95,6 +95,20 @@ describe('POST …/promote with Prefer: wait', () => {
     if (ms === 10_000) expect(lookUp.mock.calls.length).toBeLessThanOrEqual(14)
   })
 
+  it('tells in PromotionTime what the service took, and in the log what the caller let it wait', async () => {
+    gone()
+    putAfter(3000, CSV)
+    const { copy } = api.objects
+    api.objects.copy = (...args) => {
+      api.clock.nowMs += waited() + 250
+      return copy(...args)
+    }
+    expect((await wait(20)).status).toBe(200)
+    expect(api.published[0]?.PromotionTime).toBeLessThanOrEqual(250)
+    expect(Object.keys(api.published[0] ?? {})).not.toContain('undefined')
+    expect(api.logged[0]).toMatchObject({ duration_ms: waited() + 250, steps_ms: { wait: expect.any(Number) } })
+  })
+
   it('waits until a file that is overwritten is the one that is meant', async () => {
     const known = await etagOf()
     api.putFile(PATH, OTHER, 'text/csv')
