@@ -1,8 +1,8 @@
 import type { Deadline } from './deadline.ts'
 import type { Log, LogFields } from './logging.ts'
 
-/** The timed steps of a promotion, by their names in log and metrics. */
-export type TimedStep = 'authenticate' | 'look_up' | 'take' | 'copy' | 'record' | 'settle' | 'undo'
+/** The timed steps of a promotion, by their names in log and metrics. `wait`: the pauses that its caller asked for. */
+export type TimedStep = 'authenticate' | 'look_up' | 'wait' | 'take' | 'copy' | 'record' | 'settle' | 'undo'
 
 /** What is known about one request, for its log line and its metrics. */
 export interface Telemetry {

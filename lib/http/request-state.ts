@@ -4,13 +4,12 @@ import type { Caller } from '../auth/caller.ts'
 import type { RateLimitDecision } from '../auth/rate-limit.ts'
 import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
+import type { PromotionRequest } from '../promotion/promotion.ts'
 import type { RequestScope } from '../telemetry.ts'
 
-export interface RateLimit {
+export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'beginWait'> {
   /** undefined when the limiter's store did not answer: then the request passes. */
   decision: Promise<RateLimitDecision | undefined>
-  /** Rejects when the rate limit refuses the request. Await it before writing anything. */
-  rateLimitPassed: Promise<void>
   /** Counts up to so many requests more: an operation on many files counts each. @returns how many the limit allows */
   countMore(most: number): Promise<number>
 }

@@ -42,9 +42,10 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   const nextPauseMs = startWaiting(preconditions, deadline)
   const differing = new Set<string>()
   const sourceKey = deps.objectKeys.sandboxFile(target)
+  let endWait: (() => Promise<unknown>) | undefined
 
   try {
-    for (let hasWaited = false; ; hasWaited = true) {
+    for (;;) {
       let refusal: ServiceError | undefined
       const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
@@ -61,18 +62,21 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
         throw refusal ?? (file ? whyDifferent(file, target) : await whyMissing(target, deps, signal))
       }
       await rateLimitPassed
-      if (idempotencyKey !== undefined && !hasWaited) {
+      if (idempotencyKey !== undefined && !endWait) {
         const earlier = await findEarlierDocument(target, request, deps)
         if (earlier) return { document: earlier, isReplayed: true }
       }
-      await sleep(pauseMs)
+      endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
+      await telemetry.time('wait', () => sleep(pauseMs))
       // The attempt was undone: the next has an id of its own.
       if (refusal) target = parseTarget(request)
     }
   } catch (error) {
     const mayTwinHaveWon = error instanceof ServiceError && RECHECK_FOR_TWIN.has(error.reason)
     if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
-    return answerAsTwinIfItWon(error, target, request, deps)
+    return await answerAsTwinIfItWon(error, target, request, deps)
+  } finally {
+    await endWait?.()
   }
 }
 

@@ -28,6 +28,8 @@ export interface PromotionRequest extends AttemptRequest {
   fileId: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
+  /** Await it before the first pause. @returns how to end the wait @throws ServiceError rate_limited: too many wait */
+  beginWait(longestMs: number): Promise<() => Promise<unknown>>
 }
 
 export interface PromotionDependencies extends LedgerDependencies {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
@@ -104,7 +105,7 @@ describe('an attempt at a promotion', () => {
       new Promise<never>((_, reject) => {
         letIn = reject
       })
-    const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 1, burst: 1 }, take } })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 1, burst: 1 }, take } })
     const reserve = vi.spyOn(api.ledger, 'take')
     const promoting = api.promote({})
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))

@@ -2,9 +2,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { createTestApi } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+skipWaits()
 
 describe('POST …/promote: 403', () => {
   it('when the quota would be exceeded, with its numbers', async () => {
@@ -62,7 +66,7 @@ describe('POST …/promote: 429', () => {
   it('ends a lookup that hangs as soon as the limiter refuses', async () => {
     const refuse = async () => ({ isAllowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 })
     const policy = { requestsPerMinute: 60, burst: 5 }
-    const api = createTestApi({ rateLimiter: { policy, take: refuse } })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy, take: refuse } })
     const ended = vi.fn()
     vi.spyOn(api.objects, 'findContainerFile').mockImplementation(
       (_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(ended(signal.reason)))),
@@ -94,13 +98,25 @@ describe('POST …/promote: 429', () => {
 describe('POST …/promote: 500 and 503', () => {
   it('limits by what this process has let through while the rate limiter is away', async () => {
     const take = () => Promise.reject(new ServiceError('service_unavailable'))
-    const api = createTestApi({ rateLimiter: { policy: { requestsPerMinute: 60, burst: 5 }, take } })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 60, burst: 5 }, take } })
     const responses = await Promise.all(Array.from({ length: 12 }, () => api.promote({ path: 'missing' })))
     const refused = responses.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(7)
     for (const { headers } of refused)
       expect(headers).toMatchObject({ ...RATE_HEADERS, ratelimit: '"default";r=0;t=5' })
     expect(api.published.filter((values) => 'RateLimiterUnavailable' in values)).toHaveLength(5)
+  })
+
+  it('lets a request wait while the rate limiter is away, and counts that', async () => {
+    const beginWait = () => Promise.reject(new ServiceError('service_unavailable'))
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait } })
+    const missing = { path: 'missing', headers: { Prefer: 'wait=1' } }
+    expect((await api.promote(missing)).status).toBe(404)
+    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
+    const end = () => Promise.reject(new Error('no table'))
+    api.dependencies.rateLimiter.beginWait = async () => ({ end })
+    expect((await api.promote(missing)).status).toBe(404)
+    expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error: new Error('no table') }))
   })
 
   it('is a plain 500 for what nobody foresaw, the cause in the log only', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { VARIABLES } from '../../lib/config.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
@@ -7,6 +8,7 @@ import { idOf } from '../support/api/idempotent-promotions.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -93,6 +95,20 @@ describe('POST …/promote with Prefer: wait', () => {
     if (ms === 10_000) expect(lookUp.mock.calls.length).toBeLessThanOrEqual(14)
   })
 
+  it('tells in PromotionTime what the service took, and in the log what the caller let it wait', async () => {
+    gone()
+    putAfter(3000, CSV)
+    const { copy } = api.objects
+    api.objects.copy = (...args) => {
+      api.clock.nowMs += waited() + 250
+      return copy(...args)
+    }
+    expect((await wait(20)).status).toBe(200)
+    expect(api.published[0]?.PromotionTime).toBeLessThanOrEqual(250)
+    expect(Object.keys(api.published[0] ?? {})).not.toContain('undefined')
+    expect(api.logged[0]).toMatchObject({ duration_ms: waited() + 250, steps_ms: { wait: expect.any(Number) } })
+  })
+
   it('waits until a file that is overwritten is the one that is meant', async () => {
     const known = await etagOf()
     api.putFile(PATH, OTHER, 'text/csv')
@@ -169,6 +185,35 @@ describe('POST …/promote with Prefer: wait', () => {
     const again = watch()
     expect((await wait(20)).status).toBe(429)
     expect([time.pausesMs, again.mock.calls.length]).toEqual([[], 0])
+  })
+
+  it('lets 20 requests of a key wait at once, by default, and refuses all others', async () => {
+    const policy = { ...UNLIMITED.policy, requestsPerMinute: VARIABLES.rateLimitPerMinute.default }
+    const rateLimiter = createFakeRateLimiter(policy, () => api.clock.nowMs)
+    api = createTestApi({ rateLimiter: { ...rateLimiter, take: UNLIMITED.take } })
+    gone()
+    for (let round = 0; round < 2; round++) {
+      let waiting = 0
+      const refused: AnyResponse[] = []
+      const enough = Promise.withResolvers<void>()
+      time.beforePause = () => {
+        waiting++
+        return enough.promise
+      }
+      const answers = Array.from({ length: 60 }, async () => {
+        const answer = await wait(20)
+        return answer.status === 429 ? refused.push(answer) : answer.status
+      })
+      await vi.waitFor(() => expect([waiting, refused.length]).toEqual([20, 40]))
+      enough.resolve()
+      expect((await Promise.all(answers)).filter((status) => status === 404)).toHaveLength(20)
+      for (const { headers, body } of refused) {
+        expect(body).toMatchObject({
+          error: { metadata: { reason: 'rate_limited', detail: expect.stringContaining('Prefer: wait') } },
+        })
+        expect(headers['retry-after']).toBe('20')
+      }
+    }
   })
 
   it('passes the rate limit before it looks again', async () => {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { RateLimitDecision } from '../../lib/auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
 import { createTestApi } from '../support/api/test-api.ts'
 
 const PASSED: RateLimitDecision = { isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }
 
 const promote = async (decision: Partial<RateLimitDecision>, policy = POLICY) => {
-  const rateLimiter = { policy, take: async () => ({ ...PASSED, ...decision }) }
+  const rateLimiter = { ...UNLIMITED, policy, take: async () => ({ ...PASSED, ...decision }) }
   return (await createTestApi({ rateLimiter }).promote({})).headers
 }
 

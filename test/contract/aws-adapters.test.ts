@@ -98,4 +98,21 @@ describe('the state of a rate limit', () => {
   })
 })
 
+it('a wait whose answer was lost has its own place, and no other', async () => {
+  const { dynamoDb, config } = standIns
+  let lost = 0
+  const client = Object.assign(Object.create(dynamoDb), {
+    async send(...args: Parameters<typeof dynamoDb.send>) {
+      const answer = await dynamoDb.send(...args)
+      if (lost++ === 0) throw Object.assign(new Error('lost'), { name: 'TimeoutError' })
+      return answer
+    },
+  })
+  const policy = { requestsPerMinute: 30, burst: 1 }
+  const limiter = createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: Date.now })
+  const wait = await limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(5000))
+  expect([lost, 'end' in wait]).toEqual([2, true])
+  expect(await limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(5000))).toHaveProperty('retryAfterMs')
+})
+
 describeObjectStore('S3', () => objectStoreOn(standIns))

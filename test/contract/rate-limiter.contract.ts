@@ -59,7 +59,35 @@ export function describeRateLimiter(
 
     it('keeps keys apart', async () => {
       for (let i = 0; i < 4; i++) await take()
+      for (let i = 0; i < 20; i++) await beginWait()
       expect((await limiter.take(`${key}-other`, signal)).isAllowed).toBe(true)
+      expect(await limiter.beginWait(`${key}-other`, 1, signal)).toHaveProperty('end')
+    })
+
+    const beginWait = async (longestMs = 10_000) => limiter.beginWait(key, longestMs, signal)
+    const isRefused = (wait: object) => !('end' in wait)
+
+    it('lets as many wait at once as may be sent in two seconds, and says when the first must have ended', async () => {
+      const begun = [await beginWait(3000), ...(await Promise.all(Array.from({ length: 59 }, () => beginWait())))]
+      expect(begun.filter(isRefused)).toHaveLength(40)
+      const refused = (await beginWait()) as { retryAfterMs: number }
+      expect(Math.round(refused.retryAfterMs / 10)).toBe(300)
+      nowMs += 2999
+      expect(await beginWait()).toSatisfy(isRefused)
+      nowMs += 2
+      expect((await Promise.all([beginWait(), beginWait()])).filter(isRefused)).toHaveLength(1)
+      expect((await take()).remaining).toBe(2)
+    })
+
+    it('lets another wait for each that has ended, once, and not for one whose time is over anyway', async () => {
+      const [late, ...others] = [
+        await beginWait(1),
+        ...(await Promise.all(Array.from({ length: 19 }, () => beginWait()))),
+      ]
+      nowMs += 3
+      expect(await beginWait()).not.toSatisfy(isRefused)
+      for (const wait of [late, others[0], others[0]]) if (wait && 'end' in wait) await wait.end(signal)
+      expect((await Promise.all([beginWait(), beginWait()])).filter(isRefused)).toHaveLength(1)
     })
   })
 }

@@ -64,8 +64,10 @@ beforeAll(async () => {
     { ...key, tokenHash: 'h', isEnabled: true, expiresAtMs: 1, createdAt: new Date(0).toISOString() } as never,
     signal,
   )
-  const policy = { requestsPerMinute: 60, burst: 5 }
-  await createRateLimiter({ client, tableName: 'RateLimits', policy, now: Date.now }).take('key_1', signal)
+  const policy = { requestsPerMinute: 30, burst: 5 }
+  const rateLimiter = createRateLimiter({ client, tableName: 'RateLimits', policy, now: Date.now })
+  await rateLimiter.take('key_1', signal)
+  await rateLimiter.beginWait('key_1', 20_000, signal)
 
   // An attempt that is undone.
   const dead = newAttempt({ documentId: documentIdOfAttempt(newAttemptId()) })

@@ -28,8 +28,8 @@ export function skipWaitsFrom(leastMs: number): void {
 /** What would have been waited for since the test began. */
 export interface SkippedTime {
   pausesMs: number[]
-  /** Called before each wait. */
-  beforePause: () => void
+  /** Called before each wait, which begins when it is done. */
+  beforePause: () => void | Promise<void>
 }
 
 /** In the test file that calls this, nothing waits, and performance.now() is ahead by the waits that were skipped. */
@@ -38,7 +38,7 @@ export function skipWaits(): SkippedTime {
   let skippedMs = 0
   const { now } = performance
   replaceWaits(async (ms, value, options: { signal?: AbortSignal } = {}) => {
-    time.beforePause()
+    await time.beforePause()
     options.signal?.throwIfAborted()
     time.pausesMs.push(ms)
     skippedMs += ms

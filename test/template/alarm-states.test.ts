@@ -18,7 +18,7 @@ const PAGE = JSON.stringify([{ Ref: 'AlarmTopic' }])
 const UNTIL = 3 * HOUR
 const ALL = minutes(0, UNTIL)
 const failing = (at: number[], perMinute: number) => requests(at, perMinute, at)
-const slow = (ms: number): Traffic => ({ [gateway('Latency')]: each(minutes(30, 60), ms) })
+const slow = (ms: number, metric = own('PromotionTime')): Traffic => ({ [metric]: each(minutes(30, 60), ms) })
 const oldest = (at: number[], ms: (minute: number) => number) =>
   leftovers(ALL, (minute) => (at.includes(minute) ? ms(minute) : undefined))
 const sinceAnHour = (minute: number) => (minute - 60) * 60_000
@@ -64,8 +64,9 @@ const INCIDENTS: [string, Traffic, Record<string, number[]>][] = [
     requests(ALL, 600, [...minutes(30, 33), ...minutes(90, 93)], 20),
     { ServerErrorRate: [31, 91] },
   ],
-  ['answers are slow', slow(Number(THRESHOLDS.alarmLatencyMs) + 1), { PromotionLatency: [40] }],
-  ['answers are not too slow', slow(Number(THRESHOLDS.alarmLatencyMs)), {}],
+  ['a caller waits, or promotes many files', slow(29_000, gateway('Latency')), {}],
+  ['promotions are slow', slow(Number(THRESHOLDS.alarmLatencyMs) + 1), { PromotionLatency: [40] }],
+  ['promotions are not too slow', slow(Number(THRESHOLDS.alarmLatencyMs)), {}],
   ['the concurrency is nearly used up', { [USED]: each(minutes(30, HOUR), 801) }, { Concurrency: [30] }],
   ['the concurrency is used', { [USED]: each(minutes(30, HOUR), 800) }, {}],
   ...API_FUNCTION_NAMES.map((name): (typeof INCIDENTS)[number] => [

@@ -2,22 +2,29 @@ import { ProvisionedThroughputExceededException, ThrottlingException } from '@aw
 import {
   describeDecision,
   emissionIntervalMs,
+  mostWaits,
   type RateLimiter,
   stateSeconds,
   toleranceMs,
 } from '../../auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../../config.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openTable, type TableSettings, type Update } from './table.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
+const TAKE_PLACE = {
+  UpdateExpression: 'SET #place = :lease',
+  ConditionExpression: 'attribute_not_exists(#place) OR #place <= :now OR #place = :lease',
+}
+const LEAVE_PLACE = { UpdateExpression: 'SET #place = :now', ConditionExpression: '#place = :lease' }
 /** The load that throttles an item may be its neighbour's. */
 const RETRY_FOR_MS = 250
 
 /**
- * GCRA in the RateLimits table, one item per key. Conditions cannot compute a maximum, so a quiet key and a busy key
- * take different writes, each safe against all others. A TAT only grows: a key found busy stays so, and two are enough.
- * A repetition after a lost answer may count a request twice: the key loses one request for a moment.
+ * One item per key. GCRA: conditions cannot compute a maximum, so a quiet key and a busy key take different writes, each
+ * safe against all others. A TAT only grows: a key found busy stays so, and two are enough. A repetition after a lost
+ * answer may count a request twice: the key loses one request for a moment. Those that wait have a place each, an
+ * attribute with the end of its lease.
  */
 export function createRateLimiter(settings: TableSettings & { policy: RateLimitPolicy; now(): number }): RateLimiter {
   const { policy, now } = settings
@@ -33,30 +40,50 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
       if (!taken.done && mayFit) taken = await tryTake(keyId, count, false, nowMs, signal)
       return describeDecision(policy, taken.done, taken.tatMs, nowMs)
     },
+
+    async beginWait(keyId, longestMs, signal) {
+      const [nowMs, most] = [now(), mostWaits(policy)]
+      // No two leases end at once, so a repetition after a lost answer knows its own.
+      const values = { ':lease': nowMs + longestMs + Math.random() }
+      for (let place = Math.floor(Math.random() * most); ; ) {
+        const ofPlace = { values, ExpressionAttributeNames: { '#place': `wait_${place}` } }
+        const begun = await write('rateLimit.beginWait', keyId, { ...ofPlace, ...TAKE_PLACE }, nowMs, signal)
+        if (begun === 'throttled') return { retryAfterMs: interval }
+        const end = { ...ofPlace, ...LEAVE_PLACE }
+        if (begun.applied) return { end: (signal) => write('rateLimit.endWait', keyId, end, nowMs, signal) }
+        const leases = Array.from({ length: most }, (_, each) => Number(begun.item?.[`wait_${each}`]?.N ?? 0))
+        place = leases.findIndex((lease) => lease <= nowMs)
+        if (place === -1) return { retryAfterMs: Math.min(...leases) - nowMs }
+      }
+    },
   }
 
   async function tryTake(keyId: string, count: number, isQuiet: boolean, nowMs: number, signal: AbortSignal) {
     const change = {
-      UpdateExpression: isQuiet
-        ? 'SET tat_ms = :first_tat, expires_at = :expires_at'
-        : 'SET tat_ms = tat_ms + :interval, expires_at = :expires_at',
+      UpdateExpression: isQuiet ? 'SET tat_ms = :first_tat' : 'SET tat_ms = tat_ms + :interval',
       ConditionExpression: isQuiet ? IS_QUIET : IS_BUSY_WITHIN_LIMIT,
-      values: {
-        ':now': nowMs,
-        ':expires_at': Math.ceil(nowMs / 1000) + stateSeconds(policy),
-        ...(isQuiet
-          ? { ':first_tat': nowMs + count * interval }
-          : { ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) }),
-      },
+      values: isQuiet
+        ? { ':first_tat': nowMs + count * interval }
+        : { ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) },
       ReturnValues: 'UPDATED_NEW',
     } as const
-    const options = { name: 'rateLimit.take', signal, retryForMs: RETRY_FOR_MS }
+    const taken = await write('rateLimit.take', keyId, change, nowMs, signal)
+    // A key that DynamoDB cannot keep up with has spent its burst.
+    if (taken === 'throttled') return { done: false, tatMs: nowMs + toleranceMs(policy) + interval }
+    return { done: taken.applied, tatMs: Number(taken.item?.tat_ms?.N ?? 0) }
+  }
+
+  async function write(name: string, keyId: string, change: Update, nowMs: number, signal: AbortSignal) {
+    const expiry = Math.ceil(nowMs / 1000) + stateSeconds(policy)
+    const kept = {
+      ...change,
+      UpdateExpression: `${change.UpdateExpression}, expires_at = :expires_at`,
+      values: { ...change.values, ':now': nowMs, ':expires_at': expiry },
+    }
     try {
-      const { applied, item } = await table.update({ key_id: keyId }, change, options)
-      return { done: applied, tatMs: Number(item?.tat_ms?.N ?? 0) }
+      return await table.update({ key_id: keyId }, kept, { name, signal, retryForMs: RETRY_FOR_MS })
     } catch (error) {
-      // A key that DynamoDB cannot keep up with has spent its burst.
-      if (isItemThrottled(error as Error)) return { done: false, tatMs: nowMs + toleranceMs(policy) + interval }
+      if (isItemThrottled(error as Error)) return 'throttled'
       throw error
     }
   }

@@ -6,6 +6,8 @@ import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
+const MANY_WAIT =
+  'As many requests of this API key wait (Prefer: wait) as may at once: repeat it, or do not let it wait.'
 
 /**
  * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
@@ -22,7 +24,9 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const refusal = counted.refusalOf(keyId)
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    state.rateLimit = { decision, rateLimitPassed, countMore: (most) => countAsManyAsFit(keyId, state, most) }
+    const countMore = (most: number) => countAsManyAsFit(keyId, state, most)
+    const beginWait = (longestMs: number) => waitOrThrow(keyId, state, longestMs)
+    state.rateLimit = { decision, rateLimitPassed, countMore, beginWait }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -51,9 +55,19 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     return decision?.isAllowed === false ? 0 : count
   }
 
-  function takeOrPass(keyId: string, { deadline, log }: RequestState, count?: number) {
+  async function waitOrThrow(keyId: string, state: RequestState, longestMs: number) {
+    const wait = await orPass(state, (signal) => rateLimiter.beginWait(keyId, longestMs, signal))
+    if (wait && 'retryAfterMs' in wait) throw rateLimited(wait.retryAfterMs, { detail: MANY_WAIT })
+    const warn = (error: unknown) => state.log.warn('a wait was not ended: it counts until its lease ends', { error })
+    return async () => wait?.end(state.deadline.undoSignal()).catch(warn)
+  }
+
+  const takeOrPass = (keyId: string, state: RequestState, count?: number) =>
+    orPass(state, (signal) => counted.take(keyId, signal, count))
+
+  function orPass<Decision>({ deadline, log }: RequestState, ask: (signal: AbortSignal) => Promise<Decision>) {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-    return counted.take(keyId, signal, count).catch((error) => {
+    return ask(signal).catch((error) => {
       if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
@@ -64,9 +78,11 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
 }
 
 function requireAllowed(decision: RateLimitDecision | undefined): void {
-  if (decision === undefined || decision.isAllowed) return
-  throw new ServiceError('rate_limited', { retryAfterSeconds: Math.max(1, Math.ceil(decision.retryAfterMs / 1000)) })
+  if (decision?.isAllowed === false) throw rateLimited(decision.retryAfterMs)
 }
+
+const rateLimited = (retryAfterMs: number, more: { detail?: string } = {}) =>
+  new ServiceError('rate_limited', { ...more, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) })
 
 /** draft-ietf-httpapi-ratelimit-headers: the burst `q` is fully available again within `w` seconds. */
 function rateLimitHeaders(policy: RateLimitPolicy, decision: RateLimitDecision): Record<string, string> {

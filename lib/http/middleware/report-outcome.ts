@@ -2,7 +2,7 @@ import type { MetricName, Metrics, MetricValues } from '../../metrics.ts'
 import type { Telemetry, TimedStep } from '../../telemetry.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-const STEP_METRICS: Readonly<Record<TimedStep, MetricName>> = {
+const STEP_METRICS: Readonly<Record<Exclude<TimedStep, 'wait'>, MetricName>> = {
   authenticate: 'AuthenticateTime',
   look_up: 'LookUpTime',
   take: 'TakeTime',
@@ -29,7 +29,8 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
     if (failure === undefined) {
       log.info('request answered', fields)
       if (operation === 'promote_container_file') {
-        metrics.publish({ ...state.counts, PromotionTime: durationMs, ...stepTimes(telemetry) })
+        const { wait: waitMs = 0, ...stepsMs } = telemetry.stepsMs
+        metrics.publish({ ...state.counts, PromotionTime: Math.round(durationMs - waitMs), ...stepTimes(stepsMs) })
         return
       }
       metrics.publish({ OperationTime: durationMs }, { operation })
@@ -46,6 +47,8 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
   return { after: report, onError: report }
 }
 
-function stepTimes({ stepsMs }: Telemetry): MetricValues {
-  return Object.fromEntries(Object.entries(stepsMs).map(([step, ms]) => [STEP_METRICS[step as TimedStep], ms]))
+function stepTimes(stepsMs: Omit<Telemetry['stepsMs'], 'wait'>): MetricValues {
+  return Object.fromEntries(
+    Object.entries(stepsMs).map(([step, ms]) => [STEP_METRICS[step as keyof typeof stepsMs], ms]),
+  )
 }

@@ -17,7 +17,7 @@ const NEARLY_FULL = 0.9
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
     name: 'promote_container_file',
-    async handle({ event, caller, state, rateLimitPassed }) {
+    async handle({ event, caller, state, ...limit }) {
       const answerShape = chooseShape(event)
       const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const idempotencyKey = readIdempotencyKey(event)
@@ -26,7 +26,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
       const ofFile = { containerId, fileId, idempotencyKey, preconditions, expiresInSeconds }
       const { document, isReplayed, ...promotion } = await promoteContainerFile(
-        { ...state, caller, ...ofFile, rateLimitPassed },
+        { ...state, ...limit, caller, ...ofFile },
         deps,
       )
       const usage = promotion.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))

@@ -80,6 +80,7 @@ function promote(asked: RequestTo<'promote'>, deps: Dependencies): Promise<unkno
     idempotencyKey: key === undefined ? undefined : `key-${key}`,
     expiresInSeconds,
     rateLimitPassed: Promise.resolve(),
+    beginWait: async () => async () => {},
     deadline: { signal, leftMs: () => 60_000, undoSignal: () => signal },
     log,
     telemetry: createTelemetry(),

@@ -63,8 +63,11 @@ function byDepth(calls: Sent[]): string[][] {
 }
 
 describe('what a plain promotion asks of AWS', () => {
-  it('is nine calls, not one more, of which six wait for each other', async () => {
-    const calls = await watchCalls(() => service.promote(workspace, 'a.txt'))
+  it.each([
+    ['', {}],
+    [', with Prefer: wait, too', { prefer: 'wait=20' }],
+  ])('is nine calls, not one more, of which six wait for each other%s', async (_, headers) => {
+    const calls = await watchCalls(() => service.promote(workspace, 'a.txt', { headers }))
     expect(byDepth(calls)).toEqual([
       ['keys.find'],
       ['HeadObject', 'rateLimit.take'],
@@ -90,6 +93,16 @@ describe('what a plain promotion asks of AWS', () => {
       ['reservations.remove'],
     ])
     expect(calls).toHaveLength(11)
+  })
+
+  it('is four more where it waits: the wait begins and ends, and both looks ask for container and file', async () => {
+    const names = async (headers: Record<string, string>) => {
+      const calls = await watchCalls(() => service.promote(workspace, 'missing.txt', { headers }))
+      return calls.map(({ name }) => name)
+    }
+    const [found, waited] = [await names({}), await names({ prefer: 'wait=1' })]
+    const more = ['rateLimit.beginWait', 'HeadObject', 'HeadObject', 'rateLimit.endWait']
+    expect(waited.toSorted()).toEqual([...found, ...more].toSorted())
   })
 
   it.each([

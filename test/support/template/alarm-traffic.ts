@@ -61,7 +61,7 @@ export function healthy(until: number): Traffic {
   const quiet = [...API_FUNCTION_NAMES.flatMap((name) => [crashes(name), lambda('Throttles', name)])]
   return {
     ...requests(at, 5),
-    [gateway('Latency')]: each(at, 300),
+    [own('PromotionTime')]: each(at, 300),
     ...Object.fromEntries(quiet.map((name) => [name, each(at, 0)])),
     [USED]: each(at, 500),
     ...resolver(at),

@@ -165,8 +165,11 @@ describe('the rate limit', () => {
     const given = reasons.map((reason) => ({ reason }))
     const about = { $metadata: {}, message: 'no', throttlingReasons: given, ThrottlingReasons: given }
     const { client } = clientOf({ UpdateItemCommand: () => new Thrown(about) })
-    const taking = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 }).take('k', signal)
-    if (!isRefused) await expect(taking).rejects.toMatchObject({ reason: 'service_unavailable' })
-    else expect(await taking).toEqual({ isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 })
+    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
+    const told = [{ isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 }, { retryAfterMs: 1000 }]
+    for (const ask of [() => rateLimiter.take('k', signal), () => rateLimiter.beginWait('k', 1000, signal)]) {
+      if (isRefused) expect(await ask()).toEqual(told.shift())
+      else await expect(ask()).rejects.toMatchObject({ reason: 'service_unavailable' })
+    }
   })
 })

@@ -59,6 +59,7 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['keys.change', ({ apiKeys }) => apiKeys.change('h' as never, { isEnabled: true }, signal), 'closes'],
   ['keys.remove', ({ apiKeys }) => apiKeys.remove('h' as never, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
+  ['rateLimit.beginWait', ({ rateLimiter }) => rateLimiter.beginWait('k', 1, signal), 'closes'],
   ['ledger.take', ({ quota }) => quota.take(reservation, signal, 6000), 'opens'],
   ['ledger.mark', ({ quota }) => quota.mark(release, signal, 6000), 'opens'],
   ['ledger.schedule', ({ quota }) => quota.schedule(reservation, signal), 'closes'],
@@ -123,6 +124,15 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['ListMultipartUploads', ({ objects }) => first(objects.listUploads('p', signal))],
 ]
 
+const onceThenRefused = () => {
+  const answers = [{}]
+  return () => answers.pop()
+}
+const beginAndEndWait: Call = async ({ rateLimiter }) => {
+  const wait = await rateLimiter.beginWait('k', 1, signal)
+  return 'end' in wait && wait.end(signal)
+}
+
 describe('a call that fails is named in its error', () => {
   it.each(CALLS)('%s', async (name, call) => {
     await expect(call(adapters())).rejects.toMatchObject({ call: name })
@@ -131,6 +141,7 @@ describe('a call that fails is named in its error', () => {
   it.each<[string, Parameters<typeof clientOf>[0], Call]>([
     // The ledger's update finds no item.
     ['ledger.createWorkspace', { UpdateItemCommand: conditionFailed }, ({ quota }) => quota.take(reservation, signal)],
+    ['rateLimit.endWait', { UpdateItemCommand: onceThenRefused() }, beginAndEndWait],
     ['DeleteObject', { ListMultipartUploadsCommand: () => ({}) }, ({ objects }) => objects.discard('d', signal)],
   ])('%s, which comes second', async (name, answers, call) => {
     await expect(call(adapters(clientOf(answers)))).rejects.toMatchObject({ call: name })
