@@ -55,10 +55,12 @@ describe('File-Expires-In', () => {
       expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_expiry'])
       expect(JSON.stringify(refused.body)).toMatch(/"detail":"[^"]*\b3600\b[^"]*\b7776000\b/)
     }
-    for (const value of [0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', null, [3600]]) {
-      const refused = await promoteAll({ expires_in_seconds: value })
-      expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_body'])
-      expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
+    for (const value of [0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', [3600]]) {
+      const body = { expires_in_seconds: value }
+      for (const refused of [await promoteAll(body), await files.api.promote({ body })]) {
+        expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_body'])
+        expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
+      }
     }
     expectUntouched(files.api)
   })
@@ -74,6 +76,16 @@ describe('File-Expires-In', () => {
       expect(document().expiresAt).toEqual(new Date(IN_AN_HOUR_MS + (seconds - 3600) * 1000))
       files.api.documents.documents.clear()
       files.api.documents.tombstones.clear()
+    }
+  })
+
+  it('gives way to the body of a promotion of one file, too', async () => {
+    for (const headers of [{}, { 'File-Expires-In': '7200' }]) {
+      const answer = await files.api.promote({ headers, body: { expires_in_seconds: 3600 } })
+      expect(answer).toMatchObject({
+        headers: { 'file-expires-in': '3600;by=request' },
+        body: { expires_at: new Date(IN_AN_HOUR_MS).toISOString() },
+      })
     }
   })
 
