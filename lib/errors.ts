@@ -125,6 +125,11 @@ export const REASONS = {
     detail: 'Another request is already promoting this document.',
     retryAfterSeconds: 1,
   },
+  document_expires_soon: {
+    status: 503,
+    detail: 'The document expires too soon to be kept for longer: after that, the same request makes it anew.',
+    retryAfterSeconds: 1,
+  },
   promotion_timed_out: {
     status: 503,
     detail: 'The operation did not finish in the time one request has.',
