@@ -53,16 +53,17 @@ export const REASONS = {
     detail: 'The request names a workspace other than the one of the API key.',
   },
   invalid_file_shape: { status: 400, detail: 'The File-Shape header must be one of native, compat_a and compat_b.' },
+  unsupported_parameter: { status: 400, detail: 'The operation does not know a query parameter or header.' },
+  invalid_body: { status: 400, detail: 'The body must be a JSON object with members that the operation knows.' },
+  invalid_expiry: {
+    status: 400,
+    detail: 'The File-Expires-In header must be a whole number of seconds from 3600 to 7776000.',
+  },
   invalid_idempotency_key: {
     status: 400,
     detail: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters, bare or as a quoted string.',
   },
   invalid_precondition: { status: 400, detail: 'A header that says which file is meant is malformed.' },
-  invalid_expiry: {
-    status: 400,
-    detail: 'The File-Expires-In header must be a whole number of seconds from 3600 to 7776000.',
-  },
-  invalid_body: { status: 400, detail: 'The body must be a JSON object that names the files to promote.' },
   invalid_container_id: {
     status: 400,
     detail: 'container_id must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
@@ -80,10 +81,6 @@ export const REASONS = {
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },
   invalid_parameter: { status: 400, detail: 'A query parameter has a value that is not allowed.' },
-  unsupported_parameter: {
-    status: 400,
-    detail: 'A query parameter asks for something that this service does not offer.',
-  },
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
@@ -126,6 +123,11 @@ export const REASONS = {
   promotion_in_progress: {
     status: 503,
     detail: 'Another request is already promoting this document.',
+    retryAfterSeconds: 1,
+  },
+  document_expires_soon: {
+    status: 503,
+    detail: 'The document expires too soon to be kept for longer: after that, the same request makes it anew.',
     retryAfterSeconds: 1,
   },
   promotion_timed_out: {

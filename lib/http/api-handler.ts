@@ -5,6 +5,8 @@ import type { RateLimiter } from '../auth/rate-limit.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
 import { withOneCallUntil } from '../one-call-until.ts'
+import { type AnswerShape, chooseShape } from './file-shape.ts'
+import { type Body, type OperationName, requireKnownNames } from './known-names.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
 import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
@@ -28,10 +30,12 @@ export interface ApiRequest extends Omit<RateLimit, 'decision'> {
   event: ApiEvent
   caller: Caller
   state: RequestState
+  answerShape: AnswerShape
+  body: Body
 }
 
 export interface Operation {
-  name: string
+  name: OperationName
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
@@ -49,7 +53,9 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    const request = { event, caller, state, ...rateLimit }
+    const answerShape = chooseShape(event)
+    const body = requireKnownNames(event, operation.name)
+    const request = { event, caller, state, answerShape, body, ...rateLimit }
     const answer = await withOneCallUntil(rateLimit.rateLimitPassed, () => operation.handle(request))
     await rateLimit.rateLimitPassed
     return answer

@@ -1,9 +1,22 @@
 import { ServiceError } from '../errors.ts'
 import { type Expiry, LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS } from '../ledger/expiry.ts'
+import { type Body, refuseBody } from './known-names.ts'
 import { headerValues, type RequestHeaders } from './request-headers.ts'
 
-/** File-Expires-In. @returns undefined when it was not sent. @throws ServiceError invalid_expiry */
-export function readExpiresIn(event: RequestHeaders): number | undefined {
+/**
+ * The body takes precedence over the header.
+ * @returns undefined when neither was sent
+ * @throws ServiceError invalid_expiry, invalid_body
+ */
+export function readExpiresIn(event: RequestHeaders, { expires_in_seconds: inBody }: Body): number | undefined {
+  if (inBody !== undefined && !isExpiry(inBody)) {
+    refuseBody(`expires_in_seconds must be a whole number from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`)
+  }
+  const header = readHeader(event)
+  return isExpiry(inBody) ? inBody : header
+}
+
+function readHeader(event: RequestHeaders): number | undefined {
   const values = headerValues(event, 'file-expires-in')
   if (values.length === 0) return undefined
   const text = values.length === 1 ? (values[0] ?? '').trim() : ''
@@ -11,7 +24,7 @@ export function readExpiresIn(event: RequestHeaders): number | undefined {
   return Number(text)
 }
 
-export function isExpiry(seconds: unknown): seconds is number {
+function isExpiry(seconds: unknown): seconds is number {
   if (typeof seconds !== 'number' || !Number.isInteger(seconds)) return false
   return seconds >= LEAST_EXPIRY_SECONDS && seconds <= MOST_EXPIRY_SECONDS
 }

@@ -7,7 +7,7 @@ export function createPromoteContainerFileHandler(deps: ApiDependencies & Promot
   const operations = {
     '/v1/containers/{container_id}/files/{file_id}/promote': promoteContainerFileOperation(deps),
     '/v1/containers/{container_id}/promote': {
-      name: 'promote_container_files',
+      name: 'promote_container_files' as const,
       // Loaded on demand: a promotion of one file is not to wait for it in a cold start.
       handle: async (request: ApiRequest) =>
         (await import('./operations/promote-container-files.ts')).handlePromoteContainerFiles(request, deps),

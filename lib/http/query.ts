@@ -28,16 +28,15 @@ export function queryChoice<Choice extends string>(
   return choice ?? refuseValue(name, `Allowed: ${choices.join(', ')}.`)
 }
 
-/** @throws ServiceError unsupported_parameter when one of them was sent: ignoring it would give a wrong answer */
-export function refuseParameters(event: Query, names: readonly string[]): void {
-  for (const name of names) {
-    if (queryValues(event, name).length > 0) refuseParameter(name)
-  }
+/** Of the parameters that have a value. */
+export function queryNames(event: Query): string[] {
+  const all = Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {})
+  return all.filter((name) => queryValues(event, name).length > 0)
 }
 
 /** @throws ServiceError unsupported_parameter */
-export function refuseParameter(name: string, hint = ''): never {
-  const detail = `This operation does not support the parameter ${name}.${hint && ` ${hint}`}`
+export function refuseParameter(name: string, hint: string): never {
+  const detail = `This operation does not support the parameter ${name}. ${hint}`
   throw new ServiceError('unsupported_parameter', { detail, metadata: { parameter: name } })
 }
 

@@ -12,10 +12,10 @@ export interface Retention {
   expireAtMostSeconds?: number | undefined
 }
 
-/** After how many seconds a new document expires, and who has said so. */
+/** After how many seconds a document expires, and who has said so. */
 export interface Expiry {
   seconds: number
-  by: 'request' | 'default' | 'limit'
+  by: 'request' | 'default' | 'limit' | 'earlier'
 }
 
 /** The stricter one wins. @returns undefined: it is kept for ever */

@@ -10,7 +10,7 @@ import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import { findEarlierDocument } from './idempotency.ts'
+import { replay } from './keep-document.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
@@ -22,7 +22,7 @@ const CLAIMED: Traces = { ...NOTHING, reservation: 'claim' }
 /**
  * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
  * fails, undoes everything before it throws.
- * @returns `isReplayed`, without usage, when an earlier request has made the document
+ * @returns `isReplayed` when an earlier request has made the document
  */
 export async function attemptPromotion(
   target: PromotionTarget,
@@ -40,7 +40,7 @@ export async function attemptPromotion(
   const findingType = typeOf(file, path, request, deps)
   const hasIdempotencyKey = request.idempotencyKey !== undefined
   const earlier = hasIdempotencyKey ? await claim(target, attempt, request, deps) : undefined
-  if (earlier) return { document: earlier, isReplayed: true, usage: undefined }
+  if (earlier) return earlier
   const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
   const { usage, retention, countedFrom } = await take(attempt, claimed, request, deps)
   const createdAt = new Date(deps.now())
@@ -78,23 +78,23 @@ export async function attemptPromotion(
 
 /**
  * Twins meet here, before they take bytes, so that none takes up room that other promotions need.
- * @returns the document, if an earlier request has made it
+ * @returns the answer, if an earlier request has made the document
  */
 async function claim(
   target: PromotionTarget,
   attempt: Attempt,
   request: AttemptRequest,
   deps: PromotionDependencies,
-): Promise<WorkspaceDocument | undefined> {
+): Promise<Promotion | undefined> {
   const { signal } = request.deadline
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
   // A document that is made meanwhile refuses the record of another.
   if (request.hasLookedForEarlier) return undefined
-  const document = await findEarlierDocument(target, request, deps).catch(rethrowAfter(undo))
-  if (document) await undo()
-  return document
+  const earlier = await replay(target, request, deps).catch(rethrowAfter(undo))
+  if (earlier) await undo()
+  return earlier
 }
 
 async function take(

@@ -4,7 +4,8 @@ import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../co
 import { type Reason, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfKey, findEarlierDocument } from './idempotency.ts'
+import { documentIdOfKey } from './idempotency.ts'
+import { replay } from './keep-document.ts'
 import { isMeant, startWaiting } from './preconditions.ts'
 import type {
   AttemptRequest,
@@ -63,8 +64,8 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !endWait) {
-        const earlier = await findEarlierDocument(target, request, deps)
-        if (earlier) return { document: earlier, isReplayed: true }
+        const earlier = await replay(target, request, deps)
+        if (earlier) return earlier
       }
       endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
       await telemetry.time('wait', () => sleep(pauseMs))
@@ -98,8 +99,8 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await findEarlierDocument(target, request, deps)
-  if (earlier) return { document: earlier, isReplayed: true }
+  const earlier = await replay(target, request, deps)
+  if (earlier) return earlier
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })

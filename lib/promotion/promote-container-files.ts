@@ -4,7 +4,7 @@ import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
-import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
@@ -56,6 +56,8 @@ export async function promoteContainerFiles(
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
+  let usage: ReturnType<QuotaLedger['usage']> | undefined
+  const readUsage = () => (usage ??= deps.quota.usage(request.caller.workspaceId, request.deadline.signal))
   const outcomes: (FileOutcome | undefined)[] = []
   for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
     // What is counted now would be counted again by the next request.
@@ -64,7 +66,7 @@ export async function promoteContainerFiles(
     if (wanted > counted) counted += await request.countMore(wanted - counted)
     const chunk = found.slice(outcomes.length, counted)
     if (chunk.length === 0) break
-    const done = await promoteChunk(chunk, outcomes.length === 0, request, deps).catch((error) => {
+    const done = await promoteChunk(chunk, outcomes.length === 0, { ...request, readUsage }, deps).catch((error) => {
       if (outcomes.length === 0) throw error
       request.log.warn('the rest was left to the next request', { error })
       return [undefined]

@@ -5,7 +5,8 @@ import { ServiceError } from '../errors.ts'
 import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfFile, findEarlierDocument, requireUnspent } from './idempotency.ts'
+import { documentIdOfFile, requireUnspent } from './idempotency.ts'
+import { keepDocument, replay } from './keep-document.ts'
 import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 
@@ -54,8 +55,18 @@ export async function promoteOneOfMany(
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    const made = seen && earlier.get(documentIdOfFile(location, seen.etag))
-    if (made) return { path, outcome: 'kept', document: requireUnspent(made, deps.now()) }
+    const documentId = seen && documentIdOfFile(location, seen.etag)
+    const made = documentId && earlier.get(documentId)
+    if (made) {
+      const unspent = requireUnspent(made, deps.now())
+      const kept = await keepDocument(
+        unspent,
+        { ...location, documentId },
+        { ...request, idempotencyKey: documentId },
+        deps,
+      )
+      if (kept) return { path, outcome: 'kept', ...kept }
+    }
     if (!hasTime()) return undefined
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
@@ -96,8 +107,8 @@ async function attemptPatiently(
       const reason = error instanceof ServiceError ? error.reason : undefined
       const isTwins = reason === 'promotion_in_progress'
       const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
-      const document = mayBeTwins && (await findEarlierDocument(target, attempt, deps))
-      if (document) return { document, isReplayed: true }
+      const twins = mayBeTwins && (await replay(target, attempt, deps))
+      if (twins) return twins
       const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
       if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error
       await sleep(PAUSE_MS * (0.5 + Math.random() / 2))

@@ -4,7 +4,7 @@ import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
 import type { DocumentExpiries } from '../ledger/ports/document-expiries.ts'
 import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
@@ -20,6 +20,8 @@ export interface AttemptRequest extends RequestScope {
   preconditions?: Preconditions | undefined
   /** After how long the document is to expire, unless its workspace is stricter. */
   expiresInSeconds?: number | undefined
+  /** As the ledger's, read once for many files. */
+  readUsage?: () => ReturnType<QuotaLedger['usage']>
 }
 
 export interface PromotionRequest extends AttemptRequest {
@@ -34,7 +36,7 @@ export interface PromotionRequest extends AttemptRequest {
 
 export interface PromotionDependencies extends LedgerDependencies {
   objects: ObjectStore
-  expiries: Pick<DocumentExpiries, 'nextExpiry'>
+  expiries: Pick<DocumentExpiries, 'nextExpiry' | 'setExpiry'>
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number
@@ -54,9 +56,9 @@ export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when the document is an earlier request's. */
+  /** undefined when it was not read. */
   usage?: StorageUsage | undefined
-  /** Of a new document that will expire: after how long, and who has said so. */
+  /** Of a document that will expire: after how long, and who has said so. */
   expiry?: Expiry | undefined
 }
 

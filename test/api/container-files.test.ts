@@ -77,15 +77,10 @@ describe('GET /v1/containers/{c}/files', () => {
     expect(refusalOf(await list(query))).toEqual([400, reason])
   })
 
-  it.each([
-    ['before', 'cfile_YQ', ''],
-    ['before_id', 'x', ''],
-    ['provider', 'x', ''],
-    ['order', 'desc', ' Files are listed by ascending path: only asc is allowed.'],
-  ])('names the parameter %s that is not offered', async (parameter, value, more) => {
-    const response = await list({ [parameter]: value })
-    const detail = `This operation does not support the parameter ${parameter}.${more}`
-    const metadata = { reason: 'unsupported_parameter', parameter, detail }
+  it('is 400 for an order that is not offered, and says which is', async () => {
+    const response = await list({ order: 'desc' })
+    const detail = expect.stringContaining('only asc is allowed.')
+    const metadata = { reason: 'unsupported_parameter', parameter: 'order', detail }
     expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
   })
 

@@ -139,14 +139,3 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     expect(JSON.stringify(api.logged)).not.toContain('https://')
   })
 })
-
-it.each(['retrieve_document', 'delete_document'] as const)(
-  '%s is 400 for a provider, and changes nothing',
-  async (name) => {
-    const api = await prepare()
-    const response = await api.call(name, { parameters: api.parameters, query: { provider: 'x' } })
-    const metadata = { reason: 'unsupported_parameter', parameter: 'provider' }
-    expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
-    expect(api.documents.documents.size).toBe(1)
-  },
-)

@@ -97,9 +97,6 @@ describe('GET /v1/files', () => {
     ['an unknown document', { after: newDocumentId() }, 'invalid_cursor', 'no document'],
     ['no document id', { after: 'x' }, 'invalid_cursor', 'no document'],
     ['a made-up cursor', { cursor: 'x' }, 'invalid_cursor', 'start again'],
-    ['a direction that is not offered', { before_id: 'file_1' }, 'unsupported_parameter', 'before_id'],
-    ['a scope', { scope_id: 'x' }, 'unsupported_parameter', 'scope_id'],
-    ['a provider', { provider: 'x' }, 'unsupported_parameter', 'provider'],
     ['ids and a cursor', { 'ids[]': 'file_1', after: 'file_2' }, 'invalid_parameter', 'with a cursor or a limit'],
     [
       'ids and a limit',

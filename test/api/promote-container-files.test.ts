@@ -185,6 +185,15 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     }
   })
 
+  it('takes members that are null or empty for absent, as the next of its own last answer', async () => {
+    const { promoteAll } = prepare()
+    const { next } = listOf(await promoteAll({ prefix: '' }))
+    const absent = { paths: null, expires_in_seconds: '', expires_after: null }
+    for (const after of [next, '']) {
+      expect(outcomesOf(await promoteAll({ prefix: '', after, ...absent }))).toEqual([[PATH, 'kept']])
+    }
+  })
+
   it('ends before what does not fit into an answer', async () => {
     const api = prepare()
     const wanted = Array.from({ length: 500 }, (_, number) => `${'"'.repeat(985)}${number + 100}é`)
@@ -445,17 +454,17 @@ describe('POST /v1/containers/{container_id}/promote: log and metrics', () => {
 describe('POST /v1/containers/{container_id}/promote: refused as a whole', () => {
   const many = Array.from({ length: 501 }, (_, number) => `${number}`)
   it.each([
-    ['', 'a JSON object'],
+    ['', 'either prefix or paths'],
     ['{', 'a JSON object'],
-    ['null', 'a JSON object'],
+    ['null', 'either prefix or paths'],
     ['[]', 'a JSON object'],
     ['"prefix"', 'a JSON object'],
     ['{}', 'either prefix or paths'],
     ['{"prefix":"","paths":["a"]}', 'either prefix or paths'],
-    ['{"prefix":"","expire":1}', 'only the members prefix, paths, after and expires_in_seconds'],
+    ['{"prefix":"","expire":1}', 'only the members prefix, paths, after, expires_in_seconds'],
     ['{"__proto__":{"prefix":""}}', 'only the members'],
-    ['{"prefix":"","__proto__":null}', 'only the members'],
-    ['{"prefix":null}', 'prefix must be a string'],
+    ['{"prefix":"","__proto__":1}', 'only the members'],
+    ['{"prefix":null}', 'either prefix or paths'],
     ['{"prefix":["a"]}', 'prefix must be a string'],
     ['{"prefix":"","after":1}', 'after must be'],
     ['{"paths":"a"}', '1 to 500'],

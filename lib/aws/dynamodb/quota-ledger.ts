@@ -26,6 +26,7 @@ export interface QuotaLedgerSettings extends TableSettings {
   defaultQuotaBytes: number
 }
 
+const USAGE = 'workspace_id, quota_bytes, remaining_bytes, expire_after, expire_at_most'
 /** Retried quickly: these free slots or bytes that other promotions wait for. */
 const SOON = { ...CLOSING, longestPauseMs: 10 } as const
 
@@ -97,9 +98,10 @@ export function createQuotaLedger(settings: QuotaLedgerSettings): QuotaLedger {
     },
 
     async usage(workspaceId, signal) {
-      const read = { ConsistentRead: false, ProjectionExpression: 'workspace_id, quota_bytes, remaining_bytes' }
+      const read = { ConsistentRead: false, ProjectionExpression: USAGE }
       const item = await table.get(keyOf({ workspaceId }), { name: 'ledger.read', signal }, read)
-      return item && usageOf(readWorkspaceItem(item))
+      const workspace = item && readWorkspaceItem(item)
+      return workspace && { ...usageOf(workspace), ...retentionOf(workspace) }
     },
   }
 

@@ -2,16 +2,12 @@ import { deleteDocumentForCaller } from '../../documents/delete-document.ts'
 import type { LedgerDependencies } from '../../ledger/dependencies.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileDeletedResponse, storageUsageHeaders } from '../file-response.ts'
-import { chooseShape } from '../file-shape.ts'
-import { refuseParameters } from '../query.ts'
 
 /** DELETE /v1/files/{document_id} */
 export function deleteDocumentOperation(deps: LedgerDependencies): Operation {
   return {
     name: 'delete_document',
-    async handle({ event, caller: { workspaceId }, state, rateLimitPassed }) {
-      const answerShape = chooseShape(event)
-      refuseParameters(event, ['provider'])
+    async handle({ event, caller: { workspaceId }, state, answerShape, rateLimitPassed }) {
       await rateLimitPassed
       const documentId = event.pathParameters?.document_id
       const request = { workspaceId, documentId, log: state.log }

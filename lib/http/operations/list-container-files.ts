@@ -2,8 +2,7 @@ import type { ContainerFilesDependencies } from '../../containers/container-file
 import { listContainerFiles } from '../../containers/list-container-files.ts'
 import type { Operation } from '../api-handler.ts'
 import { containerFileListResponse } from '../container-file-response.ts'
-import { chooseShape } from '../file-shape.ts'
-import { MAX_PAGE, queryValue, readLimit, refuseParameter, refuseParameters } from '../query.ts'
+import { MAX_PAGE, queryValue, readLimit, refuseParameter } from '../query.ts'
 
 const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 
@@ -11,9 +10,7 @@ const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
   return {
     name: 'list_container_files',
-    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
-      const { shape } = chooseShape(event)
-      refuseParameters(event, ['before', 'before_id', 'provider'])
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, answerShape: { shape } }) {
       const order = queryValue(event, 'order') ?? 'asc'
       if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')
       const containerId = event.pathParameters?.container_id

@@ -5,8 +5,8 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { QuotaLedger } from '../../ledger/ports/quota-ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
-import { chooseShape, type FileShape } from '../file-shape.ts'
-import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseParameters, refuseValue } from '../query.ts'
+import type { FileShape } from '../file-shape.ts'
+import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseValue } from '../query.ts'
 import type { ApiEvent } from '../request-state.ts'
 
 export interface ListDocumentsDependencies {
@@ -20,15 +20,13 @@ const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit: { d
   compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
   compat_b: { order: 'desc', limit: { default: MAX_PAGE, max: 10_000 } },
 }
-const NOT_OFFERED = ['before_id', 'before', 'scope_id', 'provider']
 const MAX_IDS = 100
 
 /** GET /v1/files */
 export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
   return {
     name: 'list_documents',
-    async handle({ event, caller: { workspaceId }, state: { deadline, log }, rateLimitPassed }) {
-      const answerShape = chooseShape(event)
+    async handle({ event, caller: { workspaceId }, state: { deadline, log }, answerShape, rateLimitPassed }) {
       const list = readList(event, workspaceId, answerShape.shape)
       const { signal } = deadline
       const readingUsage = rateLimitPassed.then(() => tryToReadUsage({ workspaceId, log }, deps, signal))
@@ -46,7 +44,6 @@ type List = (deps: ListDocumentsDependencies, signal: AbortSignal) => ReturnType
 
 /** Validates the whole request before anything is read. */
 function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): List {
-  refuseParameters(event, NOT_OFFERED)
   const purpose = queryChoice(event, 'purpose', PURPOSES)
   const order = queryChoice(event, 'order', ['asc', 'desc']) ?? ORDER_AND_LIMIT[shape].order
   const after = readStart(event)

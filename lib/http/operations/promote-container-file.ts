@@ -6,7 +6,6 @@ import type { PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
 import { expiryHeader, readExpiresIn } from '../expires-in.ts'
 import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
-import { chooseShape } from '../file-shape.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
 import { readPreconditions } from '../preconditions.ts'
 
@@ -17,12 +16,11 @@ const NEARLY_FULL = 0.9
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
     name: 'promote_container_file',
-    async handle({ event, caller, state, ...limit }) {
-      const answerShape = chooseShape(event)
+    async handle({ event, caller, state, answerShape, body, ...limit }) {
       const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
+      const expiresInSeconds = readExpiresIn(event, body)
       const idempotencyKey = readIdempotencyKey(event)
       const preconditions = readPreconditions(event)
-      const expiresInSeconds = readExpiresIn(event)
       if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
       const ofFile = { containerId, fileId, idempotencyKey, preconditions, expiresInSeconds }
       const { document, isReplayed, ...promotion } = await promoteContainerFile(

@@ -12,7 +12,6 @@ import {
 import type { ApiRequest } from '../api-handler.ts'
 import { readExpiresIn } from '../expires-in.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
-import { chooseShape } from '../file-shape.ts'
 import { readFilesToPromote } from '../files-to-promote.ts'
 import { itemsThatFit } from '../items-that-fit.ts'
 import { describeError } from '../middleware/answer-errors.ts'
@@ -22,13 +21,11 @@ export type PromoteContainerFilesDependencies = PromotionOfManyDependencies & { 
 
 /** POST /v1/containers/{container_id}/promote (docs/openapi.yaml, promoteContainerFiles) */
 export async function handlePromoteContainerFiles(
-  { event, caller, state, ...request }: ApiRequest,
+  { event, caller, state, answerShape, body, ...request }: ApiRequest,
   deps: PromoteContainerFilesDependencies,
 ): Promise<APIGatewayProxyResult> {
-  const answerShape = chooseShape(event)
-  const header = readExpiresIn(event)
-  const { expiresInSeconds = header, ...files } = readFilesToPromote(event)
-  const wanted = { ...files, expiresInSeconds, containerId: event.pathParameters?.container_id }
+  const expiresInSeconds = readExpiresIn(event, body)
+  const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
   const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
   const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))

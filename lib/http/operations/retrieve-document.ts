@@ -1,16 +1,12 @@
 import { type FindDocumentDependencies, findDocument } from '../../documents/find-document.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileResponse, sha256Header } from '../file-response.ts'
-import { chooseShape } from '../file-shape.ts'
-import { refuseParameters } from '../query.ts'
 
 /** GET /v1/files/{document_id} */
 export function retrieveDocumentOperation(deps: FindDocumentDependencies): Operation {
   return {
     name: 'retrieve_document',
-    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry } }) {
-      const answerShape = chooseShape(event)
-      refuseParameters(event, ['provider'])
+    async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, answerShape }) {
       const documentId = event.pathParameters?.document_id
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)
       telemetry.annotate({ document_id: document.documentId })

@@ -57,5 +57,5 @@ export interface QuotaLedger {
   unmark(marker: MarkerId, signal: AbortSignal): Promise<void>
   /** Gives back the marker's bytes and removes it. @returns undefined when it had been done before */
   giveBack(marker: MarkerId, signal: AbortSignal): Promise<StorageUsage | undefined>
-  usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
+  usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<(StorageUsage & Retention) | undefined>
 }

@@ -8,6 +8,7 @@ interface RestRequest {
   containerId?: string | undefined
   fileId?: string | undefined
   headers?: Values
+  body?: object | undefined
 }
 
 export interface RouteRequest {
@@ -20,9 +21,12 @@ export interface RouteRequest {
 }
 
 /** The event that a REST API hands to the function for the promote route; path parameters are as they came, encoded. */
-export function restEvent({ containerId, fileId, headers = {} }: RestRequest): APIGatewayProxyEvent {
+export function restEvent({ containerId, fileId, headers = {}, body }: RestRequest): APIGatewayProxyEvent {
   const path = '/containers/{container_id}/files/{file_id}/promote'
-  return routeEvent({ method: 'post', path }, { parameters: { container_id: containerId, file_id: fileId }, headers })
+  return routeEvent(
+    { method: 'post', path },
+    { parameters: { container_id: containerId, file_id: fileId }, headers, body },
+  )
 }
 
 /** The event that a REST API hands to the function of any route. */

@@ -61,12 +61,14 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     containerId?: string | undefined
     fileId?: string | undefined
     headers?: Record<string, string | string[]>
+    body?: object | undefined
     remainingMs?: number
   }): Promise<AnyResponse> {
     const event = restEvent({
       containerId: 'containerId' in request ? request.containerId : CONTAINER,
       fileId: 'fileId' in request ? request.fileId : formatFileId(request.path ?? PATH),
       headers: { Authorization: `Bearer ${token}`, ...request.headers },
+      body: request.body,
     })
     return invoke(handlers['promote-container-file'], { event, context: lambdaContext(request.remainingMs) })
   }

@@ -125,7 +125,7 @@ export function createFakeQuotaLedger(options: {
     },
     async usage(workspaceId) {
       const workspace = workspaces.get(workspaceId)
-      return workspace && usageOf(workspace)
+      return workspace && { ...usageOf(workspace), ...retentionOf(workspace) }
     },
     async *list(_signal, shard) {
       yield* inShard(workspaces.keys(), shard)

@@ -1,0 +1,93 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { ServiceError } from '../errors.ts'
+import { readWaitMs } from './preconditions.ts'
+import { queryNames, refuseParameter } from './query.ts'
+import { headerValues } from './request-headers.ts'
+
+interface KnownNames {
+  query: readonly string[]
+  /** Of those that only promotions use. What is asked by the others is refused. */
+  headers: readonly string[]
+  body: readonly string[]
+}
+
+/** The members of a body. Those that are null or empty count as not sent; an empty prefix is all files. */
+export type Body = Readonly<Record<string, unknown>>
+
+const OF_PROMOTION = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'Prefer', 'File-Expires-In']
+/** Clients may send these with every request: no repetition does harm, and no document is made. */
+const OF_EVERY_REQUEST = ['Idempotency-Key', 'File-Expires-In']
+const NOTHING: KnownNames = { query: [], headers: OF_EVERY_REQUEST, body: [] }
+/** Headers go along with the redirect, so S3 answers `If-Match`. */
+const DOWNLOAD: KnownNames = { ...NOTHING, headers: [...OF_EVERY_REQUEST, 'If-Match'] }
+
+/** What a request may say besides its path. docs/openapi.yaml has the same names; a test compares. */
+export const KNOWN_NAMES = {
+  promote_container_file: { query: [], headers: OF_PROMOTION, body: ['expires_in_seconds'] },
+  promote_container_files: {
+    query: [],
+    headers: ['File-Expires-In'],
+    body: ['prefix', 'paths', 'after', 'expires_in_seconds'],
+  },
+  list_documents: {
+    ...NOTHING,
+    query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'],
+  },
+  retrieve_document: NOTHING,
+  download_document: DOWNLOAD,
+  delete_document: NOTHING,
+  list_container_files: { ...NOTHING, query: ['limit', 'after', 'order'] },
+  retrieve_container_file: NOTHING,
+  download_container_file: DOWNLOAD,
+} as const satisfies Record<string, KnownNames>
+
+export type OperationName = keyof typeof KNOWN_NAMES
+
+/** Older libraries of Anthropic, and Azure's, send the last two with every request. */
+const QUERY_OF_ALL = ['workspace_id', 'beta', 'api-version']
+const MAX_BODY_BYTES = 1_000_000
+
+/**
+ * Refuses what the request asks for and the operation does not know, since ignoring it would do something else.
+ * @returns the body
+ * @throws ServiceError unsupported_parameter, invalid_body
+ */
+export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
+  const known: KnownNames = KNOWN_NAMES[operation]
+  const query = [...known.query, ...QUERY_OF_ALL]
+  const other = queryNames(event).find((name) => !query.includes(name))
+  if (other !== undefined) refuseParameter(other, `It knows ${[...known.query, 'workspace_id'].join(', ')}.`)
+  for (const name of OF_PROMOTION.filter((each) => !known.headers.includes(each))) {
+    // Other preferences than to wait may be ignored (RFC 7240 §2).
+    const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
+    if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
+  }
+  const body = readBody(event)
+  // JSON.parse makes a member of __proto__, so that one is unknown like any other.
+  if (Object.keys(body).some((name) => !known.body.includes(name))) {
+    refuseBody(known.body.length > 0 ? `It may have only the members ${known.body.join(', ')}.` : 'It must be empty.')
+  }
+  return body
+}
+
+function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
+  let value: unknown
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    // Many clients send an empty body, or null, where there is nothing to say.
+    value = text.trim() === '' ? {} : (JSON.parse(text) ?? {})
+  } catch {
+    // Refused like any other text that is no object.
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuseBody('It must be a JSON object in UTF-8.')
+  const isSent = ([name, member]: [string, unknown]) => member !== null && (member !== '' || name === 'prefix')
+  return Object.fromEntries(Object.entries(value).filter(isSent))
+}
+
+/** @throws ServiceError invalid_body */
+export function refuseBody(problem: string): never {
+  throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
+}
