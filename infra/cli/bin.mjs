@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { launch } from '../launch.mjs'
+import { launch } from '../local/launch.mjs'
 
 await launch(() => import('./main.ts'), 2)

@@ -30,7 +30,7 @@ describe('npm start', () => {
     ['local/start.mjs', 1],
     ['cli/bin.mjs', 2],
   ])('says that npm ci comes first, as the command line does: %s', async (program, exitCode) => {
-    const files = ['launch.mjs', program].map((file) => join('infra', file))
+    const files = ['local/launch.mjs', program].map((file) => join('infra', file))
     for (const file of files) await cp(join(ROOT, file), join(place(), file))
     const child = spawn(process.execPath, [join(place(), 'infra', program)])
     expect(await text(child.stderr)).toBe('Its packages are missing: run npm ci first.\n')

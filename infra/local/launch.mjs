@@ -19,7 +19,7 @@ export async function launch(load, exitCode) {
     process.exit(exitCode)
   }
   if (oldest < OLDEST) end(`This needs Node.js 22 or newer, and this is Node.js ${oldest}: https://nodejs.org`)
-  if (!existsSync(new URL('../node_modules', import.meta.url))) end('Its packages are missing: run npm ci first.')
+  if (!existsSync(new URL('../../node_modules', import.meta.url))) end('Its packages are missing: run npm ci first.')
   if (!process.features.typescript) {
     end(
       `This needs Node.js 22.18 or newer, and this is ${process.version}: npx and npm find the one that npm ci brought.`,
