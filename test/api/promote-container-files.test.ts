@@ -481,7 +481,7 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
     ...['/', '/a', '..', '../', '../../ws_2/', 'a/../', 'a/..', './', '.', 'a//', 'a\u0000'].map(
       (prefix): [string, string] => [JSON.stringify({ prefix }), 'prefix '],
     ),
-  ])('is 400 for the body %.60j, and touches nothing', async (body, detail) => {
+  ])('is 400 for body %#, and touches nothing', async (body, detail) => {
     const api = prepare()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const list = vi.spyOn(api.objects, 'listContainerFiles')

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { FILE_SHAPES } from '../../lib/http/file-shape.ts'
+import type { ListedDocument } from '../../lib/documents/document-listing.ts'
+import { fileResponse } from '../../lib/http/file-response.ts'
+import { FILE_SHAPES, type FileShape } from '../../lib/http/file-shape.ts'
 import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
 
 describe('the examples of docs/openapi.yaml', () => {
@@ -16,4 +18,37 @@ describe('the examples of docs/openapi.yaml', () => {
     const shown = new Set(examplesOf(operation).map(({ status }) => status))
     expect([...shown].toSorted()).toEqual(Object.keys(operation.responses).toSorted())
   })
+
+  it('show files as the code writes them: in each dialect, what the native example says', () => {
+    const files = OPERATIONS_OF_PAGE.flatMap(examplesOf).flatMap(({ body }) => filesIn(body))
+    const natives = new Map(files.filter(({ _shape }) => _shape === 'native').map((file) => [file.id, file]))
+    for (const file of files) {
+      const native = natives.get(file.id)
+      if (!native) throw new Error(`${file.id} has no native example`)
+      const document = {
+        documentId: native.id,
+        filename: native.filename,
+        mimeType: native.mime_type,
+        sizeBytes: native.size_bytes,
+        createdAt: new Date(native.created_at ?? ''),
+        ...(native.expires_at && { expiresAt: new Date(native.expires_at) }),
+        containerId: native.container_id,
+      } as unknown as ListedDocument
+      expect(file).toEqual(fileResponse(document, { shape: file._shape, label: file._shape }))
+    }
+  })
 })
+
+type ShownFile = Record<string, unknown> & {
+  _shape: FileShape
+  id: string
+  created_at?: string
+  expires_at?: string
+}
+
+/** Every file that a body shows, however deep. */
+function filesIn(body: unknown): ShownFile[] {
+  if (typeof body !== 'object' || body === null) return []
+  const own = 'filename' in body && '_shape' in body ? [body as unknown as ShownFile] : []
+  return [...own, ...Object.values(body).flatMap(filesIn)]
+}

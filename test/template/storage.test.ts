@@ -131,6 +131,30 @@ describe('tables', () => {
     expect(local.map(({ KeySchema }) => KeySchema)).toEqual(tables.map(({ Properties }) => Properties.KeySchema))
   })
 
+  it('has keys and indexes as they were: CloudFormation replaces a table for another key, and refuses to change an index', () => {
+    type Index = { IndexName: string; KeySchema: { AttributeName: string }[]; Projection: Record<string, string> }
+    const described = dev.ofType('AWS::DynamoDB::Table').map(({ Properties }) => {
+      const attributes: { AttributeName: string; AttributeType: string }[] = Properties.AttributeDefinitions
+      const typeOf = new Map(attributes.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]))
+      const keysOf = (schema: Index['KeySchema']) =>
+        schema.map(({ AttributeName: name }) => `${name}:${typeOf.get(name)}`).join(' ')
+      const indexes = ((Properties.GlobalSecondaryIndexes ?? []) as Index[]).map(
+        ({ IndexName, KeySchema, Projection }) =>
+          ` | ${IndexName}: ${keysOf(KeySchema)}, ${Object.values(Projection).flat().join(' ')}`,
+      )
+      return `${Properties.TableName.split('-dev-')[1]}: ${keysOf(Properties.KeySchema)}${indexes.join('')}`
+    })
+    expect(described).toMatchInlineSnapshot(`
+      [
+        "keys: token_hash:S",
+        "workspaces: workspace_id:S | checks: check_shard:S check_due_at:N, KEYS_ONLY",
+        "reservations: workspace_id:S reservation_id:S",
+        "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at expiry_at | expiries: expiry_shard:S expiry_at:N, KEYS_ONLY",
+        "rate-limits: key_id:S",
+      ]
+    `)
+  })
+
   it('has their indexes made before the resolver reads them', () => {
     const waitedFor = (service: Packaged) => service.resource('ResolveReservationsLambdaFunction').DependsOn
     expect(waitedFor(dev)).toEqual(expect.arrayContaining(['WorkspacesTable', 'DocumentsTable']))
