@@ -9,7 +9,6 @@ import { addKeysCommands } from './commands/keys-commands.ts'
 import { addSwitchCommands } from './commands/switch-commands.ts'
 import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
 import { addExamples } from './examples.ts'
-import { explainFailure } from './explain-failure.ts'
 import { addRestoreCommands } from './restore/restore-command.ts'
 import { createSession, type ExitCode, type Run } from './session.ts'
 import { addSmokeCommand } from './smoke/smoke-command.ts'
@@ -63,6 +62,7 @@ export async function runCommandLine(
   } catch (error) {
     const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
     if (isHelp) return error.exitCode === 0 ? 0 : 2
+    const { explainFailure } = await import('./explain-failure.ts')
     const failure = explainFailure(error)
     output.fail(failure)
     return failure.exitCode

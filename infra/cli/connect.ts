@@ -51,7 +51,7 @@ export function connect(env: Environment) {
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
 export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
   if (target.local) return useLocalService(target.directory)
-  useRegionOf(target)
+  await useRegionOf(target)
   return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
 }
 

@@ -1,4 +1,3 @@
-import { readOwnSettings } from '../deploy/settings.ts'
 import { CommandError } from './command-error.ts'
 
 /** Which deployment a command is about. */
@@ -14,16 +13,17 @@ export interface Target {
 export const stackNameOf = (stage: string) => `container-file-promotion-${stage}`
 
 /** Makes this process's AWS clients use the target's region, found as a deployment does (infra/deploy/variables.ts). */
-export function useRegionOf({ stage, region }: Target): void {
+export async function useRegionOf({ stage, region }: Target): Promise<void> {
   // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
-  const found = region ?? ownRegion(stage) ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
+  const found = region ?? (await ownRegion(stage)) ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
   if (found) process.env.AWS_REGION = found
   // An empty value would keep the SDK from asking the profile.
   else delete process.env.AWS_REGION
 }
 
-function ownRegion(stage: string | undefined): string | undefined {
+async function ownRegion(stage: string | undefined): Promise<string | undefined> {
   if (stage === undefined) return undefined
+  const { readOwnSettings } = await import('../deploy/settings.ts')
   try {
     const { region } = readOwnSettings(stage)
     return region === undefined ? undefined : String(region)

@@ -1,6 +1,7 @@
 // Starts a program in TypeScript. This is plain JavaScript, so that an old Node.js, or a checkout without packages, gets
 // one line and not a stack trace.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 
 /** Node.js 20 still works, since the scripts run on the Node.js in node_modules; 22 is promised. */
 const OLDEST = 20
@@ -25,6 +26,8 @@ export async function launch(load, exitCode) {
       `This needs Node.js 22.18 or newer, and this is ${process.version}: npx and npm find the one that npm ci brought.`,
     )
   }
+  // Without it, to read TypeScript and the SDK takes most of the time of a command.
+  module.enableCompileCache?.()
   await load().catch((error) => {
     if (error?.code !== 'ERR_MODULE_NOT_FOUND') throw error
     end(`Its packages are missing: run npm ci first. (${error.message.split('\n')[0]})`)

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { ContainerId } from '../../../lib/ids.ts'
 import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
-import { grant } from '../containers/grant.ts'
-import { putFiles } from '../containers/put-files.ts'
-import { printUploadUrl } from '../containers/upload-url.ts'
+import type { grant } from '../containers/grant.ts'
+import type { printUploadUrl } from '../containers/upload-url.ts'
 import type { Run, Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
 import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } from '../terminal/parse-values.ts'
@@ -16,7 +15,7 @@ export function addContainersCommands(program: Command, run: Run): void {
   const inContainer = <Args extends unknown[]>(work: (...args: [Session, Container, ...Args]) => Promise<void>) =>
     run(async (session, id: ContainerId, ...args: Args) => work(session, await open(session, id), ...args))
   const putInto = async (session: Session, names: string[], { container }: { container: ContainerId }) =>
-    putFiles(session, await open(session, container), names)
+    (await import('../containers/put-files.ts')).putFiles(session, await open(session, container), names)
 
   group
     .command('put')
@@ -35,13 +34,19 @@ export function addContainersCommands(program: Command, run: Run): void {
     .addOption(lifeOption('1h', '15m', '12h'))
     .addOption(form.choices(['env', 'json', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
-    .action(inContainer(grant))
+    .action(
+      inContainer(async (...args: Parameters<typeof grant>) => (await import('../containers/grant.ts')).grant(...args)),
+    )
   add('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
     .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
-    .action(inContainer(printUploadUrl))
+    .action(
+      inContainer(async (...args: Parameters<typeof printUploadUrl>) =>
+        (await import('../containers/upload-url.ts')).printUploadUrl(...args),
+      ),
+    )
 
   function add(name: string, description: string): Command {
     const command = group.command(name).description(description)

@@ -3,7 +3,6 @@ import { link, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3'
 import { attachmentName } from '../../../lib/content-disposition.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
@@ -63,6 +62,7 @@ export async function getDocument(
 }
 
 async function open(document: WorkspaceDocument, { s3, config }: Stores, signal: AbortSignal): Promise<Readable> {
+  const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3')
   const object = { Bucket: config.documentsBucket, Key: document.objectKey }
   try {
     const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal: signal })

@@ -22,7 +22,7 @@ async function switchStage(way: 'stop' | 'resume', isConfirmed: boolean, session
   if (target.stage === undefined) throw wrongUsage('Say which deployed stage, with --stage <name>.')
   await confirm(`Stop all functions of the stage "${target.stage}"?`, isConfirmed, session)
   const { switchService } = await import('./service-switch.ts')
-  useRegionOf(target)
+  await useRegionOf(target)
   for await (const each of switchService(way, stackNameOf(target.stage), signal)) {
     const { name, isRunning, reservedConcurrency } = each
     const reserved = reservedConcurrency === undefined ? '' : `, reserved concurrency ${reservedConcurrency}`

@@ -9,7 +9,7 @@ import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
-import { deleteWorkspace } from './delete-workspace.ts'
+import type { deleteWorkspace } from './delete-workspace.ts'
 import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
@@ -57,7 +57,11 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
-    .action(run(deleteWorkspace))
+    .action(
+      run(async (...args: Parameters<typeof deleteWorkspace>) =>
+        (await import('./delete-workspace.ts')).deleteWorkspace(...args),
+      ),
+    )
 
   function ofWorkspace(name: string, description: string): Command {
     return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)

@@ -1,4 +1,3 @@
-import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { type ContainerId, filePathOf, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { readDemoFile } from '../../local/stores/demo-file.ts'
 import { wrongUsage } from '../command-error.ts'
@@ -63,6 +62,7 @@ export async function removeFiles(session: Session, container: Container, paths:
   if (found.size === 0) return
   await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, yes, session)
   for (const [path, sizeBytes] of found) {
+    const { DeleteObjectCommand } = await import('@aws-sdk/client-s3')
     await stores.s3.send(new DeleteObjectCommand({ Bucket, Key: prefix + path }), { abortSignal: signal })
     output.done(`${path}: removed, ${exactBytes(sizeBytes)}.`, { ...ids, path, outcome: 'removed', sizeBytes })
   }
