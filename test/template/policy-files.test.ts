@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,8 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
-import { isAllowed, type Statement } from '../support/template/iam-policies.ts'
-import { arnOf, templateStatements } from '../support/template/iam-template.ts'
+import { emptyConditions, isAllowed, type Statement } from '../support/template/iam-policies.ts'
+import { arnOf, readStatements, templateStatements } from '../support/template/iam-template.ts'
 import { type Packaged, packagedService } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -26,6 +27,19 @@ describe('docs/policies', () => {
     // No placeholder that nobody explains.
     const left = JSON.stringify(statementsOfPolicies([name]).map(({ resources, condition }) => [resources, condition]))
     expect([...new Set(left.match(/\b[A-Z]{2,}(_[A-Z]+)*\b/g))]).toEqual([])
+  })
+
+  it.each(readdirSync(join(ROOT, 'docs/policies')))(
+    '%s has conditions only on keys that AWS gives the action',
+    (file) => {
+      expect(emptyConditions(statementsOfPolicies([file.replace('.json', '')]))).toEqual([])
+    },
+  )
+
+  it('are like the roles of the stack in that', () => {
+    const conditions = (service: Packaged) =>
+      service.idsOfType('AWS::IAM::Role').flatMap((role) => emptyConditions(readStatements(service, role)))
+    expect(variants.flatMap(conditions)).toEqual([])
   })
 
   const directory = useDirectory('policies')

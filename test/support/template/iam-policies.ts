@@ -1,4 +1,5 @@
 import type { Access } from './iam-accesses.ts'
+import { hasConditionKey } from './iam-actions.ts'
 
 type Values = string | string[]
 
@@ -26,12 +27,27 @@ export function unusedRights(statements: readonly Statement[], accesses: readonl
   )
 }
 
+/** @returns conditions on keys that AWS does not give the action: they never hold or, with ForAllValues, always */
+export function emptyConditions(statements: readonly Statement[]): string[] {
+  return statements.flatMap(({ Sid, actions, condition }) =>
+    Object.values(condition)
+      .flatMap(Object.keys)
+      .flatMap((key) => actions.filter((action) => !hasConditionKey(action, key)).map((action) => [action, key]))
+      .map(([action, key]) => `${Sid}: ${action} has no ${key}`),
+  )
+}
+
 function applies({ actions, resources, condition }: Statement, access: Access): boolean {
   return (
     actions.some((action) => action.toLowerCase() === access.action.toLowerCase()) &&
     resources.some((pattern) => isLike(pattern, access.resource)) &&
-    Object.entries(condition).every(([operator, keys]) => holds(operator, keys, access.context ?? {}))
+    Object.entries(condition).every(([operator, keys]) => holds(operator, keys, contextOf(access)))
   )
+}
+
+/** What the action's condition keys are in the request. */
+function contextOf({ action, context = {} }: Access): Record<string, Values> {
+  return Object.fromEntries(Object.entries(context).filter(([key]) => hasConditionKey(action, key)))
 }
 
 const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {

@@ -31,6 +31,7 @@ import { startMockAccount } from './start.ts'
 export const STACK = 'container-file-promotion-prod'
 const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
+export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-2222-3333-444444444444`
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608', minPartBytes: '5242880' }
 const FUNCTION = `${STACK}-promote-container-file`
@@ -52,6 +53,7 @@ export const rightsOf = (identity: Identity): Statement[] =>
     ...PLACEHOLDERS,
     ACCOUNT: MOCK_ACCOUNT,
     WEB_ACL_ARN: WEB_ACL,
+    KMS_KEY_ARN: KMS_KEY,
     SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
   })
