@@ -53,12 +53,17 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
       export const eventStreamSerdeProvider = undefined
       export class EventStreamSerde {}`,
   ],
-  // Fallbacks for hashes that node:crypto and node:zlib lack.
-  [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
+  // Fallbacks for hashes that node:crypto and node:zlib lack; streams and blobs for the library of file types.
+  [
+    /[\\/]((Sha\d+|Md5|Crc32)Js|(Blob|ReadStream)Tokenizer)\.js$/,
+    (_, path) => `export class ${basename(path, '.js')} {}`,
+  ],
   // A library prints with it when DEBUG is set.
   [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
+  // Decoders for runtimes that have none.
+  [/text-codec.+index\.js$/, () => 'export const textDecode = (a, b) => Buffer.from(a).toString(b), textEncode = null'],
   // The lists of all types, which nobody asks for.
-  [/file-type[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
+  [/file-type[\\/]source[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
   // Only its version is read.
   [
     /@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/,

@@ -17,7 +17,7 @@ export async function downloadContainerFile(
 ): Promise<Download> {
   const { description, file } = await describeContainerFile(request, deps, signal)
   requireReadable(file, description)
-  const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file.contentType, description.path)
+  const mimeType = request.asOctetStream ? undefined : await resolveMimeType(file, description.path)
   const { path } = description
   const signed = describeDownload({ objectKey: file.objectKey, path, mimeType }, request.asOctetStream)
   const life = lifeOfUrl(deps.downloads, deps.now())
