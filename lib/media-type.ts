@@ -5,8 +5,6 @@ const MEDIA_TYPE =
   /^[a-z\d][\w!#$&^.+-]*\/[a-z\d][\w!#$&^.+-]*( *;( *[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~:-]+|"[ !#-[\]-~]*"))?)*$/i
 /** What mounts and sync tools store, without bytes, for anything but a regular file. */
 const DIRECTORY_OR_LINK = /^(application\/(x-)?directory|httpd\/unix-directory|inode\/(?!x-empty$).+)$/
-/** What Hadoop and EMR append to a directory's key. */
-const HADOOP_DIRECTORY = '_$folder$'
 /** Defaults of S3, of its clients and of HTML forms; and what `file` calls an empty file. */
 const DEFAULTS =
   /^((application|binary)\/octet-stream|application\/x-www-form-urlencoded|multipart\/form-data|inode\/x-empty)$/
@@ -18,9 +16,12 @@ export function knownType(contentType: string | undefined): string | undefined {
   return [DEFAULTS, DIRECTORY_OR_LINK].some((pattern) => pattern.test(essenceOf(type))) ? undefined : type
 }
 
-/** An object with bytes is a file even so: tools that follow a link upload what it points to, under the link's type. */
+/**
+ * Hadoop's directories have a key of their own. An object with bytes is a file even so: tools that follow a link upload
+ * what it points to, under the link's type.
+ */
 export function isDirectoryOrLink(objectKey: string, sizeBytes: number, contentType?: string): boolean {
-  return sizeBytes === 0 && (DIRECTORY_OR_LINK.test(essenceOf(contentType)) || objectKey.endsWith(HADOOP_DIRECTORY))
+  return sizeBytes === 0 && (DIRECTORY_OR_LINK.test(essenceOf(contentType)) || objectKey.endsWith('_$folder$'))
 }
 
 /** Without parameters. */

@@ -55,10 +55,8 @@ export async function resolveMimeType(
   return TELLS_LESS.test(`${found} ${other}`) ? other : found
 }
 
-function typeIn(table: Record<string, string>, extension: string): string | undefined {
-  return Object.keys(table).find((type) => isIn(table[type], extension))
-}
+const typeIn = (table: Record<string, string>, extension: string) =>
+  Object.keys(table).find((type) => isIn(table[type], extension))
 
-function isIn(extensions: string | undefined, extension: string): boolean {
-  return extensions?.split(/\s+/).includes(extension) ?? false
-}
+const isIn = (extensions: string | undefined, extension: string) =>
+  extensions?.split(/\s+/).includes(extension) ?? false
