@@ -69,6 +69,7 @@ const FILES: [string, Buffer, string | undefined, string][] = [
   ['a.mid', latin1('MThd\0\0\0\x06'), 'audio/midi', 'audio/midi'],
   ['a.mp4', latin1('\0\0\0\x18ftypisom'), 'video/mp4', 'video/mp4'],
   ['a.mov', latin1('\0\0\0\x14ftypqt  '), 'video/quicktime', 'video/quicktime'],
+  ['a.webm', hex('1a45dfa387428284' + '7765626d'), 'video/webm', 'video/webm'],
   ['a.avi', latin1('RIFF\x24\0\0\0AVI LIST'), 'video/x-msvideo', 'video/vnd.avi'],
   ['a.zip', zip(['a', 'b']), 'application/zip', 'application/zip'],
   ['a.tar', at(257, 'ustar\0'), 'application/x-tar', 'application/x-tar'],
