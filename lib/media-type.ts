@@ -16,9 +16,12 @@ export function knownType(contentType: string | undefined): string | undefined {
   return [DEFAULTS, DIRECTORY_OR_LINK].some((pattern) => pattern.test(essenceOf(type))) ? undefined : type
 }
 
-/** An object with bytes is a file even so: tools that follow a link upload what it points to, under the link's type. */
-export function isDirectoryOrLink(object: { sizeBytes: number; contentType: string | undefined }): boolean {
-  return object.sizeBytes === 0 && DIRECTORY_OR_LINK.test(essenceOf(object.contentType))
+/**
+ * Hadoop's directories have a key of their own. An object with bytes is a file even so: tools that follow a link upload
+ * what it points to, under the link's type.
+ */
+export function isDirectoryOrLink(objectKey: string, sizeBytes: number, contentType?: string): boolean {
+  return sizeBytes === 0 && (DIRECTORY_OR_LINK.test(essenceOf(contentType)) || objectKey.endsWith('_$folder$'))
 }
 
 /** Without parameters. */

@@ -57,8 +57,14 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
   [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
   // A library prints with it when DEBUG is set.
   [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
+  // What the library of file types has for streams, blobs, fractions and runtimes without decoders.
+  [
+    /[\\/]((Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index)\.js$/,
+    () => 'export const [BlobTokenizer, ReadStreamTokenizer, makeWebStreamReader, read, write] = []',
+  ],
+  [/text-codec.+index\.js$/, () => 'export const textDecode = (a, b) => Buffer.from(a).toString(b), textEncode = null'],
   // The lists of all types, which nobody asks for.
-  [/file-type[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
+  [/file-type[\\/]source[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
   // Only its version is read.
   [
     /@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/,

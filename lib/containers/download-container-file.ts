@@ -19,7 +19,7 @@ export async function downloadContainerFile(
   const { description, file } = await describeContainerFile(request, deps, signal)
   requireReadable(file, description)
   const { path } = description
-  const mimeType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file.contentType, path)
+  const mimeType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file, path)
   const signed = describeDownload(file.objectKey, path, mimeType)
   const life = lifeOfUrl(deps.downloads, deps.now())
   // A header cannot be taken away, only replaced.

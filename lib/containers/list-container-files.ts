@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { filePathOf, formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
+import { isDirectoryOrLink } from '../media-type.ts'
 import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 import { formatKeyCursor, parseKeyCursor } from './key-cursor.ts'
 
@@ -10,8 +11,8 @@ const LISTING_MS = 4500
 
 /**
  * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
- * directories, whose keys end in a slash. Shows empty objects that only their Content-Type gives away as directories or
- * links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends before it is full,
+ * directories, whose keys end in a slash, and Hadoop's. Shows empty objects that only their Content-Type gives away as
+ * directories or links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends before it is full,
  * and may even be empty. An unknown container is an empty list: S3 knows only files.
  *
  * @param request.prefix of the paths; omitted: all
@@ -45,7 +46,7 @@ export async function listContainerFiles(
   try {
     for await (const { files, isLast } of containerFiles.listContainerFiles(query, inTime)) {
       for (const { objectKey, sizeBytes, etag, modifiedAt } of files) {
-        const path = filePathOf(objectKey.slice(keyPrefix.length))
+        const path = isDirectoryOrLink(objectKey, sizeBytes) ? undefined : filePathOf(objectKey.slice(keyPrefix.length))
         const last = items.at(-1)
         if (path !== undefined && last && items.length === limit) return { items, next: formatFileId(last.path) }
         if (path !== undefined) items.push({ containerId, path, sizeBytes, etag, modifiedAt })

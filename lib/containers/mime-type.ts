@@ -1,36 +1,62 @@
 import { essenceOf, knownType, UNKNOWN_TYPE } from '../media-type.ts'
+import type { ContainerFile } from './container-files.ts'
 
+/** Types with the extensions of files whose type many tools guess by what lies beneath. */
+const COMPRESSED: Record<string, string> = {
+  'application/gzip': 'gz tgz taz svgz',
+  'application/x-bzip2': 'bz2 tbz tbz2',
+  'application/x-xz': 'xz txz',
+  'application/zstd': 'zst',
+}
+/** What the table of types lacks. */
+const NAMED: Record<string, string> = { 'application/jsonl': 'jsonl', 'application/x-ndjson': 'ndjson' }
 /**
- * Extensions that mean text wherever code runs, but other formats in the table of types: TypeScript (video), Rust and
- * Smalltalk (XML, sailing), Scheme, Scala and C for GPUs (recordings, encrypted containers, conferences), private and
- * public keys (slides, brochures), outlines and graphs (Lotus, Word), templates (PowerPoint, Groove), configure scripts
- * (certificates), batch files (programs), device trees (audio), proteins and genomes (Palm, VNC).
+ * Extensions that mean text wherever code runs or research is done, but other formats in tables of types (ours,
+ * Debian's, freedesktop.org's): TypeScript is video there, Rust XML, Mermaid karaoke, a public key a brochure.
  */
-const MEANS_TEXT = /[^/]\.(m?ts|rs|st|scm|sc|cu|key|pub|org|dot|pot|tpl|ac|bat|dts|pdb|bed)$/i
-/** These stand for many formats, or for none that is known: the name says more. */
-const TELLS_LESS = new Set(['application/zip', 'application/x-cfb', UNKNOWN_TYPE])
+const MEANS_TEXT = `ac adp arc as asc asn ass b bat bed cil cl clp cmp com cu cw dis dna dot dts exp fbs fnc frm fst gb gbr
+  geo gml gmx gpt ice ink inp ins itp jam key ks m ma mag me mif mm mmd mo mod moo mpl mrc ms msf msg mts nc nim nml nsh
+  orc org p8 pat pdb pgp pic plb pls pml pot prc pre prf psf pt pub pwn qs raw rd rep res rl rs sam sc scd sci scm sco
+  sdc seed sig slt sls smi smk sml snap spc src sru st str sub svd sw t tap td tpl ts tsp tst vb vcf vhd ws xm`
+/** Of those, text/plain itself and code, but not the formats that the same extensions have, too. */
+const TEXT = /^text\/(?!troff|vnd\.|(x-)?vcard)/i
+/** What those tables and Windows's say of extensions that hardly ever mean it. */
+const GUESS =
+  /^([ct]sv application\/vnd\.ms-excel|obj application\/x-tgif|orc audio\/csound|pt application\/vnd\.snesdev.+)$/
+/** A type found in the content that stands for many formats, and another that may be one of them. */
+const TELLS_LESS = /^application\/(zip |x-cfb |octet-stream |xml .+\+xml$)/
 
 /**
- * Takes the Content-Type that the container stored, if it says anything; else the extension's type; else the content's.
- * Where the extension may mean text, the content comes before it.
- * @param contentType with its parameters
+ * Takes what the extension of a compressed file says; else the Content-Type that the container stored, if it says
+ * anything and is no guess; else the extension's type; else the content's. Where the extension may mean text, the content
+ * comes before all types but those of text.
  * @param typeOfContent called only when nothing else tells
  */
 export async function resolveMimeType(
-  contentType: string | undefined,
+  { contentType, contentEncoding }: Pick<ContainerFile, 'contentType' | 'contentEncoding'>,
   path: string,
   typeOfContent: () => Promise<string | undefined> = async () => undefined,
 ): Promise<string> {
-  const stored = knownType(contentType)
-  const mayBeText = MEANS_TEXT.test(path)
-  if (stored !== undefined && !mayBeText) return stored
+  const extension = /[^/]\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? ''
+  const compressed = contentEncoding ? undefined : typeIn(COMPRESSED, extension)
+  if (compressed) return compressed
+  const mayBeText = isIn(MEANS_TEXT, extension)
+  const isSure = (type: string) => !mayBeText || TEXT.test(type)
+  const stored = GUESS.test(`${extension} ${essenceOf(contentType)}`) ? undefined : knownType(contentType)
+  if (stored && isSure(stored)) return stored
   // Loaded on demand: nothing else that a cold start could load is as large as the table of types.
   const { default: mime } = await import('mime')
-  // With the slash it is a path: mime would take a bare "csv" for an extension.
-  const named = mime.getType(`/${path}`)
-  if (!mayBeText) return named ?? (await typeOfContent()) ?? UNKNOWN_TYPE
-  // A stored type that equals the table's was chosen by the extension, too.
-  if (stored !== undefined && essenceOf(stored) !== named) return stored
-  const found = (await typeOfContent()) ?? stored ?? 'text/plain'
-  return TELLS_LESS.has(found) && named ? named : found
+  const named = typeIn(NAMED, extension) ?? knownType(mime.getType(extension) ?? undefined)
+  if (named && isSure(named)) return named
+  // What is encoded shows its encoding only.
+  const found = contentEncoding ? undefined : await typeOfContent()
+  if (found === undefined) return stored ?? (mayBeText ? 'text/plain' : UNKNOWN_TYPE)
+  const other = stored ?? named ?? found
+  return TELLS_LESS.test(`${found} ${other}`) ? other : found
 }
+
+const typeIn = (table: Record<string, string>, extension: string) =>
+  Object.keys(table).find((type) => isIn(table[type], extension))
+
+const isIn = (extensions: string | undefined, extension: string) =>
+  extensions?.split(/\s+/).includes(extension) ?? false

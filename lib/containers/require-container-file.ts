@@ -69,8 +69,8 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
 
 /** @throws ServiceError container_file_not_regular */
 export function requireRegular(file: ContainerFile, location: NamedFile): void {
-  const metadata = metadataOf(location)
-  if (isDirectoryOrLink(file)) throw new ServiceError('container_file_not_regular', { metadata })
+  if (!isDirectoryOrLink(file.objectKey, file.sizeBytes, file.contentType)) return
+  throw new ServiceError('container_file_not_regular', { metadata: metadataOf(location) })
 }
 
 /** @throws ServiceError container_file_archived */

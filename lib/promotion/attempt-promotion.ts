@@ -122,12 +122,12 @@ async function typeOf(
   { objects }: PromotionDependencies,
 ): Promise<string> {
   try {
-    return await resolveMimeType(file.contentType, path, async () =>
+    return await resolveMimeType(file, path, async () =>
       typeOfContent(await objects.readStart(file, SNIFFED_BYTES, deadline.signal)),
     )
   } catch (error) {
     log.warn('the type of a file could not be detected', { error })
-    return resolveMimeType(file.contentType, path)
+    return resolveMimeType(file, path)
   }
 }
 

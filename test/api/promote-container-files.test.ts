@@ -143,6 +143,7 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
       api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${path}`, { bytes: CSV, contentType: 'text/csv', ...object })
     put('archived', { storageClass: 'GLACIER' })
     put('folder', { bytes: Buffer.alloc(0), contentType: 'application/x-directory' })
+    put('hadoop_$folder$', { bytes: Buffer.alloc(0) })
     put('large', { bytes: Buffer.alloc(901) })
     put('one-half', { bytes: Buffer.alloc(600) })
     put('other-half', { bytes: Buffer.alloc(600) })

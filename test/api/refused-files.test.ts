@@ -108,6 +108,20 @@ describe('POST …/promote: 404', () => {
     },
   )
 
+  it("for Hadoop's mark of a directory, which no list shows, but not for a file of that name with bytes", async () => {
+    const api = createTestApi({ rateLimiter: UNLIMITED })
+    const path = 'out_$folder$'
+    const parameters = { container_id: CONTAINER, file_id: formatFileId(path) }
+    const list = async () => (await api.call('list_container_files', { parameters })).body
+    api.putFile(path, Buffer.alloc(0))
+    expect(refusalOf(await api.promote({ path }))).toEqual([404, 'container_file_not_regular'])
+    expect(refusalOf(await api.call('retrieve_container_file', { parameters }))[1]).toBe('container_file_not_regular')
+    expect(await list()).toMatchObject({ data: [{ path: PATH }] })
+    expectUntouched(api)
+    api.putFile(path, CSV)
+    expect(await list()).toMatchObject({ data: [{ path }, { path: PATH }] })
+  })
+
   it.each(['container_file_encrypted', 'container_file_requester_pays'] as const)(
     '%s for a file that S3 lets nobody read, with nothing copied',
     async (reason) => {

@@ -30,7 +30,7 @@ describe('a file with headers that are not plain ASCII', () => {
     const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/report.csv', signal)
     if (!source) throw new Error('not found')
     expect(source).toMatchObject({ contentType: undefined, contentEncoding: undefined, contentLanguage: undefined })
-    const mimeType = await resolveMimeType(source.contentType, 'report.csv')
+    const mimeType = await resolveMimeType(source, 'report.csv')
     expect(mimeType).toBe('text/csv')
     await s3.store.copy({ source, objectKey: 'd', mimeType }, signal)
     const [copy] = s3.requests('CopyObject')
