@@ -37,7 +37,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 500
 /** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
 const CHUNK = 100
-/** Half of the takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
+/** Some half of the takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
 const concurrency = 10
 
 /**

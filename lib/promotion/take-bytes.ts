@@ -8,7 +8,7 @@ type TakeDependencies = Pick<PromotionDependencies, 'quota' | 'admission' | 'exp
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
-/** The bytes of an expired document are given back within this time (docs/reliability.md). */
+/** The bytes of an expired document are given back within this time (docs/clients.md). */
 const DELETED_WITHIN_MS = 120_000
 /** Room that comes later than this is not announced. */
 const LONGEST_RETRY_MS = 3_600_000

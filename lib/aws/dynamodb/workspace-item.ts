@@ -42,7 +42,7 @@ export interface ReleaseItem extends TakingItem {
   p: 'u' | 'd'
   /** Attempt id. */
   a: string
-  /** Document id, stored only with an Idempotency-Key. */
+  /** Document id, stored unless it is made from the attempt's. */
   d?: string
 }
 
