@@ -149,7 +149,7 @@ export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, obj
 /** The state with one document, of the size that newAttempt gives. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }
 
-export interface LogLine extends LogFields {
+interface LogLine extends LogFields {
   level: string
   message: string
 }

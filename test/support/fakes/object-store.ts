@@ -13,7 +13,7 @@ export interface StoredObject {
   modifiedAt?: Date
 }
 
-export interface FakeObjectStore extends ObjectStore, ObjectMaintenance, ContainerFiles, DocumentObjects {
+interface FakeObjectStore extends ObjectStore, ObjectMaintenance, ContainerFiles, DocumentObjects {
   uploads: UnfinishedUpload[]
   sandbox: Map<string, StoredObject>
   documents: Map<string, StoredObject>
