@@ -6,7 +6,6 @@ import { readServiceDefinition } from '../deploy/service-definition.ts'
 import { close, listen, portsBeside } from './loopback.ts'
 import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
-import { describeFailure, requireRoom } from './start-failure.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import type { DemoFileContent } from './stores/demo-file.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './stores/directory-lock.ts'
@@ -15,15 +14,13 @@ import { watchFolders } from './watch-folders.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const WHERE = { root: ROOT, outDir: join(ROOT, 'dist') }
 
-let directory: string | undefined
 // The embedded DynamoDB throws disk errors where nobody can catch them.
-process.on('uncaughtException', (error) => fail(describeFailure(error, directory)))
+process.on('uncaughtException', (error) => fail(messageOf(error)))
 try {
   const options = readStartOptions(process.argv.slice(2), { root: ROOT, env: process.env })
-  directory = options?.directory
   if (options !== undefined) await main(options)
 } catch (error) {
-  fail(describeFailure(error, directory))
+  fail(messageOf(error))
 }
 
 async function main({ port, host, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
@@ -31,7 +28,6 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
   await requireFreePorts(port, host)
   if (fresh) await lock.empty()
-  requireRoom(directory)
 
   console.log('Building and starting …')
   const isForDebugging = watch || inspect !== undefined
@@ -85,12 +81,16 @@ async function rebuild({ functions }: LocalService, say: (line: string) => void)
 /** A full disk fails many calls, and is reported once. */
 function onceEach(print: (line: string) => void): (error: NodeJS.ErrnoException) => void {
   const printed = new Set<string>()
-  return ({ message, code }) => {
-    // The line leaves out the file name, which differs for each call.
-    const line = describeFailure(Object.assign(new Error(message), { code }))
-    if (!printed.has(line)) print(line)
-    printed.add(line)
+  return ({ message, code = message }) => {
+    if (!printed.has(code)) print(message)
+    printed.add(code)
   }
+}
+
+/** The first cause: clients wrap what a disk or a server says. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : messageOf(error.cause)
 }
 
 function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {

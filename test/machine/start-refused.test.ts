@@ -1,16 +1,10 @@
-import { spawn } from 'node:child_process'
-import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { ROOT } from '../support/machine/services.ts'
-import { START, useNpmStart } from '../support/machine/use-npm-start.ts'
-import { useDirectory } from '../support/use-directory.ts'
+import { useNpmStart } from '../support/machine/use-npm-start.ts'
 
 const { start } = useNpmStart()
-const place = useDirectory('read-only')
 
 /** @returns what it printed, one line */
 async function refused(env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -32,18 +26,7 @@ describe('npm start', () => {
   })
 
   it('says in one line that its directory is a file', async () => {
-    expect(await refused({}, '--directory', import.meta.filename)).toMatch(
-      /^There is a file where a directory is needed/,
-    )
-  })
-
-  it('says in one line that its directory is read only', async () => {
-    await chmod(place(), 0o555)
-    // Nothing is read only to root, unless it has no capabilities: another user might not see the checkout.
-    const powerless = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
-    const [program = '', ...args] = [...powerless, process.execPath, START, '--directory', join(place(), 'data')]
-    const child = spawn(program, args, { cwd: '/' })
-    expect(await text(child.stderr)).toMatch(/^This must be writable, but is not .*\n$/)
+    expect(await refused({}, '--directory', import.meta.filename)).toContain(import.meta.filename)
   })
 
   it('says so when its port or that of a store is taken', async () => {
