@@ -105,23 +105,14 @@ function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
 
 /** Checked first, so that the answer comes at once. */
 async function requireFreePorts(port: number, host: string | undefined): Promise<void> {
+  const { AWS_ENDPOINT_URL_S3: ownS3, AWS_ENDPOINT_URL_DYNAMODB: ownDynamoDb } = process.env
   const { s3Port, dynamoDbPort } = portsBeside(port)
-  const wanted: [what: string, port: number, host?: string | undefined][] = [[`Port ${port}`, port, host]]
-  if (!process.env.AWS_ENDPOINT_URL_S3) wanted.push([`Port ${s3Port}, for the embedded S3,`, s3Port, host])
-  if (!process.env.AWS_ENDPOINT_URL_DYNAMODB) {
-    wanted.push([`Port ${dynamoDbPort}, for the embedded DynamoDB,`, dynamoDbPort])
-  }
-  for (const [what, each, host] of wanted) {
+  for (const each of [port, ...(ownS3 ? [] : [s3Port]), ...(ownDynamoDb ? [] : [dynamoDbPort])]) {
     const probe = createServer()
-    try {
-      await listen(probe, each, { host })
-      await close(probe)
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
-      const other = port > 65_530 ? port - 3 : port + 3
-      throw new Error(`${what} ${why}. Choose another one: npm start -- --port ${other}`)
-    }
+    await listen(probe, each, each === dynamoDbPort ? {} : { host }).catch(({ message }) => {
+      throw new Error(`${message}. Choose another port: npm start -- --port ${port > 65_530 ? port - 3 : port + 3}`)
+    })
+    await close(probe)
   }
 }
 

@@ -32,9 +32,8 @@ describe('npm start', () => {
   it('says so when its port or that of a store is taken', async () => {
     const other = createServer()
     const taken = await listen(other, 0)
-    for (const [below, what] of ['', ', for the embedded S3,', ', for the embedded DynamoDB,'].entries()) {
-      const port = taken - below
-      const said = `Port ${taken}${what} is taken by another program. Choose another one: npm start -- --port ${port + 3}`
+    for (const port of [taken, taken - 1, taken - 2]) {
+      const said = `address already in use 127.0.0.1:${taken}. Choose another port: npm start -- --port ${port + 3}`
       expect(await refused({ PORT: String(port) })).toContain(said)
     }
     await close(other)
