@@ -8,11 +8,10 @@ export function createServiceLog(options: {
   directory: string
   isVerbose: boolean
   print(line: string): void
-  onDiskError(error: Error): void
 }) {
   const file = join(options.directory, 'service.log')
   const stream = createWriteStream(file, { mode: 0o600 })
-  stream.on('error', options.onDiskError)
+  stream.on('error', ({ message }) => options.print(message))
   let rest = ''
   const say = (line: string) => {
     const stamped = `${new Date().toTimeString().slice(0, 8)}  ${printable(line)}`

@@ -37,10 +37,7 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
     import('./service.ts'),
     isForDebugging ? buildForDebugging(WHERE) : buildIfChanged(WHERE),
   ])
-  // Until the service has started, the failed start itself reports such errors.
-  let isStarted = false
-  const onDiskError = onceEach((line) => isStarted && console.log(line))
-  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onDiskError })
+  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
     root: ROOT,
     definition,
@@ -51,9 +48,7 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
     inspectPort: inspect,
     log: log.fromFunctions,
     onRequest: log.request,
-    onDiskError,
   })
-  isStarted = true
   await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
   if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
   if (watch) {
@@ -75,15 +70,6 @@ async function rebuild({ functions }: LocalService, say: (line: string) => void)
     say(`restarted after a change, in ${Math.round(performance.now() - startedAt)} ms`)
   } catch (error) {
     say(`not restarted: ${(error as Error).message.split('\n')[0]}`)
-  }
-}
-
-/** A full disk fails many calls, and is reported once. */
-function onceEach(print: (line: string) => void): (error: NodeJS.ErrnoException) => void {
-  const printed = new Set<string>()
-  return ({ message, code = message }) => {
-    if (!printed.has(code)) print(message)
-    printed.add(code)
   }
 }
 

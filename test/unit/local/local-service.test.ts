@@ -98,7 +98,7 @@ describe('the gateway', () => {
 describe('the log of the service', () => {
   it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
     const printed: string[] = []
-    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line), onDiskError() {} })
+    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
     const looked = (ended: number) =>
       `${JSON.stringify({ message: 'reservations looked through', ended, gaveBack: 1 - ended, failed: 0 })}\n`
     log.fromFunctions('Starting Offline\n')
