@@ -126,8 +126,6 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
       expect(lateCopiesIn(workspaceId)).toEqual([])
       expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
     },
-    /** Attempts whose copies may arrive late. */
-    lateCopies: (workspaceId = WORKSPACE) => lateCopiesIn(workspaceId).map(({ attemptId }) => attemptId),
     /** What is stored, in numbers; without the notes of late copies. */
     state(workspaceId = WORKSPACE) {
       const workspace = ledger.workspaces.get(workspaceId)
