@@ -1,4 +1,4 @@
-/** The documented message of each status, for reasons of which it is true (docs/decisions/0005-error-messages.md). */
+/** The documented message of each status, for reasons of which it is true: clients may compare it. */
 const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
   401: 'Missing Authentication header',

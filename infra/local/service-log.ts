@@ -4,15 +4,10 @@ import type { ServedRequest } from './gateway/gateway.ts'
 import { printable } from './printable.ts'
 
 /** The lines that people read while the service runs, and a file with everything else, new at each start. */
-export function createServiceLog(options: {
-  directory: string
-  isVerbose: boolean
-  print(line: string): void
-  onDiskError(error: Error): void
-}) {
+export function createServiceLog(options: { directory: string; isVerbose: boolean; print(line: string): void }) {
   const file = join(options.directory, 'service.log')
   const stream = createWriteStream(file, { mode: 0o600 })
-  stream.on('error', options.onDiskError)
+  stream.on('error', ({ message }) => options.print(message))
   let rest = ''
   const say = (line: string) => {
     const stamped = `${new Date().toTimeString().slice(0, 8)}  ${printable(line)}`

@@ -13,7 +13,7 @@ export interface StartOptions {
   directory: string
 }
 
-export class UsageError extends Error {
+class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 

@@ -6,7 +6,6 @@ import { readServiceDefinition } from '../deploy/service-definition.ts'
 import { close, listen, portsBeside } from './loopback.ts'
 import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
-import { describeFailure, requireRoom } from './start-failure.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import type { DemoFileContent } from './stores/demo-file.ts'
 import { type DirectoryLock, lockDirectory, type Running } from './stores/directory-lock.ts'
@@ -15,15 +14,13 @@ import { watchFolders } from './watch-folders.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const WHERE = { root: ROOT, outDir: join(ROOT, 'dist') }
 
-let directory: string | undefined
 // The embedded DynamoDB throws disk errors where nobody can catch them.
-process.on('uncaughtException', (error) => fail(describeFailure(error, directory)))
+process.on('uncaughtException', (error) => fail(messageOf(error)))
 try {
   const options = readStartOptions(process.argv.slice(2), { root: ROOT, env: process.env })
-  directory = options?.directory
   if (options !== undefined) await main(options)
 } catch (error) {
-  fail(describeFailure(error, directory))
+  fail(messageOf(error))
 }
 
 async function main({ port, host, fresh, verbose, directory, watch, inspect }: StartOptions): Promise<void> {
@@ -31,7 +28,6 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
   if (!('release' in lock)) return fail(alreadyRunning(lock, directory))
   await requireFreePorts(port, host)
   if (fresh) await lock.empty()
-  requireRoom(directory)
 
   console.log('Building and starting …')
   const isForDebugging = watch || inspect !== undefined
@@ -41,10 +37,7 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
     import('./service.ts'),
     isForDebugging ? buildForDebugging(WHERE) : buildIfChanged(WHERE),
   ])
-  // Until the service has started, the failed start itself reports such errors.
-  let isStarted = false
-  const onDiskError = onceEach((line) => isStarted && console.log(line))
-  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log, onDiskError })
+  const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
     root: ROOT,
     definition,
@@ -55,9 +48,7 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
     inspectPort: inspect,
     log: log.fromFunctions,
     onRequest: log.request,
-    onDiskError,
   })
-  isStarted = true
   await lock.announce({ pid: process.pid, base_url: service.demo.base_url })
   if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
   if (watch) {
@@ -82,15 +73,10 @@ async function rebuild({ functions }: LocalService, say: (line: string) => void)
   }
 }
 
-/** A full disk fails many calls, and is reported once. */
-function onceEach(print: (line: string) => void): (error: NodeJS.ErrnoException) => void {
-  const printed = new Set<string>()
-  return ({ message, code }) => {
-    // The line leaves out the file name, which differs for each call.
-    const line = describeFailure(Object.assign(new Error(message), { code }))
-    if (!printed.has(line)) print(line)
-    printed.add(line)
-  }
+/** The first cause: clients wrap what a disk or a server says. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : messageOf(error.cause)
 }
 
 function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
@@ -105,23 +91,14 @@ function stopOnSignal(stop: () => Promise<void>, lock: DirectoryLock): void {
 
 /** Checked first, so that the answer comes at once. */
 async function requireFreePorts(port: number, host: string | undefined): Promise<void> {
+  const { AWS_ENDPOINT_URL_S3: ownS3, AWS_ENDPOINT_URL_DYNAMODB: ownDynamoDb } = process.env
   const { s3Port, dynamoDbPort } = portsBeside(port)
-  const wanted: [what: string, port: number, host?: string | undefined][] = [[`Port ${port}`, port, host]]
-  if (!process.env.AWS_ENDPOINT_URL_S3) wanted.push([`Port ${s3Port}, for the embedded S3,`, s3Port, host])
-  if (!process.env.AWS_ENDPOINT_URL_DYNAMODB) {
-    wanted.push([`Port ${dynamoDbPort}, for the embedded DynamoDB,`, dynamoDbPort])
-  }
-  for (const [what, each, host] of wanted) {
+  for (const each of [port, ...(ownS3 ? [] : [s3Port]), ...(ownDynamoDb ? [] : [dynamoDbPort])]) {
     const probe = createServer()
-    try {
-      await listen(probe, each, { host })
-      await close(probe)
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      const why = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`
-      const other = port > 65_530 ? port - 3 : port + 3
-      throw new Error(`${what} ${why}. Choose another one: npm start -- --port ${other}`)
-    }
+    await listen(probe, each, each === dynamoDbPort ? {} : { host }).catch(({ message }) => {
+      throw new Error(`${message}. Choose another port: npm start -- --port ${port > 65_530 ? port - 3 : port + 3}`)
+    })
+    await close(probe)
   }
 }
 

@@ -10,7 +10,7 @@ export interface KeyFinding {
   permissions: string[]
 }
 
-export interface KeyReport {
+interface KeyReport {
   keys: number
   /** Enabled standard keys without any permission, whether on purpose or by mistake. */
   withoutPermission: number

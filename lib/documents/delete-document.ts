@@ -7,7 +7,7 @@ import type { Log } from '../logging.ts'
 import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
 
-export interface Deletion {
+interface Deletion {
   documentId: DocumentId
   /** undefined: another request deleted it. */
   sizeBytes: number | undefined

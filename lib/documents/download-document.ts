@@ -4,8 +4,12 @@ import type { WorkspaceId } from '../ids.ts'
 import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { Log } from '../logging.ts'
 import { UNKNOWN_TYPE } from '../media-type.ts'
-import type { DocumentObjects } from './document-objects.ts'
 import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
+
+export interface DocumentObjects {
+  /** @returns undefined when the object is lost */
+  findDocumentObject(objectKey: string, signal: AbortSignal): Promise<{ isArchived: boolean } | undefined>
+}
 
 export interface DownloadDocumentDependencies extends FindDocumentDependencies {
   documents: Pick<DocumentRecords, 'find' | 'findEvenDeleted'>

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { ServiceError } from '../errors.ts'
 
-export type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
+type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
 
 /** A parameter without a value counts as one that was not sent: many clients send what is not set as `?after=`. */
 export function queryValues(event: Query, name: string): string[] {

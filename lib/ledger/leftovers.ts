@@ -8,7 +8,7 @@ import type { WorkspaceLedger } from './ports/workspace-ledgers.ts'
 import { completeRelease } from './release-bytes.ts'
 
 /** `gaveBack`: bytes were given back; `ended`: the leftover is gone, and no bytes were given back. */
-export type Resolution = 'ended' | 'gaveBack'
+type Resolution = 'ended' | 'gaveBack'
 
 /**
  * Something that a process began and did not finish, as shown by the ledger and the reservations. Resolving it is

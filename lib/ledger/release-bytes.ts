@@ -5,7 +5,7 @@ import type { LedgerDependencies } from './dependencies.ts'
 import type { StorageUsage } from './ports/quota-ledger.ts'
 import type { Attempt, MarkedRelease, Release } from './ports/reservations.ts'
 
-export type BytesOfAttempt = Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>
+type BytesOfAttempt = Pick<Attempt, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>
 
 /** How long to retry a crowded ledger: an undo, as long as its request lives; a deletion, briefly: its caller waits. */
 const RETRY_FOR_MS = { undo: 60_000, deletion: 1000 }

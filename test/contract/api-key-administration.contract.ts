@@ -12,7 +12,7 @@ import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 const { signal } = new AbortController()
 const NOW = Date.parse('2026-11-21T09:38:35.556Z')
 
-export interface ApiKeyAdministrationHarness {
+interface ApiKeyAdministrationHarness {
   administration: ApiKeyAdministration
   /** Of the same keys. */
   store: ApiKeyStore

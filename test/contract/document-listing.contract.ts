@@ -10,7 +10,7 @@ const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 // Never reached, however busy the machine.
 const signal = AbortSignal.timeout(900_000)
 
-export interface ListingHarness {
+interface ListingHarness {
   listing: DocumentListing
   records: DocumentRecords
 }

@@ -11,9 +11,9 @@ import { newAttempt } from '../support/stores/ledger-values.ts'
 const WORKSPACES = 12
 const SHARDS = 3
 const service = useStores()
-const directory = () => service().directory
+const environment = () => useLocalService(service().directory)
 beforeAll(async () => {
-  const stores = connect(await useLocalService(directory()))
+  const stores = connect(await environment())
   for (let n = 0; n < WORKSPACES; n++) {
     const { workspaceId, objectKey } = newAttempt({ workspaceId: `ws_loose_${n}` as WorkspaceId })
     await stores.workspaces.create(workspaceId, 1000, AbortSignal.timeout(60_000))
@@ -21,7 +21,7 @@ beforeAll(async () => {
   }
 }, 120_000)
 
-const inShards = async () => connect({ ...(await useLocalService(directory())), AUDIT_SHARDS: String(SHARDS) })
+const inShards = async () => connect({ ...(await environment()), AUDIT_SHARDS: String(SHARDS) })
 
 /** As the command does it. @param most after so many findings, Ctrl-C is pressed */
 async function audit({ most = Number.POSITIVE_INFINITY, stores = inShards } = {}) {
@@ -48,7 +48,7 @@ describe('an audit by the command', () => {
   })
 
   it('fails at once where the stores refuse', async () => {
-    const stores = async () => connect({ ...(await useLocalService(directory())), DOCUMENTS_TABLE: 'not-there' })
+    const stores = async () => connect({ ...(await environment()), DOCUMENTS_TABLE: 'not-there' })
     const { report, found } = await audit({ stores })
     expect([report, found]).toEqual([expect.objectContaining({ name: 'ResourceNotFoundException' }), []])
   })

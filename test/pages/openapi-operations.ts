@@ -4,7 +4,7 @@ interface Answer {
   $ref?: string
   content?: { 'application/json': { example?: unknown; examples?: Record<string, { value: unknown }> } }
 }
-export interface OperationOfPage extends DocumentedOperation {
+interface OperationOfPage extends DocumentedOperation {
   operationId: string
   responses: Record<string, Answer>
 }

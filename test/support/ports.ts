@@ -126,8 +126,6 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
       expect(lateCopiesIn(workspaceId)).toEqual([])
       expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
     },
-    /** Attempts whose copies may arrive late. */
-    lateCopies: (workspaceId = WORKSPACE) => lateCopiesIn(workspaceId).map(({ attemptId }) => attemptId),
     /** What is stored, in numbers; without the notes of late copies. */
     state(workspaceId = WORKSPACE) {
       const workspace = ledger.workspaces.get(workspaceId)
@@ -149,7 +147,7 @@ export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, obj
 /** The state with one document, of the size that newAttempt gives. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }
 
-export interface LogLine extends LogFields {
+interface LogLine extends LogFields {
   level: string
   message: string
 }

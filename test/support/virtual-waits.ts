@@ -26,7 +26,7 @@ export function skipWaitsFrom(leastMs: number): void {
 }
 
 /** What would have been waited for since the test began. */
-export interface SkippedTime {
+interface SkippedTime {
   pausesMs: number[]
   /** Called before each wait, which begins when it is done. */
   beforePause: () => void | Promise<void>

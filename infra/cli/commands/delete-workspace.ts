@@ -3,6 +3,7 @@ import type { AuditedItem } from '../../../lib/audit/ports/document-maintenance.
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { LONGEST_LIFE_MS } from '../../../lib/promotion/claim-document.ts'
 import { CommandError } from '../command-error.ts'
+import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { counted } from '../terminal/output.ts'
@@ -50,6 +51,14 @@ export async function deleteWorkspace(
     workspaceId,
     documents.map(({ documentId }) => documentId),
   )
+  const tombstones = await removeEmptied(workspaceId, stores, signal)
+  const deleted = { workspaceId, keys: keys.length, documents: documents.length }
+  if (erase) return eraseStored({ ...deleted, tombstones }, stores, session)
+  output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
+}
+
+/** Deletes the counter of a workspace without keys and documents. @returns how many tombstones are left of it */
+export async function removeEmptied(workspaceId: WorkspaceId, stores: Stores, signal: AbortSignal): Promise<number> {
   // They are read in this order, because whatever opens a reservation changes the counter first.
   const version = (await stores.workspaces.read(workspaceId, signal))?.version
   const reservations = await Array.fromAsync(stores.reservations.list(workspaceId, signal))
@@ -60,9 +69,7 @@ export async function deleteWorkspace(
     const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
-  const deleted = { workspaceId, keys: keys.length, documents: documents.length }
-  if (erase) return eraseStored({ ...deleted, tombstones: left.length }, stores, session)
-  output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
+  return left.length
 }
 
 const isThere = ({ document, isUnfinished }: AuditedItem) => document !== undefined || isUnfinished === true

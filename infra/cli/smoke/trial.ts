@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { type AttributeValue, DeleteItemCommand, paginateQuery, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import pMap from 'p-map'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
+import { createS3Client } from '../../../lib/aws/clients.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { removeEmptied } from '../commands/delete-workspace.ts'
 import type { Stores } from '../connect.ts'
 import type { Check } from '../doctor/check.ts'
 import { explainFailure } from '../explain-failure.ts'
@@ -25,7 +25,6 @@ export interface SmokeCheck {
   run(trial: Trial, signal: AbortSignal): ReturnType<Check['run']>
 }
 
-const AT_ONCE = { concurrency: 8 }
 const KEY_LIFE_MS = 60 * 60 * 1000
 
 export function newTrial(stores: Stores, baseUrl: string) {
@@ -33,12 +32,10 @@ export function newTrial(stores: Stores, baseUrl: string) {
   const { multipartThresholdBytes, minPartBytes, s3ForcePathStyle: forcePathStyle } = stores.config
   const largeBytes = Math.max(multipartThresholdBytes + 1, 2 * minPartBytes)
   const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
-  // The SDK's own retries are wanted here: every call may be repeated.
-  const maxAttempts = 3
   return {
     stores,
-    s3: createS3Client({ maxAttempts, forcePathStyle }),
-    dynamoDb: createDynamoDbClient({ maxAttempts }),
+    // The SDK's own retries are wanted here: every call may be repeated.
+    s3: createS3Client({ maxAttempts: 3, forcePathStyle }),
     /** Ends with the version, as base_url does everywhere. */
     baseUrl: baseUrl.replace(/\/$/, ''),
     workspaceId: `ws_smoke_${run}` as WorkspaceId,
@@ -80,55 +77,24 @@ export function sandboxObject(path: FilePath, { stores, workspaceId, containerId
 
 /** Goes on when something cannot be removed; may be repeated. @returns what is left, one line each */
 export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<string[]> {
-  const { stores, s3, dynamoDb, workspaceId, files, token } = trial
-  const { keysTable, documentsTable, reservationsTable, rateLimitsTable, workspacesTable } = stores.config
+  const { stores, s3, workspaceId, files, token } = trial
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
     await work().catch((error) => left.push(`${what} (${explainFailure(error).message})`))
   }
-  const removeRow = (TableName: string, Key: Record<string, AttributeValue>) =>
-    dynamoDb.send(new DeleteItemCommand({ TableName, Key }), { abortSignal })
-  const removeRows = (TableName: string, sortKey: string) =>
-    pMap(
-      rowsOf(TableName, trial, abortSignal),
-      async ({ workspace_id, [sortKey]: id }) => {
-        if (workspace_id && id) await removeRow(TableName, { workspace_id, [sortKey]: id })
-      },
-      AT_ONCE,
-    )
-
   const tokenHash = hashToken(token)
-  const keyId = keyIdOf(tokenHash)
   // The key goes first, so that no request comes in any more.
-  await remove(`key ${keyId}`, () => removeRow(keysTable, marshall({ token_hash: tokenHash })))
-  await remove(`documents of ${workspaceId}`, () =>
-    pMap(
-      stores.documents.list(workspaceId, abortSignal),
-      ({ documentId }) =>
-        remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, abortSignal)),
-      AT_ONCE,
-    ),
-  )
+  await remove(`key ${keyIdOf(tokenHash)}`, () => stores.apiKeys.remove(tokenHash, abortSignal))
+  const deleteOne = ({ documentId }: WorkspaceDocument) =>
+    remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, abortSignal))
+  const documents = stores.documents.list(workspaceId, abortSignal)
+  await remove(`documents of ${workspaceId}`, () => pMap(documents, deleteOne, { concurrency: 8 }))
   for (const { path } of Object.values(files)) {
     const object = sandboxObject(path, trial)
     await remove(`sandbox file ${object.Key}`, () => s3.send(new DeleteObjectCommand(object), { abortSignal }))
   }
-  // The workspace's own rows go only when nothing is left that they count.
-  if (left.length > 0) return [...left, `workspace ${workspaceId}, whose rows count what is left`]
-  await remove(`tombstones of ${workspaceId}`, () => removeRows(documentsTable, 'document_id'))
-  await remove(`reservations of ${workspaceId}`, () => removeRows(reservationsTable, 'reservation_id'))
-  await remove(`rate limit of ${keyId}`, () => removeRow(rateLimitsTable, marshall({ key_id: keyId })))
-  const key = marshall({ workspace_id: workspaceId })
-  await remove(`workspace ${workspaceId}`, () => removeRow(workspacesTable, key))
+  // The workspace goes only when nothing is left in it.
+  if (left.length > 0) return [...left, `workspace ${workspaceId}, which counts what is left`]
+  await remove(`workspace ${workspaceId}`, () => removeEmptied(workspaceId, stores, abortSignal))
   return left
-}
-
-async function* rowsOf(TableName: string, { dynamoDb: client, workspaceId }: Trial, abortSignal: AbortSignal) {
-  const query: QueryCommandInput = {
-    TableName,
-    ConsistentRead: true,
-    KeyConditionExpression: 'workspace_id = :workspace_id',
-    ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
-  }
-  for await (const { Items = [] } of paginateQuery({ client }, query, { abortSignal })) yield* Items
 }

@@ -3,7 +3,7 @@ import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY
 import type { GatewayResponseDefinition, Route } from '../../deploy/service-definition.ts'
 import { REFUSAL } from '../loopback.ts'
 
-export interface GatewayAnswer {
+interface GatewayAnswer {
   statusCode: number
   headers: Record<string, string>
   body: string

@@ -1,6 +1,6 @@
 import type { Route } from '../../deploy/service-definition.ts'
 
-export type Match =
+type Match =
   | { outcome: 'found'; route: Route; pathParameters: Record<string, string> }
   | { outcome: 'wrong_method'; allowed: string[] }
   | { outcome: 'unknown_path' }

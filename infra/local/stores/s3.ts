@@ -20,12 +20,10 @@ export async function startS3(
     directory: string
     /** Omitted: any free one. */
     s3Port?: number | undefined
-    /** Called when the file system fails, which is a problem of this machine and no answer of S3. */
-    onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
   },
 ): Promise<StandIn> {
   // The origins are known when the gateway listens.
-  const { directory, s3Port = 0, pages = [], onDiskError } = options
+  const { directory, s3Port = 0, pages = [] } = options
   const { contents, disk } = openContents(directory)
   const s3 = createS3(contents, disk)
 
@@ -60,7 +58,6 @@ export async function startS3(
   const explain = (error: NodeJS.ErrnoException): S3Failure => {
     if (error instanceof S3Failure) return error
     if (error.syscall === undefined) return new S3Failure(400, 'InvalidRequest', error.message)
-    onDiskError?.(error)
     return new S3Failure(500, 'InternalError', `${error.code} on the machine of the embedded S3.`)
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {

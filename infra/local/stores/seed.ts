@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
@@ -7,15 +7,13 @@ import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-ad
 import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
-import {
-  type ContainerId,
-  documentIdOfAttempt,
-  type FilePath,
-  formatFileId,
-  newAttemptId,
-  type WorkspaceId,
-} from '../../../lib/ids.ts'
+import { createDeadline } from '../../../lib/deadline.ts'
+import { type ContainerId, type FilePath, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { createLog } from '../../../lib/logging.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { createAdmission } from '../../../lib/promotion/admission.ts'
+import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
+import { createTelemetry } from '../../../lib/telemetry.ts'
 import { type DemoFile, demoFiles } from './demo-files.ts'
 import { unlessMissing } from './provision.ts'
 
@@ -66,7 +64,7 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
   await workspaces.create(DEMO.workspaceId, config.defaultQuotaBytes, signal)
   const { isNew } = await workspaces.create(FULL.workspaceId, FULL_QUOTA_BYTES, signal)
-  if (isNew) await addDocument(backends, signal)
+  if (isNew) await addDocument(backends)
   const before = previous.full_workspace
   return {
     management_key: await addKey(DEMO.workspaceId, previous.management_key),
@@ -96,28 +94,23 @@ async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }:
   }
 }
 
-/** A document that takes up nearly all of the full workspace. */
-async function addDocument(backends: Backends, signal: AbortSignal): Promise<void> {
-  const { quota, documents, objectKeys } = createWorkspaceStores({ ...backends, now: Date.now })
-  const attemptId = newAttemptId()
-  const ids = { workspaceId: FULL.workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
-  const file = {
-    ...ids,
-    objectKey: objectKeys.documentObject(ids),
-    filename: 'archive/first.bin' as FilePath,
-    mimeType: 'application/octet-stream',
-    sizeBytes: FULL_DOCUMENT_BYTES,
-    createdAt: new Date(),
-    containerId: FULL.containerId,
-    sourceEtag: '""',
-    createdBy: 'seed',
-  }
-  const { documentsBucket: Bucket, leaseMs } = backends.config
-  const attempt = { ...file, leaseExpiresAtMs: Date.now() + leaseMs }
-  const taken = await quota.take(attempt, signal)
-  if (taken.outcome !== 'taken') throw new Error(`${FULL.workspaceId} has no room for its document`)
-  const Body = Buffer.alloc(FULL_DOCUMENT_BYTES, 1)
-  await backends.s3.send(new PutObjectCommand({ Bucket, Key: file.objectKey, Body, ContentType: file.mimeType }))
-  await documents.record({ ...file, countedFrom: taken.countedFrom }, signal)
-  await quota.unmark(attempt, signal)
+/** A document that takes up nearly all of the full workspace, promoted like any other. */
+async function addDocument(backends: Backends): Promise<void> {
+  const { config, s3 } = backends
+  const { workspaceId, containerId } = FULL
+  const { path, body: Body } = { path: 'archive/first.bin' as FilePath, body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }
+  const stores = { ...createWorkspaceStores({ ...backends, now: Date.now }), maxFileBytes: config.maxFileBytes }
+  const object = { Bucket: config.sandboxBucket, Key: stores.objectKeys.sandboxFile({ ...FULL, path }) }
+  await s3.send(new PutObjectCommand({ ...object, Body }))
+  const endAtMs = performance.now() + SEED_TIMEOUT_MS
+  const request = {
+    caller: { keyId: 'seed', workspaceId, kind: 'management', permissions: [], userId: undefined },
+    ...{ containerId, fileId: formatFileId(path), idempotencyKey: undefined },
+    ...{ rateLimitPassed: Promise.resolve(), beginWait: async () => async () => {} },
+    deadline: createDeadline(() => endAtMs - performance.now()),
+    log: createLog({ serviceName: 'seed', functionName: 'seed' }),
+    telemetry: createTelemetry(),
+  } as const
+  await promoteContainerFile(request, { ...stores, admission: createAdmission(stores) })
+  await s3.send(new DeleteObjectCommand(object))
 }

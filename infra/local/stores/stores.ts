@@ -17,7 +17,6 @@ export interface LocalStoresOptions extends Access {
   environment: Readonly<Record<string, string | undefined>>
   s3Port?: number
   dynamoDbPort?: number
-  onDiskError?: ((error: NodeJS.ErrnoException) => void) | undefined
 }
 
 /** Starts stores, embedded unless the environment names others, with tables, buckets and the demonstration. */

@@ -15,7 +15,7 @@ export const MAX_RELEASES = 7
 /** No live marker lasts this long: older ones are leftovers of dead processes and take up no place. */
 const LEFTOVER_MS = 10_000
 /** Leftovers stay until their leases end; this many make the item 4 KB. */
-export const MAX_LEFTOVERS = 60
+const MAX_LEFTOVERS = 60
 /** About ten tries in the six seconds for which a promotion is patient. */
 const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
 

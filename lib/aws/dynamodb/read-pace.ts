@@ -3,7 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { isThrottled } from '../calls/failures.ts'
 
-export type ReadPace = ReturnType<typeof createReadPace>
+type ReadPace = ReturnType<typeof createReadPace>
 
 /** What may be spent at once after a pause. */
 const BURST_MS = 1000

@@ -27,12 +27,12 @@ export interface TableSettings {
 }
 
 /** `item`: if the condition failed, as it was found; otherwise as it is after the write, if an update asks for it. */
-export interface Written {
+interface Written {
   applied: boolean
   item: Attributes | undefined
 }
 
-export interface Condition {
+interface Condition {
   ConditionExpression?: string
   values?: object | undefined
 }

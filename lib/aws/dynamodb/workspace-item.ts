@@ -37,7 +37,7 @@ export interface TakingItem {
   l: number
 }
 
-export interface ReleaseItem extends TakingItem {
+interface ReleaseItem extends TakingItem {
   /** Purpose: `u` undo, `d` deletion. */
   p: 'u' | 'd'
   /** Attempt id. */

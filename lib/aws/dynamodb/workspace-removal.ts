@@ -4,7 +4,7 @@ import { openTable, type TableSettings } from './table.ts'
 const IS_EMPTY = 'remaining_bytes = quota_bytes AND size(takings) = :none AND size(releases) = :none'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 
-export interface WorkspaceRemoval {
+interface WorkspaceRemoval {
   /**
    * Removes the counter of a workspace that counts nothing and has no change under way. May be repeated. Delete the
    * keys and documents of the workspace first: whoever holds a key would make it again by promoting. No reservation may

@@ -21,7 +21,7 @@ export interface CopySettings {
   minPartBytes: number
 }
 
-export interface PartRange {
+interface PartRange {
   firstByte: number
   /** Inclusive, as in the range header. */
   lastByte: number

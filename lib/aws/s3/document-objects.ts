@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { DocumentObjects } from '../../documents/document-objects.ts'
+import type { DocumentObjects } from '../../documents/download-document.ts'
 import { isArchived } from './container-file.ts'
 import { headObject } from './head-object.ts'
 

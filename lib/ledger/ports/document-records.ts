@@ -23,7 +23,7 @@ export interface WorkspaceDocument {
   countedFrom: number
 }
 
-export type RecordOutcome =
+type RecordOutcome =
   | 'recorded'
   /** This attempt was fenced, and must undo its work. */
   | 'fenced'

@@ -31,7 +31,7 @@ export interface LedgerMaintenance extends WorkspaceLedgers {
   correct(workspaceId: WorkspaceId, drift: Drift, signal: AbortSignal): Promise<boolean>
 }
 
-export interface Drift {
+interface Drift {
   usedBytes: number
   expectedBytes: number
   /** The version of the ledger that had the drift, and the last one seen since. Missing: there was no ledger. */

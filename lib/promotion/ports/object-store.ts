@@ -1,5 +1,5 @@
 import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
-import type { AttemptObjects } from '../../ledger/ports/attempt-objects.ts'
+import type { AttemptObjects } from '../../ledger/dependencies.ts'
 
 export interface CopyRequest {
   source: ContainerFile

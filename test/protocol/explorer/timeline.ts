@@ -13,7 +13,7 @@ interface Life {
 }
 
 /** A list that was read to its end, page by page, and the moment when it began. */
-export interface ListRead {
+interface ListRead {
   workspaceId: WorkspaceId
   order: ListOrder
   limit: number

@@ -3,7 +3,7 @@ import { type AnyResponse, type DocumentedOperation, expectDocumented, PROMOTE }
 import { lambdaContext } from './rest-event.ts'
 
 /** A function behind the gateway, as it is deployed or as a test composes it. */
-export type ApiFunction = (event: never, context: Context) => Promise<APIGatewayProxyResult>
+type ApiFunction = (event: never, context: Context) => Promise<APIGatewayProxyResult>
 
 interface Invocation {
   event: APIGatewayProxyEvent
@@ -23,7 +23,7 @@ export async function invoke(
 }
 
 /** What a caller sees of a function's result. */
-export function toResponse({ statusCode, headers = {}, body }: APIGatewayProxyResult): AnyResponse {
+function toResponse({ statusCode, headers = {}, body }: APIGatewayProxyResult): AnyResponse {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
   return { status: statusCode, headers: Object.fromEntries(entries), body: JSON.parse(body) }
 }

@@ -3,7 +3,8 @@ import { VARY } from '../../../lib/http/file-shape.ts'
 import type { AnyResponse } from './openapi.ts'
 import type { createTestApi } from './test-api.ts'
 
-export const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/)
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/)
+
 export { VARY }
 export const COMMON_HEADERS = {
   'content-type': 'application/json',

@@ -13,7 +13,7 @@ export interface Spaces {
 }
 
 /** A store as it was at some time, for one operation, and what that operation does to it. */
-export interface StoreAsOf {
+interface StoreAsOf {
   store: Store
   /** What a list was given, in order; it may have gone through less. */
   delivered: Item[]

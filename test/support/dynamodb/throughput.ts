@@ -12,7 +12,7 @@ export const DYNAMODB_LIMITS: ThroughputLimits = {
   burstSeconds: 1,
 }
 
-export interface Throughput {
+interface Throughput {
   /** Takes the units out of the named bucket if they are all there. */
   take(kind: 'read' | 'write', bucket: string, units: number): boolean
   /** Whether the units are there, without taking them. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectMaintenance, UnfinishedUpload } from '../../../lib/audit/ports/object-maintenance.ts'
 import type { ContainerFile, ContainerFiles } from '../../../lib/containers/container-files.ts'
-import type { DocumentObjects } from '../../../lib/documents/document-objects.ts'
+import type { DocumentObjects } from '../../../lib/documents/download-document.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 
@@ -13,7 +13,7 @@ export interface StoredObject {
   modifiedAt?: Date
 }
 
-export interface FakeObjectStore extends ObjectStore, ObjectMaintenance, ContainerFiles, DocumentObjects {
+interface FakeObjectStore extends ObjectStore, ObjectMaintenance, ContainerFiles, DocumentObjects {
   uploads: UnfinishedUpload[]
   sandbox: Map<string, StoredObject>
   documents: Map<string, StoredObject>

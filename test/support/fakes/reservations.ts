@@ -8,7 +8,7 @@ import type {
 } from '../../../lib/ledger/ports/reservations.ts'
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
-export interface FakeReservations extends Reservations, TableWorkspaces {
+interface FakeReservations extends Reservations, TableWorkspaces {
   /** By workspace and reservation id. */
   items: Map<string, ReservationItem>
 }

@@ -9,11 +9,12 @@ import { useDirectory } from '../use-directory.ts'
 import { printedBy } from './program.ts'
 
 /** What npm start runs. */
-export const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
+const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
 
 /** npm start, on a directory of the file's own. Whatever a test has started and not stopped is killed after it. */
 export function useNpmStart() {
-  const directory = useDirectory('start')
+  // Its name has a space, as many have.
+  const directory = useDirectory('npm start')
   const children: ChildProcess[] = []
   afterEach(() => {
     for (const child of children.splice(0)) child.exitCode ?? child.kill('SIGKILL')

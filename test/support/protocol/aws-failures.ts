@@ -26,7 +26,7 @@ const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n`
 const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
 
 /** A call of AWS, what goes wrong with it, and how a promotion that meets this is answered. */
-export type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
+type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
 export const dynamoDbRows = (call: string): Row[] => [
   [call, 'throttles', 503, 'service_unavailable', dynamoDbError(400, 'ProvisionedThroughputExceededException')],
   [call, 'limits the account', 503, 'service_unavailable', dynamoDbError(400, 'RequestLimitExceeded')],

@@ -8,7 +8,7 @@ import type { TestWorkspace } from './workspaces.ts'
 export const BYTES = Buffer.from('a file')
 
 /** A process, and a workspace with one document in it. */
-export interface Prepared {
+interface Prepared {
   process: TestProcess
   workspace: TestWorkspace
   documentId: string

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterEach } from 'vitest'
 import { listen } from '../../../infra/local/loopback.ts'
@@ -69,7 +68,6 @@ export function useAnsweringStores() {
 }
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
-export const portOf = (server: Server) => (server.address() as AddressInfo).port
 export const call = (client: DynamoDBClient, options: Partial<SendOptions> = {}) =>
   send(client, new GetItemCommand({ TableName: 't', Key: { k: { S: 'k' } } }), {
     name: 'ledger.read',

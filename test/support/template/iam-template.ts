@@ -2,7 +2,7 @@ import type { Statement } from './iam-policies.ts'
 import { textOf } from './intrinsics.ts'
 import type { Packaged } from './packages.ts'
 
-export interface TemplateStatement {
+interface TemplateStatement {
   Sid: string
   Effect: 'Allow' | 'Deny'
   Action: string | string[]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Route, readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
-import { startGateway } from '../../../infra/local/gateway/gateway.ts'
+import { type ServedRequest, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
 import { printable } from '../../../infra/local/printable.ts'
 import { createServiceLog, describeResolverRun } from '../../../infra/local/service-log.ts'
@@ -71,13 +71,32 @@ describe('matchRoute', () => {
 })
 
 describe('the gateway', () => {
-  /** What it answers a request for, when the functions are invoked so. */
-  async function ask(path: string, invoke: (functionName: string, event: unknown) => Promise<unknown>) {
-    const { routes, gatewayResponses } = readServiceDefinition()
-    const gateway = await startGateway({ routes, gatewayResponses, port: 0, invoke, corsAllowedOrigins: [] })
+  type Invoke = (functionName: string, event: unknown) => Promise<unknown>
+  /** Its address, when the functions are invoked so. */
+  async function start(invoke: Invoke, onRequest?: (request: ServedRequest) => void) {
+    const options = { ...readServiceDefinition(), port: 0, invoke, onRequest, corsAllowedOrigins: [] }
+    const gateway = await startGateway(options)
     onTestFinished(() => gateway.stop())
-    return request(`http://127.0.0.1:${gateway.port}`, path, { method: 'GET' })
+    return `http://127.0.0.1:${gateway.port}`
   }
+  const ask = async (path: string, invoke: Invoke) => request(await start(invoke), path, { method: 'GET' })
+
+  it('tells of every request but the looks of the page, unless one fails', async () => {
+    const told: [string, number][] = []
+    let statusCode = 200
+    const invoke = async () => ({ statusCode, headers: {}, body: '{}' })
+    const url = await start(invoke, ({ path, status }) => told.push([path, status]))
+    const get = (headers: Record<string, string>) => fetch(`${url}/v1/files`, { headers })
+    await get({ 'page-look': '1' })
+    expect(told).toEqual([])
+    await get({})
+    statusCode = 503
+    await get({ 'page-look': '1' })
+    expect(told).toEqual([
+      ['/v1/files', 200],
+      ['/v1/files', 503],
+    ])
+  })
 
   it('hands on a path that ends in a slash as it came, with the resource of the one without', async () => {
     const { body } = await ask('/v1/files/', async (_, event) => ({ statusCode: 200, body: JSON.stringify(event) }))
@@ -98,7 +117,7 @@ describe('the gateway', () => {
 describe('the log of the service', () => {
   it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
     const printed: string[] = []
-    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line), onDiskError() {} })
+    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
     const looked = (ended: number) =>
       `${JSON.stringify({ message: 'reservations looked through', ended, gaveBack: 1 - ended, failed: 0 })}\n`
     log.fromFunctions('Starting Offline\n')

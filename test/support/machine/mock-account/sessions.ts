@@ -2,7 +2,7 @@ import type { Statement } from '../../template/iam-policies.ts'
 import { statementsIn } from '../../template/policy-files.ts'
 import { type ApiRequest, parametersOf, signerOf } from './identities.ts'
 
-export interface Session {
+interface Session {
   accessKeyId: string
   /** What it does, each of these must allow (IAM user guide, "Session policies"). */
   limits: Statement[][]
