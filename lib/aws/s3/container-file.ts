@@ -1,5 +1,5 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
+import { type ContainerFile, type ContainerLookups, quotedEtag } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
@@ -117,7 +117,7 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
   return {
     objectKey,
     sizeBytes: head.ContentLength,
-    etag: head.ETag,
+    etag: quotedEtag(head.ETag),
     // "null" is what was written while the bucket was not versioned, or no longer: it is replaced like any object.
     versionId: head.VersionId === 'null' ? undefined : head.VersionId,
     contentType: onlyPlain(head.ContentType),
