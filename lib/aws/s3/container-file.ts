@@ -46,10 +46,12 @@ async function readContainerFile(
     if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
-    if (statusOf(error) === 403 && (await isPaidByRequester(client, object, signal))) {
-      throw new ServiceError('container_file_requester_pays', { cause: error })
-    }
-    throw error
+    if (statusOf(error) !== 403 || !(await isPaidByRequester(client, object, signal))) throw error
+    // Believed once it is refused again: the 403 may have passed.
+    const head = await headObject(client, object, signal).catch((again) => {
+      throw statusOf(again) === 403 ? new ServiceError('container_file_requester_pays', { cause: error }) : again
+    })
+    return head && toContainerFile(objectKey, head)
   }
 }
 
