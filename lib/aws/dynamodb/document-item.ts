@@ -30,6 +30,7 @@ export interface DocumentItem extends Remembered {
   expiry_at?: number
   expiry_shard?: string
   container_id: string
+  content_encoding?: string
   /** The ETag of the container's file. Missing in items of earlier versions. */
   source_etag?: string
   /** In hex. Missing in items of earlier versions, and of files copied in parts. */
@@ -153,6 +154,7 @@ function toItem(document: WorkspaceDocument) {
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
+    content_encoding: document.contentEncoding,
     source_etag: document.sourceEtag,
     sha256: document.sha256,
     created_by: document.createdBy,
@@ -174,6 +176,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     createdAt: new Date(item.created_at),
     ...withExpiry(item),
     containerId: item.container_id as ContainerId,
+    ...(item.content_encoding !== undefined && { contentEncoding: item.content_encoding }),
     ...(item.source_etag !== undefined && { sourceEtag: item.source_etag }),
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),
     createdBy: item.created_by,

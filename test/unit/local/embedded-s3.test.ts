@@ -78,18 +78,18 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
 })
 
 it.each<[string, number, string?, string?]>([
-  ['bytes=0-0', 206, 'a', '0-0'],
-  ['bytes=1-3', 206, 'bcd', '1-3'],
-  ['bytes=3-', 206, 'de', '3-4'],
-  ['bytes=3-99', 206, 'de', '3-4'],
-  ['bytes=-4', 206, 'bcde', '1-4'],
-  ['bytes=-99', 206, 'abcde', '0-4'],
+  ['bytes=0-0', 206, '0', '0-0'],
+  ['bytes=1-3', 206, '123', '1-3'],
+  ['bytes=3-', 206, '34', '3-4'],
+  ['bytes=3-99', 206, '34', '3-4'],
+  ['bytes=-4', 206, '1234', '1-4'],
+  ['bytes=-99', 206, '01234', '0-4'],
   ['bytes=5-|bytes=5-9|bytes=-0', 416],
-  ['bytes=-|bytes=3-1|bytes=a-b|bytes=0-1,3-4|bytes 0-1|lines=0-1|0-1|', 200, 'abcde'],
+  ['bytes=-|bytes=3-1|bytes=a-b|bytes=0-1,3-4|bytes 0-1|lines=0-1|0-1|', 200, '01234'],
 ])(
   'the embedded S3 answers a range as S3 does, and what is none with everything: %s',
   async (ranges, status, body, place) => {
-    await put('ranges', 'abcde')
+    await put('ranges', '01234')
     for (const Range of ranges.split('|')) {
       const object = { Bucket, Key: 'ranges', Range }
       if (body === undefined) {
