@@ -12,11 +12,11 @@ export interface SignedDownload {
 /** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */
 export interface DownloadSigner {
   readonly lifetimeSeconds: number
-  /** @param life in whole seconds */
   signDocument(download: SignedDownload, life: UrlLife): Promise<string>
   signContainerFile(download: SignedDownload, life: UrlLife): Promise<string>
 }
 
+/** In whole seconds, as signatures are dated. */
 export interface UrlLife {
   from: Date
   until: Date
@@ -24,8 +24,9 @@ export interface UrlLife {
 
 /** @param expiresAt of what is downloaded, on a whole second: no URL outlives it */
 export function lifeOfUrl({ lifetimeSeconds }: DownloadSigner, nowMs: number, expiresAt?: Date): UrlLife {
-  const endMs = nowMs + lifetimeSeconds * 1000
-  return { from: new Date(nowMs), until: new Date(Math.min(endMs, expiresAt?.getTime() ?? endMs)) }
+  const fromMs = Math.floor(nowMs / 1000) * 1000
+  const endMs = fromMs + lifetimeSeconds * 1000
+  return { from: new Date(fromMs), until: new Date(Math.min(endMs, expiresAt?.getTime() ?? endMs)) }
 }
 
 export interface Download {

@@ -104,9 +104,10 @@ function addCommands(program: Command, run: Run): void {
   addExamples(program)
   for (const group of [program, ...program.commands]) {
     // The library itself suggests only similar spellings, which does not help those who try "revoke" for "disable".
-    group.on('command:*', ([name]) => {
+    group.exitOverride((error) => {
+      if (error.code !== 'commander.unknownCommand') throw error
       const names = group.commands.map((each) => each.name()).join(', ')
-      throw wrongUsage(`unknown command '${name}': the commands are ${names} (--help tells more)`)
+      throw wrongUsage(`${error.message.slice('error: '.length)}: the commands are ${names} (--help tells more)`)
     })
   }
 }

@@ -1,3 +1,4 @@
+import { LOOPBACK } from '../local/loopback.ts'
 import { CommandError } from './command-error.ts'
 import { runCommandLine } from './command-line.ts'
 
@@ -9,5 +10,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 // The reader of a pipe has closed it, as in "… | head": that ends the printing, and not the work.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', ({ code }: NodeJS.ErrnoException) => code === 'EPIPE' || process.exit(2))
+// With NODE_USE_ENV_PROXY, fetch would ask a proxy for what is on this machine; it reads this before each request.
+process.env.no_proxy = [process.env.no_proxy ?? process.env.NO_PROXY, LOOPBACK, 'localhost'].filter(Boolean).join()
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process, stopped.signal)

@@ -2,7 +2,7 @@
 
 /** The same as in lib/http/cors.ts; a test keeps the two together. */
 const EXPOSED_HEADERS =
-  'ETag, File-Expires-In, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
+  'ETag, File-Content-Encoding, File-Expires-In, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
   'Authorization, Content-Type, File-Shape, Idempotency-Key, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',

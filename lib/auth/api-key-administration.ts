@@ -6,6 +6,8 @@ export interface ApiKeyRecord extends ApiKey {
   tokenHash: string
   /** ISO 8601, UTC. */
   createdAt: string
+  /** Id of the key that a rotation has made in its place. */
+  replacedBy?: string | undefined
 }
 
 export type ApiKeyGrant = Pick<ApiKey, 'workspaceId' | 'kind' | 'permissions' | 'userId' | 'expiresAtMs'>
@@ -16,6 +18,8 @@ export interface ApiKeyChange {
   expiresAtMs?: number | 'never'
   /** Replaces all permissions. */
   permissions?: readonly Permission[]
+  /** Never changed once it is set. */
+  replacedBy?: string
 }
 
 /** What platform teams do with keys. Authentication sees each change at the next request. */
@@ -24,7 +28,7 @@ export interface ApiKeyAdministration {
   add(key: ApiKeyRecord, signal: AbortSignal): Promise<void>
   /** The keys with these attributes, in no order, read page by page. */
   list(attributes: Partial<Pick<ApiKey, 'keyId' | 'workspaceId'>>, signal: AbortSignal): AsyncIterable<ApiKeyRecord>
-  /** @returns false when there is no such key */
+  /** @returns false when there is no such key, or it is to be replaced and was */
   change(tokenHash: string, change: ApiKeyChange, signal: AbortSignal): Promise<boolean>
   /** Idempotent. */
   remove(tokenHash: string, signal: AbortSignal): Promise<void>

@@ -1,10 +1,16 @@
 import type { ContainerId, FilePath } from '../ids.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 
+/** The one form of an ETag here: some servers leave the quotes out, and some proxies make it weak, which S3 never does. */
+export function quotedEtag(etag: string): string {
+  const tag = etag.replace(/^W\//, '')
+  return tag.endsWith('"') ? tag : `"${tag}"`
+}
+
 export interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
-  /** Pins the copy to exactly these bytes. */
+  /** Pins the copy to exactly these bytes. Always as {@link quotedEtag} has it. */
   etag: string
   modifiedAt: Date
 }

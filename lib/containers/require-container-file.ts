@@ -46,9 +46,16 @@ export async function whyMissing(
 }
 
 /** @returns what there is in place of the file that is meant: whoever asks may promote it all the same */
-export function whyDifferent({ etag, sizeBytes }: ContainerFile, location: NamedFile): ServiceError {
+export function whyDifferent(
+  { etag, sizeBytes }: ContainerFile,
+  location: NamedFile,
+  { etags = [] }: { etags?: readonly string[] | undefined } = {},
+): ServiceError {
   const metadata = { ...metadataOf(location), etag, file_bytes: sizeBytes }
-  return new ServiceError('container_file_differs', { metadata })
+  // Proxies that compress do this, so that nobody takes what they send for the same bytes.
+  const isChanged = etags.some((tag) => tag.startsWith(etag.slice(0, -1)) && tag !== etag)
+  const detail = 'A proxy has added something like "-gzip" to the ETag of this file: send it as etag has it here.'
+  return new ServiceError('container_file_differs', { metadata, ...(isChanged && { detail }) })
 }
 
 /** The same path in the other Unicode normal form: macOS writes NFD, most others NFC. A reader sees no difference. */

@@ -3,6 +3,7 @@ import { headerValue, type RequestHeaders } from './request-headers.ts'
 /** The headers of our answers that pages of other origins may read (Fetch Standard, "CORS protocol"). */
 export const EXPOSED_HEADERS = [
   'ETag',
+  'File-Content-Encoding',
   'File-Expires-In',
   'File-Sha256',
   'Idempotency-Replayed',

@@ -74,9 +74,12 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: AnswerShap
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** Sent with promotions, documents and their downloads. */
-export function sha256Header({ sha256 }: { sha256?: string | undefined }): Record<string, string> {
-  return sha256 === undefined ? {} : { 'file-sha256': sha256 }
+/** What the bytes are. Sent with promotions, documents, their downloads and container files. */
+export function contentHeaders(of: { sha256?: string | undefined; contentEncoding?: string | undefined }) {
+  return {
+    ...(of.sha256 !== undefined && { 'file-sha256': of.sha256 }),
+    ...(of.contentEncoding && { 'file-content-encoding': of.contentEncoding }),
+  }
 }
 
 /** Sent with promotions, lists, deletions and quota refusals. */

@@ -1,3 +1,4 @@
+import { quotedEtag } from '../containers/container-files.ts'
 import { ServiceError } from '../errors.ts'
 import type { Preconditions } from '../promotion/preconditions.ts'
 import { headerValue, headerValues, type RequestHeaders } from './request-headers.ts'
@@ -27,7 +28,7 @@ function readEntityTags(event: RequestHeaders): string[] | undefined {
   const tags: string[] = []
   // What is left has to be the tags' places in a list.
   const list = value.replace(ENTITY_TAG, (tag) => {
-    tags.push(tag.endsWith('"') ? tag : `"${tag}"`)
+    tags.push(quotedEtag(tag))
     return 'x'
   })
   const isList = list.split(',').every((place) => ['', 'x'].includes(place.trim()))

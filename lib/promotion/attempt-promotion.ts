@@ -56,6 +56,7 @@ export async function attemptPromotion(
     createdAt,
     expiresAt: expiry && expiresAtOf(createdAt, expiry.seconds),
     containerId,
+    contentEncoding: file.contentEncoding || undefined,
     sourceEtag: file.etag,
     createdBy: request.caller.keyId,
   }

@@ -60,7 +60,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
       const pauseMs = nextPauseMs()
       if (pauseMs === undefined) {
-        throw refusal ?? (file ? whyDifferent(file, target) : await whyMissing(target, deps, signal))
+        throw refusal ?? (file ? whyDifferent(file, target, preconditions) : await whyMissing(target, deps, signal))
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !endWait) {

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest'
 import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
-import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
 const { record, download } = files
@@ -15,7 +14,7 @@ describe('GET /v1/files/{id}/content', () => {
     expect(response).toMatchObject({
       status: 302,
       headers: { 'cache-control': 'no-store', vary: `${COMMON_HEADERS.vary}, Accept`, 'file-sha256': sha256 },
-      body: { url: response.headers.location, expires_at: new Date(NOW_MS + 120_000).toISOString() },
+      body: { url: response.headers.location, expires_at: '2026-11-21T09:40:35.000Z' },
     })
     const url = new URL(response.headers.location ?? '')
     expect([url.hostname, url.pathname]).toEqual(['documents.example', `/${document.objectKey}`])

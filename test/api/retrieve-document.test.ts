@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/ids.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
 const { record, show } = files
@@ -14,6 +15,22 @@ describe('GET /v1/files/{id}', () => {
     const sha256 = { 'file-sha256': headers['file-sha256'] }
     expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...UNLIMITED_HEADERS, ...sha256 }, body })
   })
+
+  it.each(['gzip', 'br, gzip', ''])(
+    'tells how its bytes are encoded, wherever their SHA-256 is told: %j',
+    async (contentEncoding) => {
+      const file = { bytes: CSV, contentType: 'text/csv', contentEncoding }
+      files.api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${PATH}`, file)
+      const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }
+      const promote = () => files.api.promote({ headers: { 'Idempotency-Key': 'k' } })
+      const promoted = await promote()
+      const { id } = promoted.body as { id: string }
+      const answers = [promoted, await promote(), await show(id), await files.download(id)]
+      answers.push(await files.api.call('retrieve_container_file', { parameters }))
+      const told = answers.map(({ headers }) => headers['file-content-encoding'])
+      expect(told).toEqual(Array(5).fill(contentEncoding || undefined))
+    },
+  )
 
   it('and its download tell no SHA-256 where none is kept', async () => {
     const { documentId } = await record(1)

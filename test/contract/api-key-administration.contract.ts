@@ -105,6 +105,13 @@ export function describeApiKeyAdministration(name: string, make: () => ApiKeyAdm
       expect(await list({ workspaceId: grant.workspaceId })).toEqual([bystander])
     })
 
+    it('lets a key be replaced once', async () => {
+      const { tokenHash, keyId } = await add()
+      const replace = (replacedBy: string) => administration.change(tokenHash, { replacedBy, isEnabled: false }, signal)
+      expect([await replace('key_1'), await replace('key_2')]).toEqual([true, false])
+      expect(await list({ keyId })).toMatchObject([{ replacedBy: 'key_1' }])
+    })
+
     it('makes no key by changing one that is not there', async () => {
       expect(await administration.change(hashToken(newToken()), { isEnabled: true }, signal)).toBe(false)
       expect(await list({ workspaceId: grant.workspaceId })).toEqual([])

@@ -41,8 +41,8 @@ describe('a tombstone', () => {
     const keysAfter: string[][] = []
     for (const [days, what] of ['whole', 'fence', 'whole', 'bare'].entries()) {
       const records = items.open(() => LEDGER_NOW_MS + 2 * days * DAY_MS).documents
-      const { sha256, ...bare } = newDocument(reservation({ documentId }))
-      const whole = { ...bare, sha256, expiresAt: new Date(LEDGER_NOW_MS) }
+      const { sha256, contentEncoding, ...bare } = newDocument(reservation({ documentId }))
+      const whole = { ...bare, sha256, contentEncoding, expiresAt: new Date(LEDGER_NOW_MS) }
       const one = { ...(what === 'bare' ? bare : whole), countedFrom: 7 }
       await (what === 'fence' ? records.fence({ ...one, leaseExpiresAtMs: 0 }, signal) : records.record(one, signal))
       keysAfter.push(Object.keys(await readRecordItem(one)).toSorted())
@@ -52,7 +52,7 @@ describe('a tombstone', () => {
       await records.expireTombstone(deletion, signal)
     }
     const [first = [], fence, second, last] = keysAfter
-    const optional = ['expiry_at', 'expiry_shard', 'sha256']
+    const optional = ['content_encoding', 'expiry_at', 'expiry_shard', 'sha256']
     expect(first.filter((key) => optional.includes(key))).toEqual(optional)
     expect(fence).toEqual(['document_id', 'expires_at', 'fenced_through', 'record_kind', 'workspace_id'])
     expect(second).toEqual([...first, 'fenced_through'].toSorted())

@@ -27,7 +27,16 @@ describe('npm run admin --: wrong usage', () => {
   it.each([
     [['nonsense'], "unknown command 'nonsense'"],
     [['keys', 'revoke'], "unknown command 'revoke': the commands are create, list, show, change, disable, enable"],
-    [['keys', 'list', '--workspaces', 'w'], 'Did you mean --workspace?'],
+    [
+      ['workspces', 'list'],
+      "unknown command 'workspces' (Did you mean workspaces?): the commands are workspaces, keys,",
+    ],
+    [['keys', 'list', '--workspaces', 'w'], "unknown option '--workspaces' (Did you mean --workspace?) (--help"],
+    [['keys', 'show', 'key_'], '"key_" is not a key id: that is "key_" and then letters and digits'],
+    [
+      ['documents', 'show', 'ws_1', 'file_'],
+      '"file_" is not a document id: that is "file_" and then letters and digits',
+    ],
     [['workspaces', 'show'], "missing required argument 'workspace_id'"],
     [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
     [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],

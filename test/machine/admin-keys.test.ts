@@ -69,14 +69,25 @@ describe('npm run admin -- keys', () => {
     expect(old).toMatchObject({ key_id: workspace.keyId, replaced_by: second?.key_id })
     const renewed = { ...workspace, token: `${second?.token}` }
     expect([(await promote(workspace)).status, (await promote(renewed)).status]).toEqual([200, 200])
-    const [unsaid, hard] = [
-      await admin('keys', 'rotate', workspace.keyId),
-      await admin('keys', 'rotate', `${second?.key_id}`, '--grace', '0'),
-    ]
-    expect(unsaid).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--expires') })
+    const hard = await admin('keys', 'rotate', `${second?.key_id}`, '--grace', '0')
     expect(hard.code).toBe(0)
     expect((await promote(renewed)).status).toBe(401)
-    expect((await admin('keys', 'rotate', `${second?.key_id}`)).stderr).toContain('is expired')
+    for (const [keyId, successor] of [
+      [workspace.keyId, second?.key_id],
+      [second?.key_id, /key_\w+/.exec(hard.stderr)?.[0]],
+    ]) {
+      const again = await admin('keys', 'rotate', `${keyId}`, '--expires', '1d')
+      const stderr = expect.stringContaining(`Key ${keyId} was replaced by ${successor}: rotate that one`)
+      expect(again).toEqual({ code: 1, stdout: '', stderr })
+    }
+    const all = jsonLines(await admin('keys', 'list', '--workspace', 'ws_rotate', '--json'))
+    expect(all.map(({ replaced_by }) => replaced_by).filter(Boolean)).toHaveLength(2)
+    const [third] = all.filter(({ replaced_by }) => !replaced_by)
+    await admin('keys', 'expire', `${third?.key_id}`, '--in', '1d')
+    const unsaid = await admin('keys', 'rotate', `${third?.key_id}`)
+    expect(unsaid).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--expires') })
+    await admin('keys', 'expire', `${third?.key_id}`, '--in', '0')
+    expect((await admin('keys', 'rotate', `${third?.key_id}`)).stderr).toContain('is expired')
   })
 
   it('says what stands when the second half of a rotation fails', async () => {

@@ -34,6 +34,11 @@ describe('npm run admin -- audit', () => {
     })
   })
 
+  it.each([{}, { NO_PROXY: 'a.example' }, { no_proxy: '' }])('asks no proxy for this machine: %j', async (others) => {
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:9', ...others }
+    expect(await runAdminProcess(line(), env)).toMatchObject({ code: 0, stderr: '' })
+  })
+
   it('finds a lost object: exit code 1; repairs it: exit code 0; then nothing is wrong', async () => {
     const { demo, s3 } = service()
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: demo.documents_bucket }))

@@ -61,7 +61,14 @@ beforeAll(async () => {
   const keys = createApiKeyAdministration({ client, tableName: 'Keys' })
   const key = { keyId: 'key_1', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
   await keys.add(
-    { ...key, tokenHash: 'h', isEnabled: true, expiresAtMs: 1, createdAt: new Date(0).toISOString() } as never,
+    {
+      ...key,
+      tokenHash: 'h',
+      isEnabled: true,
+      expiresAtMs: 1,
+      createdAt: new Date(0).toISOString(),
+      replacedBy: 'key_2',
+    } as never,
     signal,
   )
   const policy = { requestsPerMinute: 30, burst: 5 }

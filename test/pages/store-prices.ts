@@ -56,6 +56,7 @@ const { keys, values } = toUpdate({
   createdAt: new Date('2026-10-01T12:00:00Z'),
   expiresAt: undefined,
   containerId: 'sess_demo-r4k2' as ContainerId,
+  contentEncoding: undefined,
   sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
   sha256: 'a'.repeat(64),
   createdBy: 'key_0190a1b2',

@@ -1,3 +1,4 @@
+import type { ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
@@ -42,6 +43,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   const { grace: graceMs, expires } = options
   const { apiKeys } = await session.stores()
   const old = await findKey(keyId, apiKeys, session.signal)
+  requireUnreplaced(old)
   if (stateOf(old) !== 'enabled') {
     const advice = 'a key that does not work is not rotated; "keys create" makes a new one'
     throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(old)}: ${advice}.`)
@@ -54,14 +56,28 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   const key = await addKey(grant, apiKeys, session)
   // A grace period must not make an old key live longer than it would have.
   const expiresAtMs = Math.min(Date.now() + graceMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY)
-  const isThere = await apiKeys.change(old.tokenHash, { expiresAtMs }, session.signal).catch((cause) => {
+  const change = { expiresAtMs, replacedBy: key.keyId }
+  const isThere = await apiKeys.change(old.tokenHash, change, session.signal).catch((cause) => {
     const { reason, message } = explainFailure(cause)
     const finish = `"keys expire ${keyId} --in ${graceMs === 0 ? 0 : `${Math.ceil(graceMs / 1000)}s`}"`
     const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with ${finish}.`
     throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause })
   })
+  if (!isThere) {
+    const [now] = await Array.fromAsync(apiKeys.list({ keyId }, session.signal))
+    // Somebody else was faster: one new key is enough.
+    if (now?.replacedBy) await apiKeys.remove(key.tokenHash, session.signal)
+    requireUnreplaced(now)
+  }
   const ended = graceMs === 0 ? 'has expired' : `works until ${time(expiresAtMs)}`
   const expiresAt = isThere ? new Date(expiresAtMs) : null
   const text = `The old key ${keyId} ${isThere ? ended : 'was deleted meanwhile'}.`
   session.output.done(text, { keyId, replacedBy: key.keyId, expiresAt })
+}
+
+/** A second new key would be one that nobody knows to end. @throws CommandError */
+function requireUnreplaced(key: ApiKeyRecord | undefined): void {
+  if (key?.replacedBy === undefined) return
+  const advice = `rotate that one, or make another with "keys create"`
+  throw new CommandError('key_replaced', `Key ${key.keyId} was replaced by ${key.replacedBy}: ${advice}.`)
 }

@@ -1,5 +1,6 @@
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { formatFileId } from '../../../lib/ids.ts'
+import { expiresAtOf } from '../../../lib/ledger/expiry.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { exactBytes, quoted, time } from '../terminal/output.ts'
@@ -15,9 +16,10 @@ export async function printUploadUrl({ output }: Session, container: Container, 
   const { maxFileBytes } = stores.config
   const { for: lifeMs, maxBytes = Math.min(100 * 1024 ** 2, maxFileBytes) } = options
   requireUsable({ file: path, path, sizeBytes: maxBytes }, prefix, maxFileBytes)
-  const expiresAt = new Date(Date.now() + lifeMs)
+  const lifeSeconds = Math.floor(lifeMs / 1000)
+  const expiresAt = expiresAtOf(new Date(), lifeSeconds)
   const { url, fields } = await createPresignedPost(stores.s3, {
-    ...{ Bucket, Key: prefix + path, Expires: Math.floor(lifeMs / 1000) },
+    ...{ Bucket, Key: prefix + path, Expires: lifeSeconds },
     Conditions: [['content-length-range', 0, maxBytes]],
   })
   const flags = Object.entries(fields).map(([name, value]) => `--form-string ${quoted(`${name}=${value}`)}`)

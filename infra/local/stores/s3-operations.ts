@@ -84,9 +84,8 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       const { pieces, etag, headers, versionId, modifiedAtMs } = objectOf(bucket, key, query.get('versionId'))
       requireMatch(header('if-match'), { etag })
       const sizeBytes = sizeOf(pieces)
-      const [range, first = '', last] = /^bytes=(\d+)-(\d*)$/.exec(header('range') ?? '') ?? []
-      if (range && Number(first) >= sizeBytes) throw new S3Failure(416, 'InvalidRange')
-      const body = range ? slice(pieces, Number(first), last ? Number(last) + 1 : sizeBytes) : pieces
+      const range = rangeIn(header('range'), sizeBytes)
+      const body = range ? slice(pieces, range.first, range.end) : pieces
       const overriding = [...query].map(([name, value]) => [name.replace(/^response-/, ''), value] as const)
       return {
         status: range ? 206 : 200,
@@ -96,7 +95,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
           etag,
           ...(versionId && { 'x-amz-version-id': versionId }),
           'content-length': `${sizeOf(body)}`,
-          ...(range && { 'content-range': `bytes ${first}-${Number(first) + sizeOf(body) - 1}/${sizeBytes}` }),
+          ...(range && { 'content-range': `bytes ${range.first}-${range.end - 1}/${sizeBytes}` }),
           'last-modified': new Date(modifiedAtMs).toUTCString(),
         },
         body,
@@ -139,6 +138,17 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       throw error
     }
   }
+}
+
+/** One range of bytes (RFC 9110 §14.1.2). Like S3, it takes anything else for none. @throws S3Failure if no byte is in it */
+function rangeIn(header = '', sizeBytes: number): { first: number; end: number } | undefined {
+  const [range, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
+  const isBackwards = from !== '' && to !== '' && Number(to) < Number(from)
+  if (range === undefined || range === 'bytes=-' || isBackwards) return undefined
+  const first = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from)
+  const end = from === '' || to === '' ? sizeBytes : Math.min(Number(to) + 1, sizeBytes)
+  if (first >= end) throw new S3Failure(416, 'InvalidRange')
+  return { first, end }
 }
 
 function requireMatch(wanted: string | undefined, { etag }: { etag: string }): void {

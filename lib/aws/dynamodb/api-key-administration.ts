@@ -24,7 +24,8 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     },
 
     async change(tokenHash, change, signal) {
-      const isThere = { ConditionExpression: 'attribute_exists(token_hash)' }
+      const isUnreplaced = change.replacedBy === undefined ? '' : ' AND attribute_not_exists(replaced_by)'
+      const isThere = { ConditionExpression: `attribute_exists(token_hash)${isUnreplaced}` }
       const options = { name: 'keys.change', signal }
       return (await table.update({ token_hash: tokenHash }, { ...isThere, ...toUpdate(change) }, options)).applied
     },
@@ -46,17 +47,19 @@ function toItem(key: ApiKeyRecord) {
     status: key.isEnabled ? 'enabled' : 'disabled',
     expires_at: key.expiresAtMs,
     created_at: key.createdAt,
+    replaced_by: key.replacedBy,
   } satisfies Record<keyof ApiKeyItem, unknown>
 }
 
 function toRecord(item: ApiKeyItem): ApiKeyRecord {
-  return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at }
+  return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at, replacedBy: item.replaced_by }
 }
 
-function toUpdate({ isEnabled, expiresAtMs, permissions }: ApiKeyChange) {
+function toUpdate({ isEnabled, expiresAtMs, permissions, replacedBy }: ApiKeyChange) {
   return setting({
     ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
     ...(permissions !== undefined && { permissions: [...permissions] }),
     ...(expiresAtMs !== undefined && { expires_at: expiresAtMs === 'never' ? undefined : expiresAtMs }),
+    ...(replacedBy !== undefined && { replaced_by: replacedBy }),
   })
 }

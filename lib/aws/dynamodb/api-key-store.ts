@@ -17,6 +17,7 @@ export interface ApiKeyItem {
   expires_at?: number
   /** ISO 8601, UTC. */
   created_at: string
+  replaced_by?: string
 }
 
 export function createApiKeyStore(settings: TableSettings): ApiKeyStore {

@@ -30,6 +30,7 @@ export interface DocumentItem extends Remembered {
   expiry_at?: number
   expiry_shard?: string
   container_id: string
+  content_encoding?: string
   /** The ETag of the container's file. */
   source_etag: string
   /** In hex. Missing in items of files copied in parts. */
@@ -152,6 +153,7 @@ function toItem(document: WorkspaceDocument) {
     size_bytes: document.sizeBytes,
     created_at: document.createdAt.toISOString(),
     container_id: document.containerId,
+    content_encoding: document.contentEncoding,
     source_etag: document.sourceEtag,
     sha256: document.sha256,
     created_by: document.createdBy,
@@ -173,6 +175,7 @@ function toDocument(item: DocumentItem): WorkspaceDocument {
     createdAt: new Date(item.created_at),
     ...withExpiry(item),
     containerId: item.container_id as ContainerId,
+    ...(item.content_encoding !== undefined && { contentEncoding: item.content_encoding }),
     sourceEtag: item.source_etag,
     ...(item.sha256 !== undefined && { sha256: item.sha256 }),
     createdBy: item.created_by,

@@ -29,7 +29,7 @@ const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribu
 const REMOVE_REMAINS =
   'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, expiry_at, deleted_at'
 const REMOVE_UNREMEMBERED =
-  'REMOVE filename, mime_type, listed_at, container_id, source_etag, sha256, created_by, expiry_shard'
+  'REMOVE filename, mime_type, listed_at, container_id, content_encoding, source_etag, sha256, created_by, expiry_shard'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 

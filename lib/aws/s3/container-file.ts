@@ -1,5 +1,5 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFile, ContainerLookups } from '../../containers/container-files.ts'
+import { type ContainerFile, type ContainerLookups, quotedEtag } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
@@ -46,10 +46,12 @@ async function readContainerFile(
     if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
-    if (statusOf(error) === 403 && (await isPaidByRequester(client, object, signal))) {
-      throw new ServiceError('container_file_requester_pays', { cause: error })
-    }
-    throw error
+    if (statusOf(error) !== 403 || !(await isPaidByRequester(client, object, signal))) throw error
+    // Believed once it is refused again: the 403 may have passed.
+    const head = await headObject(client, object, signal).catch((again) => {
+      throw statusOf(again) === 403 ? new ServiceError('container_file_requester_pays', { cause: error }) : again
+    })
+    return head && toContainerFile(objectKey, head)
   }
 }
 
@@ -117,7 +119,7 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
   return {
     objectKey,
     sizeBytes: head.ContentLength,
-    etag: head.ETag,
+    etag: quotedEtag(head.ETag),
     // "null" is what was written while the bucket was not versioned, or no longer: it is replaced like any object.
     versionId: head.VersionId === 'null' ? undefined : head.VersionId,
     contentType: onlyPlain(head.ContentType),

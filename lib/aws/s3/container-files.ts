@@ -1,5 +1,5 @@
 import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFiles } from '../../containers/container-files.ts'
+import { type ContainerFiles, quotedEtag } from '../../containers/container-files.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups } from './container-file.ts'
 
@@ -30,7 +30,12 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  return { objectKey: isEncoded ? decodeKey(Key) : Key, sizeBytes: Size, etag: ETag, modifiedAt: LastModified }
+  return {
+    objectKey: isEncoded ? decodeKey(Key) : Key,
+    sizeBytes: Size,
+    etag: quotedEtag(ETag),
+    modifiedAt: LastModified,
+  }
 }
 
 /** Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space. */

@@ -1,5 +1,5 @@
 import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
-import type { ContainerFile } from '../../containers/container-files.ts'
+import { type ContainerFile, quotedEtag } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
@@ -63,7 +63,7 @@ export async function requireSameSource(
 ): Promise<void> {
   const object = { Bucket: sandboxBucket, Key: source.objectKey, VersionId: source.versionId }
   const head = await headObject(client, object, signal)
-  if (head?.ETag !== source.etag) throw new ServiceError('container_file_changed')
+  if (quotedEtag(head?.ETag ?? '') !== source.etag) throw new ServiceError('container_file_changed')
 }
 
 /**

@@ -25,7 +25,7 @@ export function createDownloadSigner({
         ResponseContentEncoding: download.contentEncoding,
         ResponseCacheControl: 'private, no-store',
       }),
-      { signingDate: from, expiresIn: secondsOf(until) - secondsOf(from) },
+      { signingDate: from, expiresIn: (until.getTime() - from.getTime()) / 1000 },
     )
   return {
     lifetimeSeconds,
@@ -33,6 +33,3 @@ export function createDownloadSigner({
     signContainerFile: (download, life) => sign(sandboxBucket, download, life),
   }
 }
-
-/** Signatures are dated in whole seconds. */
-const secondsOf = (time: Date) => Math.floor(time.getTime() / 1000)

@@ -1,6 +1,6 @@
 import { type DownloadDocumentDependencies, downloadDocument } from '../../documents/download-document.ts'
 import type { Operation } from '../api-handler.ts'
-import { sha256Header } from '../file-response.ts'
+import { contentHeaders } from '../file-response.ts'
 import { acceptsOnlyOctetStream, redirectTo } from '../redirect.ts'
 
 /** GET /v1/files/{document_id}/content */
@@ -13,7 +13,7 @@ export function downloadDocumentOperation(deps: DownloadDocumentDependencies): O
       const request = { workspaceId, documentId, asOctetStream, log }
       const { document, download } = await downloadDocument(request, deps, deadline.signal)
       telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes })
-      return redirectTo(download, sha256Header(document))
+      return redirectTo(download, contentHeaders(document))
     },
   }
 }

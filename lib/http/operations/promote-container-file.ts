@@ -5,7 +5,7 @@ import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { PromotionDependencies } from '../../promotion/promotion.ts'
 import type { Operation } from '../api-handler.ts'
 import { expiryHeader, readExpiresIn } from '../expires-in.ts'
-import { fileResponse, sha256Header, storageUsageHeaders } from '../file-response.ts'
+import { contentHeaders, fileResponse, storageUsageHeaders } from '../file-response.ts'
 import { readIdempotencyKey } from '../idempotency-key.ts'
 import { readPreconditions } from '../preconditions.ts'
 
@@ -34,7 +34,7 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       return {
         statusCode: 200,
         headers: {
-          ...sha256Header(document),
+          ...contentHeaders(document),
           ...expiryHeader(promotion.expiry),
           ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
           ...(isReplayed && { 'idempotency-replayed': 'true' }),

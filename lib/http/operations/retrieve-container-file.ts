@@ -2,6 +2,7 @@ import type { ContainerFilesDependencies } from '../../containers/container-file
 import { describeContainerFile } from '../../containers/describe-container-file.ts'
 import type { ApiRequest, Operation } from '../api-handler.ts'
 import { containerFileResponse } from '../container-file-response.ts'
+import { contentHeaders } from '../file-response.ts'
 
 /** GET /v1/containers/{container_id}/files/{file_id} */
 export function retrieveContainerFileOperation(deps: ContainerFilesDependencies): Operation {
@@ -9,10 +10,14 @@ export function retrieveContainerFileOperation(deps: ContainerFilesDependencies)
     name: 'retrieve_container_file',
     async handle(request) {
       const { deadline, telemetry } = request.state
-      const { description } = await describeContainerFile(readContainerFileRequest(request), deps, deadline.signal)
+      const { description, file } = await describeContainerFile(
+        readContainerFileRequest(request),
+        deps,
+        deadline.signal,
+      )
       telemetry.annotate({ container_id: description.containerId })
       const body = JSON.stringify(containerFileResponse(description))
-      return { statusCode: 200, headers: { etag: description.etag }, body }
+      return { statusCode: 200, headers: { etag: description.etag, ...contentHeaders(file) }, body }
     },
   }
 }

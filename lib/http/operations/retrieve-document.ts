@@ -1,6 +1,6 @@
 import { type FindDocumentDependencies, findDocument } from '../../documents/find-document.ts'
 import type { Operation } from '../api-handler.ts'
-import { fileResponse, sha256Header } from '../file-response.ts'
+import { contentHeaders, fileResponse } from '../file-response.ts'
 
 /** GET /v1/files/{document_id} */
 export function retrieveDocumentOperation(deps: FindDocumentDependencies): Operation {
@@ -11,7 +11,7 @@ export function retrieveDocumentOperation(deps: FindDocumentDependencies): Opera
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)
       telemetry.annotate({ document_id: document.documentId })
       const body = JSON.stringify(fileResponse(document, answerShape))
-      return { statusCode: 200, headers: sha256Header(document), body }
+      return { statusCode: 200, headers: contentHeaders(document), body }
     },
   }
 }

@@ -13,6 +13,8 @@ export interface WorkspaceDocument {
   /** From then on it is gone for callers, and the resolver deletes it. Missing: it is kept for ever. */
   expiresAt?: Date | undefined
   containerId: ContainerId
+  /** How its bytes are encoded (gzip), as its object says, too. Missing: they are the file's own. */
+  contentEncoding?: string | undefined
   /** Of the container's file when it was promoted. */
   sourceEtag: string
   /** Of its bytes, in hex. Documents copied in parts have none. */

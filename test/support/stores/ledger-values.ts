@@ -46,6 +46,7 @@ export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocum
     mimeType: 'text/csv; charset=utf-8',
     createdAt: new Date('2026-11-21T09:38:35.556Z'),
     containerId: 'sess_1' as ContainerId,
+    contentEncoding: 'gzip',
     sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
     sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     createdBy: 'key_1',

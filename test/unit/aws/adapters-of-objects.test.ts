@@ -64,6 +64,17 @@ describe('what S3 answers without what it should say', () => {
     await expect(store.findContainerFile('s', signal)).rejects.toThrow('without a length or an ETag')
   })
 
+  it.each(['e', '"e"', 'W/"e"'])('has an ETag of one form, looked up or listed: %s', async (ETag) => {
+    const { client } = clientOf({
+      HeadObjectCommand: () => ({ ContentLength: 1, ETag }),
+      ListObjectsV2Command: () => ({ Contents: [{ Key: 's', Size: 1, ETag }] }),
+    })
+    const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
+    const [page] = await listed(files.listContainerFiles({ keyPrefix: '', afterKey: undefined, firstPage: 1 }, signal))
+    const found = await files.findContainerFile('s', signal)
+    expect([found?.etag, page?.files[0]?.etag]).toEqual(['"e"', '"e"'])
+  })
+
   it('is no unfinished upload', async () => {
     const Uploads = [{ Key: 'd' }, { UploadId: 'u' }, { Key: 'd', UploadId: 'u', Initiated: new Date(5) }]
     const { store } = storeOn({ ListMultipartUploadsCommand: () => ({ Uploads }) })

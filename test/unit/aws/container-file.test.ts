@@ -103,6 +103,19 @@ describe('a file that S3 lets nobody read', () => {
     })
   })
 
+  it.each([
+    ['is there', object(), { sizeBytes: expect.any(Number) }],
+    ['is not there', status(404), undefined],
+  ])('is no longer refused once a 403 has passed: it %s', async (_, head, found) => {
+    s3 = await startScriptedS3({
+      'HeadObject sandboxes': [status(403), head],
+      ListObjectsV2: s3Error(403, 'AccessDenied'),
+    })
+    const file = await s3.store.findContainerFile('a.csv', signal)
+    expect(file).toEqual(found && expect.objectContaining(found))
+    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', ...Array(2).fill('HeadObject sandboxes')])
+  })
+
   it('is our fault when the bucket is in another Region, which the error names', async () => {
     const head: Answer = (_, response) => response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end()
     await expect(find({ 'HeadObject sandboxes': head })).rejects.toMatchObject({ bucketRegion: 'eu-west-3' })

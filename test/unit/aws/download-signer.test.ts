@@ -6,7 +6,7 @@ import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 const buckets = { sandboxBucket: 's'.repeat(63), documentsBucket: 'd'.repeat(63) }
 const place = { region: 'us-east-1', endpoint: 'https://s3.ap-southeast-2.amazonaws.com', forcePathStyle: true }
-const life = { from: new Date('2026-11-26T10:00:00.900Z'), until: new Date('2026-11-26T10:01:17.900Z') }
+const life = { from: new Date('2026-11-26T10:00:00Z'), until: new Date('2026-11-26T10:01:17Z') }
 const signerWith = (credentials: typeof CREDENTIALS & { sessionToken?: string }) =>
   createDownloadSigner({ client: createS3Client({ ...place, credentials }), ...buckets, lifetimeSeconds: 77 })
 

@@ -8,7 +8,7 @@ import { getDocument } from '../../../infra/cli/commands/get-document.ts'
 import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
 import { createOutput } from '../../../infra/cli/terminal/output.ts'
-import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { type ApiKeyRecord, newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
@@ -18,19 +18,33 @@ skipWaits()
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 
-it('keys rotate says so when the old key was deleted meanwhile', async () => {
+it.each([
+  ['deleted', undefined],
+  ['replaced', 'key_first'],
+])('keys rotate says so when the old key was %s meanwhile, and leaves no second new key', async (_, replacedBy) => {
   const grant = { workspaceId, kind: 'management', permissions: [], userId: undefined } as const
   const old = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
+  const live = new Set<string>()
   const apiKeys = {
     async *list() {
-      yield old
+      yield { ...old, ...(live.size > 0 && { replacedBy }) }
     },
-    add: async () => {},
+    add: async ({ tokenHash }: ApiKeyRecord) => void live.add(tokenHash),
+    remove: async (tokenHash: string) => void live.delete(tokenHash),
     change: async () => false,
   }
   const output = { print: vi.fn(), done: vi.fn(), note: vi.fn() }
   const session = { output, signal, stores: async () => ({ apiKeys }) } as never
-  await rotateKey(session, old.keyId, { grace: 1000 })
+  const rotating = rotateKey(session, old.keyId, { grace: 1000 })
+  if (replacedBy) {
+    await expect(rotating).rejects.toMatchObject({
+      reason: 'key_replaced',
+      message: expect.stringContaining(replacedBy),
+    })
+    expect(live).toEqual(new Set())
+    return
+  }
+  await rotating
   expect(output.done).toHaveBeenLastCalledWith(
     `The old key ${old.keyId} was deleted meanwhile.`,
     expect.objectContaining({ keyId: old.keyId, expiresAt: null }),
