@@ -19,6 +19,12 @@ interface ReasonRow {
   message?: string
   /** Seconds after which repeating makes sense; only for answers that are worth repeating. */
   retryAfterSeconds?: number
+  /** A faster twin may have caused it, or may have a better answer. */
+  twin?: true
+  /** The file became another one: who waits may yet get the one that is meant. */
+  otherFile?: true
+  /** With more time there would have been no refusal. */
+  needsTime?: true
 }
 
 /** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` adds a new one to docs/. */
@@ -84,27 +90,36 @@ export const REASONS = {
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
-  container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
-  container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },
-  container_file_differs: { status: 400, detail: 'The file at this path is not the one that the request names.' },
-  container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.' },
+  container_not_found: { status: 404, detail: 'The workspace has no container with this id.', twin: true },
+  container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.', twin: true },
+  container_file_differs: {
+    status: 400,
+    detail: 'The file at this path is not the one that the request names.',
+    twin: true,
+    otherFile: true,
+  },
+  container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.', twin: true },
   container_file_archived: {
     status: 404,
     detail: 'The file was moved to archive storage and must be restored before it can be read.',
+    twin: true,
   },
   container_file_encrypted: {
     status: 404,
     detail: 'The file is encrypted with a key that only its writer has (SSE-C), or that is disabled or gone (KMS).',
+    twin: true,
   },
   container_file_requester_pays: {
     status: 404,
     detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
+    twin: true,
   },
   sha256_unavailable: {
     status: 400,
     detail: 'The file is copied in parts, so its SHA-256 cannot be told: name it by its ETag, without File-Sha256.',
+    twin: true,
   },
-  file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.' },
+  file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.', twin: true },
   storage_quota_exceeded: {
     status: 403,
     message: 'Workspace storage quota exceeded',
@@ -114,16 +129,19 @@ export const REASONS = {
     status: 429,
     detail: 'Too many promotions of this workspace are starting at once.',
     retryAfterSeconds: 1,
+    needsTime: true,
   },
   container_file_changed: {
     status: 503,
     detail: 'The file changed in the container while it was being copied.',
     retryAfterSeconds: 1,
+    otherFile: true,
   },
   promotion_in_progress: {
     status: 503,
     detail: 'Another request is already promoting this document.',
     retryAfterSeconds: 1,
+    twin: true,
   },
   document_expires_soon: {
     status: 503,
@@ -134,6 +152,7 @@ export const REASONS = {
     status: 503,
     detail: 'The operation did not finish in the time one request has.',
     retryAfterSeconds: 5,
+    needsTime: true,
   },
   too_many_deletions: {
     status: 503,
@@ -144,6 +163,7 @@ export const REASONS = {
     status: 503,
     detail: 'A storage service that this one depends on did not answer, or asked to slow down.',
     retryAfterSeconds: 1,
+    twin: true,
   },
   internal_error: { status: 500, detail: 'Something failed on our side.' },
 } as const satisfies Record<string, ReasonRow>
@@ -182,5 +202,10 @@ export class ServiceError extends Error {
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
     this.isUnanswered = options.isUnanswered ?? false
+  }
+
+  /** In the table of reasons. */
+  get row(): ReasonRow {
+    return REASONS[this.reason]
   }
 }

@@ -34,8 +34,6 @@ export const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
-/** With more time these would not have been refusals. */
-const PASSES = new Set<string>(['promotion_timed_out', 'too_many_promotions'])
 const SPENT =
   'The document that was made of this file was deleted or has expired. Promote the file by a request of its own to keep it again.'
 
@@ -75,7 +73,7 @@ export async function promoteOneOfMany(
   } catch (error) {
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
     const { reason } = refused
-    if (!hasTime() && PASSES.has(reason)) return undefined
+    if (!hasTime() && refused.row.needsTime) return undefined
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
     const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
     return { path, outcome: 'refused', error: answered }
