@@ -177,7 +177,7 @@ interface ServiceErrorOptions {
   detail?: string
   /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Callers see them. */
   metadata?: Metadata
-  retryAfterSeconds?: number
+  retryAfterSeconds?: number | undefined
   /** A store was called, but its answer was never read: it may still be at work on the call. */
   isUnanswered?: boolean
   cause?: unknown
