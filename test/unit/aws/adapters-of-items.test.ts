@@ -41,7 +41,7 @@ describe('a page of documents', () => {
 
   it('passes over what has expired in ever longer steps, and no more than ten thousand', async () => {
     const base = { filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026-01-01T00:00:00.000Z' }
-    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { expiry_at: 5 }) })
+    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { due_at: 5 }) })
     let read = 0
     const { client, sent } = clientOf({
       QueryCommand: () => {
@@ -87,11 +87,11 @@ describe('a tombstone', () => {
   const counted = { attemptId: 'a', sizeBytes: 7, countedFrom: 3 }
 
   it.each<[string, object, object]>([
-    ['that is a fence holds nothing', { ...tombstone, expires_at: 1 }, { counted: undefined }],
+    ['that is a fence holds nothing', { ...tombstone, ttl_at: 1 }, { counted: undefined }],
     ['whose deletion is not finished tells what it holds', retired, { counted, isUnfinished: true }],
     [
       'whose deletion is finished tells until when it was held',
-      { ...retired, released_by: 'r', marked_in: 9, expires_at: 1 },
+      { ...retired, released_by: 'r', marked_in: 9, ttl_at: 1 },
       { counted: { ...counted, releasedBy: 'r', markedIn: 9 } },
     ],
   ])('%s', (_, item, row) => {
