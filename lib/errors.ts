@@ -1,3 +1,7 @@
+/** What a caller may ask for, in seconds: an hour to ninety days, as the first vendor has it. */
+export const LEAST_EXPIRY_SECONDS = 3600
+export const MOST_EXPIRY_SECONDS = 7_776_000
+
 /** The documented message of each status, for reasons of which it is true (docs/decisions/0005-error-messages.md). */
 const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
@@ -63,7 +67,7 @@ export const REASONS = {
   invalid_body: { status: 400, detail: 'The body must be a JSON object with members that the operation knows.' },
   invalid_expiry: {
     status: 400,
-    detail: 'The File-Expires-In header must be a whole number of seconds from 3600 to 7776000.',
+    detail: `The File-Expires-In header must be a whole number of seconds from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`,
   },
   invalid_idempotency_key: {
     status: 400,
@@ -148,7 +152,7 @@ export const REASONS = {
     detail: 'The document expires too soon to be kept for longer: after that, the same request makes it anew.',
     retryAfterSeconds: 1,
   },
-  promotion_timed_out: {
+  request_timed_out: {
     status: 503,
     detail: 'The operation did not finish in the time one request has.',
     retryAfterSeconds: 5,

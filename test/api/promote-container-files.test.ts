@@ -352,10 +352,10 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     const api = prepare(paths(3))
     vi.spyOn(api.objects, 'copy').mockImplementation(async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      throw new ServiceError('promotion_timed_out')
+      throw new ServiceError('request_timed_out')
     })
     const response = await api.promoteAll({ prefix: 'many/' }, { remainingMs: deadlineIn(100) })
-    expect(outcomesOf(response)).toEqual([['many/000.csv', 'promotion_timed_out']])
+    expect(outcomesOf(response)).toEqual([['many/000.csv', 'request_timed_out']])
     expect(listOf(response).data[0]?.error?.metadata).toMatchObject({ retry_after_seconds: 5 })
     expect(response.body).toMatchObject({ has_more: true, next: formatFileId('many/000.csv') })
     expectUntouched(api)

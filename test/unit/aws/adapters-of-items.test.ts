@@ -17,7 +17,9 @@ import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
+const time = skipWaits()
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 const documentId = 'file_1' as DocumentId
@@ -68,7 +70,8 @@ describe('a page of documents', () => {
     )
     const cause = { message: 'keys left unprocessed' }
     await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
-    expect(sent).toHaveLength(4)
+    expect([sent.length, time.pausesMs.length]).toEqual([4, 3])
+    for (const ms of time.pausesMs) expect(ms).toBeGreaterThan(10)
   })
 })
 
