@@ -1,3 +1,7 @@
+/** What a caller may ask for, in seconds: an hour to ninety days, as the first vendor has it. */
+export const LEAST_EXPIRY_SECONDS = 3600
+export const MOST_EXPIRY_SECONDS = 7_776_000
+
 /** The documented message of each status, for reasons of which it is true: clients may compare it. */
 const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
@@ -19,6 +23,12 @@ interface ReasonRow {
   message?: string
   /** Seconds after which repeating makes sense; only for answers that are worth repeating. */
   retryAfterSeconds?: number
+  /** A faster twin may have caused it, or may have a better answer. */
+  twin?: true
+  /** The file became another one: who waits may yet get the one that is meant. */
+  otherFile?: true
+  /** With more time there would have been no refusal. */
+  needsTime?: true
 }
 
 /** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` adds a new one to docs/. */
@@ -57,7 +67,7 @@ export const REASONS = {
   invalid_body: { status: 400, detail: 'The body must be a JSON object with members that the operation knows.' },
   invalid_expiry: {
     status: 400,
-    detail: 'The File-Expires-In header must be a whole number of seconds from 3600 to 7776000.',
+    detail: `The File-Expires-In header must be a whole number of seconds from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`,
   },
   invalid_idempotency_key: {
     status: 400,
@@ -84,27 +94,36 @@ export const REASONS = {
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
-  container_not_found: { status: 404, detail: 'The workspace has no container with this id.' },
-  container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.' },
-  container_file_differs: { status: 400, detail: 'The file at this path is not the one that the request names.' },
-  container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.' },
+  container_not_found: { status: 404, detail: 'The workspace has no container with this id.', twin: true },
+  container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.', twin: true },
+  container_file_differs: {
+    status: 400,
+    detail: 'The file at this path is not the one that the request names.',
+    twin: true,
+    otherFile: true,
+  },
+  container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.', twin: true },
   container_file_archived: {
     status: 404,
     detail: 'The file was moved to archive storage and must be restored before it can be read.',
+    twin: true,
   },
   container_file_encrypted: {
     status: 404,
     detail: 'The file is encrypted with a key that only its writer has (SSE-C), or that is disabled or gone (KMS).',
+    twin: true,
   },
   container_file_requester_pays: {
     status: 404,
     detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
+    twin: true,
   },
   sha256_unavailable: {
     status: 400,
     detail: 'The file is copied in parts, so its SHA-256 cannot be told: name it by its ETag, without File-Sha256.',
+    twin: true,
   },
-  file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.' },
+  file_too_large: { status: 413, detail: 'The file is larger than the largest file that can be promoted.', twin: true },
   storage_quota_exceeded: {
     status: 403,
     message: 'Workspace storage quota exceeded',
@@ -114,26 +133,30 @@ export const REASONS = {
     status: 429,
     detail: 'Too many promotions of this workspace are starting at once.',
     retryAfterSeconds: 1,
+    needsTime: true,
   },
   container_file_changed: {
     status: 503,
     detail: 'The file changed in the container while it was being copied.',
     retryAfterSeconds: 1,
+    otherFile: true,
   },
   promotion_in_progress: {
     status: 503,
     detail: 'Another request is already promoting this document.',
     retryAfterSeconds: 1,
+    twin: true,
   },
   document_expires_soon: {
     status: 503,
     detail: 'The document expires too soon to be kept for longer: after that, the same request makes it anew.',
     retryAfterSeconds: 1,
   },
-  promotion_timed_out: {
+  request_timed_out: {
     status: 503,
     detail: 'The operation did not finish in the time one request has.',
     retryAfterSeconds: 5,
+    needsTime: true,
   },
   too_many_deletions: {
     status: 503,
@@ -144,6 +167,7 @@ export const REASONS = {
     status: 503,
     detail: 'A storage service that this one depends on did not answer, or asked to slow down.',
     retryAfterSeconds: 1,
+    twin: true,
   },
   internal_error: { status: 500, detail: 'Something failed on our side.' },
 } as const satisfies Record<string, ReasonRow>
@@ -157,7 +181,7 @@ interface ServiceErrorOptions {
   detail?: string
   /** Facts for programs, added to `error.metadata`: snake_case, bytes as integers. Callers see them. */
   metadata?: Metadata
-  retryAfterSeconds?: number
+  retryAfterSeconds?: number | undefined
   /** A store was called, but its answer was never read: it may still be at work on the call. */
   isUnanswered?: boolean
   cause?: unknown
@@ -182,5 +206,10 @@ export class ServiceError extends Error {
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
     this.isUnanswered = options.isUnanswered ?? false
+  }
+
+  /** In the table of reasons. */
+  get row(): ReasonRow {
+    return REASONS[this.reason]
   }
 }

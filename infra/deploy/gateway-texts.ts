@@ -1,8 +1,7 @@
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+
 // What the gateway says by itself, in the template that is deployed and in the local gateway alike.
 
-/** The same as in lib/http/cors.ts; a test keeps the two together. */
-const EXPOSED_HEADERS =
-  'ETag, File-Content-Encoding, File-Expires-In, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
   'Authorization, Content-Type, File-Shape, Idempotency-Key, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',

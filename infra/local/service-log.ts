@@ -23,8 +23,8 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
       const lines = `${rest}${text}`.split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
-        const run = describeResolverRun(line)
-        if (run !== undefined) say(run)
+        const found = describeLeftover(line)
+        if (found !== undefined) say(found)
       }
     },
     request({ method, path, status, durationMs, reason }: ServedRequest) {
@@ -35,11 +35,10 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
   }
 }
 
-/** A line about the resolver, if this log line is about it and it did anything. */
-export function describeResolverRun(line: string): string | undefined {
-  if (!line.includes('"reservations looked through"')) return undefined
-  const { ended = 0, gaveBack = 0, failed = 0 } = JSON.parse(line) as Record<string, number | undefined>
-  if (ended + gaveBack + failed === 0) return undefined
-  const left = failed === 0 ? '' : `, ${failed} left to the next run`
-  return `resolver: of promotions that were interrupted, ${ended} finished and ${gaveBack} undone${left}`
+/** A line about the resolver, if this log line is of something that it has found. */
+function describeLeftover(line: string): string | undefined {
+  if (!/"leftover (not )?resolved/.test(line)) return undefined
+  const { what = '', resolution = 'left to a later run' } = JSON.parse(line) as Record<string, string | undefined>
+  const outcome = resolution === 'gaveBack' ? 'bytes given back' : resolution
+  return `resolver: ${what.replace('_', ' ')} of a dead process, ${outcome}`
 }

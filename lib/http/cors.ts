@@ -1,23 +1,8 @@
 import { headerValue, type RequestHeaders } from './request-headers.ts'
 
 /** The headers of our answers that pages of other origins may read (Fetch Standard, "CORS protocol"). */
-export const EXPOSED_HEADERS = [
-  'ETag',
-  'File-Content-Encoding',
-  'File-Expires-In',
-  'File-Sha256',
-  'Idempotency-Replayed',
-  'Preference-Applied',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Request-Id',
-  'Retry-After',
-  'Storage-Quota-Bytes',
-  'Storage-Used-Bytes',
-  'WWW-Authenticate',
-  'X-Amzn-Remapped-WWW-Authenticate',
-  'X-Request-Id',
-].join(', ')
+export const EXPOSED_HEADERS =
+  'ETag, File-Content-Encoding, File-Expires-In, File-Sha256, Idempotency-Replayed, Preference-Applied, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Storage-Quota-Bytes, Storage-Used-Bytes, WWW-Authenticate, X-Amzn-Remapped-WWW-Authenticate, X-Request-Id'
 
 /**
  * Lets pages of the allowed origins read the answer. Never with credentials: a page sends its key itself.

@@ -1,5 +1,5 @@
-import { ServiceError } from '../errors.ts'
-import { type Expiry, LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS } from '../ledger/expiry.ts'
+import { LEAST_EXPIRY_SECONDS, MOST_EXPIRY_SECONDS, ServiceError } from '../errors.ts'
+import type { Expiry } from '../ledger/expiry.ts'
 import { type Body, refuseBody } from './known-names.ts'
 import { headerValues, type RequestHeaders } from './request-headers.ts'
 

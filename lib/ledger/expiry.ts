@@ -1,9 +1,5 @@
 import type { WorkspaceDocument } from './ports/document-records.ts'
 
-/** What a caller may ask for, in seconds: an hour to ninety days, as the first vendor has it. */
-export const LEAST_EXPIRY_SECONDS = 3600
-export const MOST_EXPIRY_SECONDS = 7_776_000
-
 /** How long a workspace keeps documents, in seconds; missing: for ever. */
 export interface Retention {
   /** For promotions that name no time of their own. */

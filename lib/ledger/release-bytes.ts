@@ -40,7 +40,7 @@ async function mark(
     try {
       const marked = await deps.quota.mark(release, signal, RETRY_FOR_MS[bytes.cause])
       if (marked !== 'crowded') return marked
-      throw new ServiceError(bytes.cause === 'deletion' ? 'too_many_deletions' : 'promotion_timed_out')
+      throw new ServiceError(bytes.cause === 'deletion' ? 'too_many_deletions' : 'request_timed_out')
     } catch (error) {
       const isWorthAnother = error instanceof ServiceError && error.reason === 'service_unavailable'
       if (!isWorthAnother || failures === MAX_FAILURES) throw error

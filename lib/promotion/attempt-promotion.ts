@@ -172,7 +172,7 @@ async function reserveAndCopy(
 
 function refusalOf(outcome: 'reserved' | 'fenced' | 'throttled'): ServiceError | undefined {
   if (outcome === 'reserved') return undefined
-  return new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'service_unavailable')
+  return new ServiceError(outcome === 'fenced' ? 'request_timed_out' : 'service_unavailable')
 }
 
 async function record(
@@ -182,7 +182,7 @@ async function record(
 ): Promise<void> {
   const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
   if (outcome !== 'recorded') {
-    throw new ServiceError(outcome === 'fenced' ? 'promotion_timed_out' : 'promotion_in_progress')
+    throw new ServiceError(outcome === 'fenced' ? 'request_timed_out' : 'promotion_in_progress')
   }
 }
 

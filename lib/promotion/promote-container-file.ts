@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
 import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../containers/require-container-file.ts'
-import { type Reason, ServiceError } from '../errors.ts'
+import { ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey } from './idempotency.ts'
@@ -14,21 +14,6 @@ import type {
   PromotionRequest,
   PromotionTarget,
 } from './promotion.ts'
-
-/** A faster twin may have caused these, or may have a better answer. */
-const RECHECK_FOR_TWIN = new Set<string>([
-  'container_not_found',
-  'container_file_not_found',
-  'container_file_differs',
-  'container_file_not_regular',
-  'container_file_archived',
-  'container_file_encrypted',
-  'container_file_requester_pays',
-  'file_too_large',
-  'sha256_unavailable',
-  'promotion_in_progress',
-  'service_unavailable',
-] satisfies Reason[])
 
 /**
  * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
@@ -73,7 +58,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       if (refusal) target = parseTarget(request)
     }
   } catch (error) {
-    const mayTwinHaveWon = error instanceof ServiceError && RECHECK_FOR_TWIN.has(error.reason)
+    const mayTwinHaveWon = error instanceof ServiceError && error.row.twin
     if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
     return await answerAsTwinIfItWon(error, target, request, deps)
   } finally {
@@ -83,9 +68,8 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
 /** What was copied had another SHA-256, or the file became another one meanwhile: who waits may yet get the one meant. */
 function unlessOther(error: unknown): ServiceError {
-  const isOther = error instanceof ServiceError && /^container_file_(differs|changed)$/.test(error.reason)
-  if (!isOther) throw error
-  return error
+  if (error instanceof ServiceError && error.row.otherFile) return error
+  throw error
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */

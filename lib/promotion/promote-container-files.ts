@@ -1,4 +1,4 @@
-import pMap from 'p-map'
+import pMap, { pMapSkip } from 'p-map'
 import type { ContainerFiles } from '../containers/container-files.ts'
 import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
@@ -13,6 +13,7 @@ import {
   type FileOutcome,
   type FoundFile,
   LEAST_WORK_MS,
+  type OfMany,
   promoteOneOfMany,
 } from './promote-one-of-many.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
@@ -39,6 +40,8 @@ export const MOST_FILES = 500
 const CHUNK = 100
 /** Some half of the takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
 const concurrency = 10
+/** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
+const LOOK_UP_FOR_MS = 5000
 
 /**
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
@@ -58,15 +61,17 @@ export async function promoteContainerFiles(
   await request.rateLimitPassed
   let usage: ReturnType<QuotaLedger['usage']> | undefined
   const readUsage = () => (usage ??= deps.quota.usage(request.caller.workspaceId, request.deadline.signal))
+  const ofMany = { ...request, readUsage, full: {} }
   const outcomes: (FileOutcome | undefined)[] = []
   for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
     // What is counted now would be counted again by the next request.
     if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
     const wanted = Math.min(outcomes.length + CHUNK, found.length)
-    if (wanted > counted) counted += await request.countMore(wanted - counted)
+    const isChunkLeft = counted > outcomes.length + 1
+    if (wanted > counted && !isChunkLeft) counted += await request.countMore(wanted - counted)
     const chunk = found.slice(outcomes.length, counted)
     if (chunk.length === 0) break
-    const done = await promoteChunk(chunk, outcomes.length === 0, { ...request, readUsage }, deps).catch((error) => {
+    const done = await promoteChunk(chunk, outcomes.length === 0, ofMany, deps).catch((error) => {
       if (outcomes.length === 0) throw error
       request.log.warn('the rest was left to the next request', { error })
       return [undefined]
@@ -106,15 +111,17 @@ async function findFiles(
   return { found: items.map((seen) => ({ ...located(seen.path), seen })), next }
 }
 
-/** @returns undefined for those for which the time did not suffice */
+/** @returns the outcomes of those that were looked up; undefined where the time did not suffice */
 async function promoteChunk(
   chunk: readonly FoundFile[],
   isFirst: boolean,
-  request: PromotionOfManyRequest,
+  request: PromotionOfManyRequest & OfMany,
   deps: PromotionOfManyDependencies,
 ): Promise<(FileOutcome | undefined)[]> {
-  const lookUp = async (found: FoundFile): Promise<FoundFile> => {
+  const lookUpUntilMs = request.deadline.leftMs() - LOOK_UP_FOR_MS
+  const lookUp = async (found: FoundFile): Promise<FoundFile | typeof pMapSkip> => {
     if (found.seen) return found
+    if (found !== chunk[0] && request.deadline.leftMs() < lookUpUntilMs) return pMapSkip
     const file = findContainerFile(found.location, deps, request.deadline.signal)
     return { ...found, file, seen: await file.catch(() => undefined) }
   }

@@ -29,17 +29,20 @@ export interface FoundFile {
 /** What was made of files, as of just now: an id without a document has none, one that is not there was not looked for. */
 export type EarlierDocuments = ReadonlyMap<DocumentId, WorkspaceDocument | DeletedDocument | undefined>
 
+export interface OfMany {
+  /** Why a file was refused for lack of room, the last time. */
+  full: { refusal?: ServiceError }
+}
+
 /** A file that begins later than this before the deadline would hardly be done. */
 export const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
-/** With more time these would not have been refusals. */
-const PASSES = new Set<string>(['promotion_timed_out', 'too_many_promotions'])
 const SPENT =
   'The document that was made of this file was deleted or has expired. Promote the file by a request of its own to keep it again.'
 
-type Request = Omit<AttemptRequest, 'idempotencyKey'>
+type Request = Omit<AttemptRequest, 'idempotencyKey'> & OfMany
 
 /**
  * @param isFirst of the whole request: it is done or refused, whatever the time, so that each request makes progress
@@ -68,6 +71,7 @@ export async function promoteOneOfMany(
       if (kept) return { path, outcome: 'kept', ...kept }
     }
     if (!hasTime()) return undefined
+    if (seen && seen.sizeBytes <= deps.maxFileBytes) requireRoom(seen.sizeBytes, request)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
     const promotion = await attemptPatiently(location, file, earlier, request, deps)
@@ -75,11 +79,24 @@ export async function promoteOneOfMany(
   } catch (error) {
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
     const { reason } = refused
-    if (!hasTime() && PASSES.has(reason)) return undefined
+    if (!hasTime() && refused.row.needsTime) return undefined
+    if (reason === 'storage_quota_exceeded') request.full.refusal = refused
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
     const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
     return { path, outcome: 'refused', error: answered }
   }
+}
+
+/**
+ * Spares the calls for a file that is larger than what was left when another one was refused.
+ * @throws ServiceError storage_quota_exceeded
+ */
+function requireRoom(sizeBytes: number, { full: { refusal } }: OfMany): void {
+  const bytes = (of: string) => Number(refusal?.metadata[`${of}_bytes`])
+  // Room may come for one that is no larger than the quota, and its refusal says when.
+  const isAlike = sizeBytes > bytes('quota') === bytes('file') > bytes('quota')
+  if (!refusal || !isAlike || sizeBytes <= bytes('quota') - bytes('used')) return
+  throw new ServiceError(refusal.reason, { ...refusal, metadata: { ...refusal.metadata, file_bytes: sizeBytes } })
 }
 
 /** Waits while the ledger is crowded or a twin is at work. */

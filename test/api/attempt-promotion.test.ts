@@ -53,7 +53,7 @@ describe('an attempt at a promotion', () => {
   })
 
   it.each([
-    ['fenced', 'promotion_timed_out'],
+    ['fenced', 'request_timed_out'],
     ['exists', 'promotion_in_progress'],
   ] as const)('finds its record %s: undoes its own work, and only that', async (outcome, reason) => {
     const api = createTestApi()

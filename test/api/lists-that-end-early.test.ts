@@ -55,7 +55,7 @@ describe('a list for which S3 takes longer than 4.5 s', () => {
       const ending = new Promise((resolve) => signal.addEventListener('abort', resolve))
       time.abort()
       await ending
-      throw new ServiceError('promotion_timed_out')
+      throw new ServiceError('request_timed_out')
     }
     vi.spyOn(api.objects, 'listContainerFiles').mockImplementation(listed)
     return list()

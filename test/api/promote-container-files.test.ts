@@ -7,6 +7,8 @@ import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { deadlineIn } from '../support/api/rest-event.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
+import { NOW_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
 // Two takings are all that the ledger of these tests holds: files wait for each other.
@@ -308,14 +310,54 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect(response.body).toMatchObject({ has_more: true, next: formatFileId('many/000.csv') })
   })
 
+  it('makes progress in each request, however slow the lookups of paths are', async () => {
+    const api = prepare(paths(100), { rateLimiter: createFakeRateLimiter(UNLIMITED.policy, () => NOW_MS) })
+    const take = vi.spyOn(api.dependencies.rateLimiter, 'take')
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    // Ten at once, of three seconds each.
+    const remainingMs = () => 28_000 - 300 * lookUp.mock.calls.length
+    const response = await api.promoteAll({ paths: paths(100) }, { remainingMs })
+    const done = outcomesOf(response).length
+    expect(done).toBeGreaterThan(50)
+    expect(outcomesOf(response)).toEqual(paths(done).map((path) => [path, 'promoted']))
+    expect(response.body).toMatchObject({ has_more: true, next: formatFileId(String(paths(done).at(-1))) })
+    expect(take.mock.calls.map(([, , count = 1]) => count)).toEqual([1, 99])
+  })
+
+  it('refuses without a call what is larger than what was left of the quota for another file, and tries the rest', async () => {
+    const api = prepare([], { maxFileBytes: 2000 })
+    api.putFile('kept', Buffer.alloc(900))
+    await api.promoteAll({ paths: ['kept'], expires_in_seconds: 3600 })
+    api.clock.nowMs += 600_000
+    const large = paths(40)
+    for (const path of large) api.putFile(path, Buffer.alloc(200))
+    api.putFile('many/small', Buffer.alloc(50))
+    api.putFile('many/too large', Buffer.alloc(2001))
+    api.putFile('many/unfit', Buffer.alloc(1001))
+    const calls = [vi.spyOn(api.objects, 'findContainerFile'), vi.spyOn(api.reservations, 'claim')]
+    const { data } = listOf(await api.promoteAll({ prefix: 'many/' }))
+    const full = { code: 403, message: 'Workspace storage quota exceeded' }
+    const facts = { reason: 'storage_quota_exceeded', quota_bytes: 1000, used_bytes: 900, file_bytes: 200 }
+    const metadata = { ...facts, frees_bytes_at: expect.any(String), retry_after_seconds: 3120 }
+    for (const { error } of data.slice(0, 40)) expect(error).toMatchObject({ ...full, metadata })
+    expect(outcomesOf({ body: { data: data.slice(40) } } as never)).toEqual([
+      ['many/small', 'promoted'],
+      ['many/too large', 'file_too_large'],
+      ['many/unfit', 'storage_quota_exceeded'],
+    ])
+    expect(data.at(-1)?.error?.metadata).not.toHaveProperty('frees_bytes_at')
+    for (const { mock } of calls) expect(mock.calls.length).toBeLessThanOrEqual(13)
+  })
+
   it('refuses the first file if it is too slow, undoes the others, and ends', async () => {
     const api = prepare(paths(3))
     vi.spyOn(api.objects, 'copy').mockImplementation(async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      throw new ServiceError('promotion_timed_out')
+      throw new ServiceError('request_timed_out')
     })
     const response = await api.promoteAll({ prefix: 'many/' }, { remainingMs: deadlineIn(100) })
-    expect(outcomesOf(response)).toEqual([['many/000.csv', 'promotion_timed_out']])
+    expect(outcomesOf(response)).toEqual([['many/000.csv', 'request_timed_out']])
+    expect(listOf(response).data[0]?.error?.metadata).toMatchObject({ retry_after_seconds: 5 })
     expect(response.body).toMatchObject({ has_more: true, next: formatFileId('many/000.csv') })
     expectUntouched(api)
   })

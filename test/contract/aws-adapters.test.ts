@@ -93,7 +93,7 @@ describe('the state of a rate limit', () => {
       await limiter.take(keyId, AbortSignal.timeout(5000))
       const Key = marshall({ key_id: keyId })
       const { Item } = await client.send(new GetItemCommand({ TableName: config.rateLimitsTable, Key }))
-      expect(Item?.expires_at).toEqual({ N: String(nowMs / 1000 + seconds) })
+      expect(Item?.ttl_at).toEqual({ N: String(nowMs / 1000 + seconds) })
     }
   })
 })

@@ -21,19 +21,19 @@ describe('a tombstone', () => {
     await records.delete(one, signal)
     await records.fence(reservation({ documentId: one.documentId }), signal)
     await records.handOver(deletion, signal)
-    expect(await readRecordItem(one)).not.toHaveProperty('expires_at')
+    expect(await readRecordItem(one)).not.toHaveProperty('ttl_at')
     await records.expireTombstone(deletion, signal)
-    expect(await readRecordItem(one)).toMatchObject({ expires_at: IN_A_DAY })
+    expect(await readRecordItem(one)).toMatchObject({ ttl_at: IN_A_DAY })
   })
 
   it('of a fenced attempt expires in a day; a document recorded there does not inherit that', async () => {
     const records = items.open().documents
     const early = reservation()
     await records.fence(early, signal)
-    expect(await readRecordItem(early)).toMatchObject({ expires_at: IN_A_DAY })
+    expect(await readRecordItem(early)).toMatchObject({ ttl_at: IN_A_DAY })
     const one = newDocument(reservation({ documentId: early.documentId }))
     expect(await records.record(one, signal)).toBe('recorded')
-    expect(Object.keys(await readRecordItem(one))).not.toContain('expires_at')
+    expect(Object.keys(await readRecordItem(one))).not.toContain('ttl_at')
   })
 
   it('leaves nothing to what is written over it once it has expired: neither to a document nor to a fence', async () => {
@@ -52,9 +52,9 @@ describe('a tombstone', () => {
       await records.expireTombstone(deletion, signal)
     }
     const [first = [], fence, second, last] = keysAfter
-    const optional = ['content_encoding', 'expiry_at', 'expiry_shard', 'sha256']
+    const optional = ['content_encoding', 'due_at', 'due_shard', 'sha256']
     expect(first.filter((key) => optional.includes(key))).toEqual(optional)
-    expect(fence).toEqual(['document_id', 'expires_at', 'fenced_through', 'record_kind', 'workspace_id'])
+    expect(fence).toEqual(['document_id', 'fenced_through', 'record_kind', 'ttl_at', 'workspace_id'])
     expect(second).toEqual([...first, 'fenced_through'].toSorted())
     expect(last).toEqual(second?.filter((key) => !optional.includes(key)))
   })

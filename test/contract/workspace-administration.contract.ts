@@ -115,7 +115,10 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       await take(reservation(300))
       const version = (await read())?.version ?? 0
       await setQuota(400)
-      expect((await read())?.version).toBe(version + 1)
+      const [forever, aMinute] = [{}, { expireAfterSeconds: 60 }]
+      expect(await on.ledger.setRetention(on.workspaceId, { shown: forever, to: aMinute }, signal)).toBe('set')
+      expect(await on.ledger.setRetention(on.workspaceId, { shown: aMinute, to: forever }, signal)).toBe('set')
+      expect((await read())?.version).toBe(version + 3)
       const drift = { usedBytes: 300, expectedBytes: 250, at: { version, lastVersion: version } }
       expect(await on.ledger.correct(on.workspaceId, drift, signal)).toBe(true)
       expect(await usage()).toEqual({ quotaBytes: 400, usedBytes: 250 })

@@ -123,7 +123,7 @@ describe('the packaged scheduled functions', () => {
       new UpdateItemCommand({
         TableName: standIns().config.documentsTable,
         Key: marshall({ workspace_id: workspace.workspaceId, document_id: id }),
-        UpdateExpression: 'SET expiry_at = :past',
+        UpdateExpression: 'SET due_at = :past',
         ExpressionAttributeValues: marshall({ ':past': Date.now() - overdueMs }),
       }),
     )

@@ -23,6 +23,16 @@ const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
 const ALL = [...Object.keys(REASONS), ...Object.keys(OF_THE_GATEWAY)]
 const statusOf = (reason: string) => OF_THE_GATEWAY[reason] ?? REASONS[reason as Reason].status
 
+describe('lib/errors.ts', () => {
+  it('says of whatever a look at the file may answer that a faster twin may have caused it', () => {
+    const looks = 'containers/require-container-file aws/s3/container-file promotion/promote-container-file'.split(' ')
+    const sources = looks.map((name) => read(`lib/${name}.ts`)).join()
+    const reasons = [...sources.matchAll(/ServiceError\('(\w+)'/g)].map(([, reason]) => reason as Reason)
+    expect(reasons.length).toBeGreaterThan(5)
+    expect(reasons.filter((reason) => !('twin' in REASONS[reason]))).toEqual([])
+  })
+})
+
 describe('docs/errors.md', () => {
   it('has a line for every reason of lib/errors.ts, in its order, with its status; -u writes it', async () => {
     await expect(writeIntoErrors(read('docs/errors.md'))).toMatchFileSnapshot(join(ROOT, 'docs/errors.md'))

@@ -70,14 +70,14 @@ const sizeOf = (item: object) => itemSizeBytes(marshall(item) as Item)
 export const ITEM_BYTES = {
   document: sizeOf({ ...keys, ...attributes }),
   listing: sizeOf({ ...keys, ...only('listed_at', 'filename', 'mime_type', 'size_bytes', 'created_at') }),
-  expiry: sizeOf({ ...keys, expiry_shard: '15', expiry_at: 1_790_000_000_000 }),
+  expiry: sizeOf({ ...keys, due_shard: '15', due_at: 1_790_000_000_000 }),
   tombstone: sizeOf({
     ...keys,
     ...only('attempt_id', 'object_key', 'created_at', 'size_bytes', 'counted_from'),
     record_kind: 'tombstone',
     released_by: ids.attemptId,
     marked_in: VERSION,
-    expires_at: 1_790_000_000,
+    ttl_at: 1_790_000_000,
   }),
   workspace: sizeOf({ ...newWorkspaceItem(ids.workspaceId, QUOTA_BYTES), version: VERSION }),
   key: sizeOf({
@@ -89,7 +89,7 @@ export const ITEM_BYTES = {
     status: 'enabled',
     created_at: '2026-10-01T12:00:00.000Z',
   }),
-  rateLimit: sizeOf({ key_id: 'key_0190a1b2', tat_ms: 1_790_000_000_000, expires_at: 1_790_000_000 }),
+  rateLimit: sizeOf({ key_id: 'key_0190a1b2', tat_ms: 1_790_000_000_000, ttl_at: 1_790_000_000 }),
   reservation: sizeOf({
     ...keys,
     ...only('attempt_id', 'object_key', 'size_bytes'),

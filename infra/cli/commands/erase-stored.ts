@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { CLOSING, send } from '../../../lib/aws/calls/send.ts'
-import { tombstoneExpiresAt } from '../../../lib/aws/dynamodb/document-item.ts'
+import { tombstoneTtlAt } from '../../../lib/aws/dynamodb/document-item.ts'
 import { decodeKey } from '../../../lib/aws/s3/container-files.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { ServiceError } from '../../../lib/errors.ts'
@@ -101,7 +101,7 @@ export async function eraseStored(
     const there = [isBack ? 'a new workspace' : [], left.texts, refusals.slice(0, 1)].flat().join('; ')
     throw new CommandError('not_erased', `${workspaceId} is not erased. There is ${there}. Repeat the command.`)
   }
-  const tombstonesExpireAt = new Date(1000 * tombstoneExpiresAt(stores.now()))
+  const tombstonesExpireAt = new Date(1000 * tombstoneTtlAt(stores.now()))
   session.output.done(
     `Workspace ${workspaceId} is erased, with ${counted(keys, 'key')} and ${counted(documents, 'document')}. ` +
       `${counted(tombstones, 'tombstone')} will expire by ${time(tombstonesExpireAt.getTime())}; backups and logs stay, too (docs/tenants-and-regions.md).`,

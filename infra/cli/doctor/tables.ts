@@ -10,7 +10,7 @@ import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
-const EXPIRY_ATTRIBUTE = 'expires_at'
+const EXPIRY_ATTRIBUTE = 'ttl_at'
 
 export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   const { documentsTable, rateLimitsTable } = config

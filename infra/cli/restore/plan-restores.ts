@@ -32,10 +32,10 @@ export async function planRestores(
   const tables = (which === 'keys' ? KEYS : LEDGER).map((each) => ({ ...each, source: env[each.variable] ?? '' }))
   const windows = await Promise.all(tables.map(({ source }) => windowOf(source, client, signal)))
   const earliestMs = Math.max(...windows.map((window) => window.earliestMs))
-  const longestWaitMs = Math.min(...windows.map((window) => window.longestWaitMs))
-  const momentMs = askedForMs ?? longestWaitMs
-  if (momentMs < earliestMs || momentMs > longestWaitMs) {
-    const [from, to] = [earliestMs, longestWaitMs].map((ms) => new Date(ms).toISOString())
+  const latestMs = Math.min(...windows.map((window) => window.latestMs))
+  const momentMs = askedForMs ?? latestMs
+  if (momentMs < earliestMs || momentMs > latestMs) {
+    const [from, to] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString())
     const names = tables.map(({ source }) => source).join(', ')
     throw new CommandError('not_restorable', `${names} can be restored to moments from ${from} to ${to}.`)
   }
@@ -53,7 +53,7 @@ async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: 
   const { EarliestRestorableDateTime, LatestRestorableDateTime, PointInTimeRecoveryStatus } =
     answer.ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {}
   if (PointInTimeRecoveryStatus === 'ENABLED' && EarliestRestorableDateTime && LatestRestorableDateTime) {
-    return { earliestMs: EarliestRestorableDateTime.getTime(), longestWaitMs: LatestRestorableDateTime.getTime() }
+    return { earliestMs: EarliestRestorableDateTime.getTime(), latestMs: LatestRestorableDateTime.getTime() }
   }
   const message = `Point-in-time recovery of ${TableName} is off: there is nothing to restore.`
   throw new CommandError('not_restorable', message)

@@ -56,7 +56,7 @@ const LONGEST_PAUSE_MS = 400
  * Sends one command, and repeats it where that is safe and useful. The clients' own retries are off (clients.ts): they
  * would repeat a write whose answer was lost. Aborts and stores in trouble become ServiceError; anything else
  * (AccessDenied, for one) is rethrown as it is and becomes a 500 unless the calling adapter handles it.
- * @throws ServiceError service_unavailable, promotion_timed_out
+ * @throws ServiceError service_unavailable, request_timed_out
  */
 export async function send<
   ClientInput extends object,
@@ -70,7 +70,7 @@ export async function send<
   options: SendOptions & RetryOptions<Command<ClientInput, Input, ClientOutput, Output, Config>>,
 ): Promise<Output> {
   const { name, signal, startsCopy = false, retryForMs = RETRY_THROTTLED_FOR_MS, requestTimeoutMs } = options
-  if (signal.aborted) throw new ServiceError('promotion_timed_out', { cause: signal.reason })
+  if (signal.aborted) throw new ServiceError('request_timed_out', { cause: signal.reason })
   const retryUntilMs = performance.now() + retryForMs
   const timeout = requestTimeoutMs !== undefined && { requestTimeout: requestTimeoutMs }
   let command = announced(first, name)
@@ -108,13 +108,13 @@ function isPassing(error: unknown, { startsCopy }: SendOptions): boolean {
 }
 
 /** Exponential, with jitter in the upper half, so that calls throttled together do not come back together. */
-function pauseAfter(sent: number, mostMs = LONGEST_PAUSE_MS): number {
+export function pauseAfter(sent: number, mostMs = LONGEST_PAUSE_MS): number {
   const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** sent)
   return longestMs * (0.5 + Math.random() / 2)
 }
 
 /** @returns false when the signal aborted meanwhile */
-async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
+export async function pause(durationMs: number, signal: AbortSignal): Promise<boolean> {
   return sleep(durationMs, true, { signal }).catch(() => false)
 }
 
@@ -123,7 +123,7 @@ function translateFailure(error: unknown, { signal, mayBeLate }: { signal: Abort
   const isAbort = error instanceof Error && error.name === 'AbortError'
   // An abort while the body is read looks like a broken connection.
   if (signal.aborted && (isAbort || (isOutage(error) && isUnanswered(error)))) {
-    return new ServiceError('promotion_timed_out', { cause: error, isUnanswered: true })
+    return new ServiceError('request_timed_out', { cause: error, isUnanswered: true })
   }
   const isUnavailable = isOutage(error) || isThrottled(error)
   if (!isUnavailable && !mayBeLate) return error

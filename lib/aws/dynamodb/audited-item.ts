@@ -8,7 +8,7 @@ export function readAuditedItem(attributes: Attributes): AuditedItem {
   const item = readRecord(attributes)
   const documentId = item.document_id as DocumentId
   if (item.record_kind !== 'document') {
-    const isUnfinished = item.attempt_id !== undefined && item.expires_at === undefined
+    const isUnfinished = item.attempt_id !== undefined && item.ttl_at === undefined
     return { documentId, counted: countedByTombstone(item), ...(isUnfinished && { isUnfinished }) }
   }
   const document = readDocument(attributes)

@@ -10,7 +10,7 @@ import type { Attributes } from './stored-item.ts'
 import { asRead, openTable, setting, type TableSettings } from './table.ts'
 import { CHECK_SHARDS, checkShardOf } from './workspace-item.ts'
 
-/** Index of the Documents table by expiry_shard and expiry_at. Contains only documents that will expire. */
+/** Index of the Documents table by due_shard and due_at. Contains only documents that will expire. */
 export const EXPIRY_INDEX = 'expiries'
 
 /** Of a shard, for the next expiry in one workspace. */
@@ -22,7 +22,7 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
   const queryOf = (shard: string, byMs: number, workspaceId?: WorkspaceId) => ({
     TableName,
     IndexName: EXPIRY_INDEX,
-    KeyConditionExpression: 'expiry_shard = :shard AND expiry_at <= :by',
+    KeyConditionExpression: 'due_shard = :shard AND due_at <= :by',
     ...(workspaceId && { FilterExpression: 'workspace_id = :workspace_id' }),
     ExpressionAttributeValues: marshall({
       ':shard': shard,
@@ -52,7 +52,7 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
     async setExpiry(document, expiresAt, signal) {
       if (hasExpired(document, now())) return false
       const { values, ...change } = setting(expiryOf({ ...document, expiresAt }))
-      const read = asRead({ expiry_at: document.expiresAt?.getTime() })
+      const read = asRead({ due_at: document.expiresAt?.getTime() })
       const update = {
         ...change,
         ConditionExpression: `${IS_ATTEMPTS_DOCUMENT} AND ${read.condition}`,
@@ -69,10 +69,10 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
   }
 }
 
-function toExpired({ workspace_id, document_id, expiry_at }: Attributes): ExpiredDocument {
+function toExpired({ workspace_id, document_id, due_at }: Attributes): ExpiredDocument {
   return {
     workspaceId: workspace_id?.S as WorkspaceId,
     documentId: document_id?.S as DocumentId,
-    expiresAt: new Date(Number(expiry_at?.N)),
+    expiresAt: new Date(Number(due_at?.N)),
   }
 }

@@ -16,7 +16,7 @@ interface Remembered {
 export interface DocumentItem extends Remembered {
   record_kind: 'document'
   released_by?: never
-  expires_at?: never
+  ttl_at?: never
   workspace_id: string
   document_id: string
   attempt_id: string
@@ -27,8 +27,8 @@ export interface DocumentItem extends Remembered {
   /** ISO 8601, UTC. */
   created_at: string
   /** In both indexes: when it expires, ms since 1970. Missing: it is kept for ever. */
-  expiry_at?: number
-  expiry_shard?: string
+  due_at?: number
+  due_shard?: string
   container_id: string
   content_encoding?: string
   /** The ETag of the container's file. */
@@ -56,14 +56,14 @@ export interface TombstoneItem extends Remembered {
   created_at?: string
   size_bytes?: number
   counted_from?: number
-  /** ms since 1970. It was deleted because it had expired if `expiry_at` is not after `deleted_at`. */
-  expiry_at?: number
+  /** ms since 1970. It was deleted because it had expired if `due_at` is not after `deleted_at`. */
+  due_at?: number
   deleted_at?: number
   /**
    * Seconds since 1970; DynamoDB's TTL removes the tombstone some time later. Missing while its bytes are not given
    * back: the tombstone holds them.
    */
-  expires_at?: number
+  ttl_at?: number
 }
 
 /** Needs `:document`, `:attempt_id`. */
@@ -78,7 +78,7 @@ export const documentKey = (workspaceId: WorkspaceId, documentId: DocumentId) =>
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 
 /** For a tombstone made now, in the form that DynamoDB's TTL needs. */
-export const tombstoneExpiresAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
+export const tombstoneTtlAt = (nowMs: number): number => Math.ceil(nowMs / 1000) + TOMBSTONE_SECONDS
 
 /** @throws UnreadableItemError */
 export function readRecord(attributes: Attributes): RecordItem {
@@ -88,8 +88,8 @@ export function readRecord(attributes: Attributes): RecordItem {
 /** @returns undefined for what was never a document, or is no longer remembered. @throws UnreadableItemError */
 export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
-  const { attempt_id, expires_at, expiry_at } = item
-  if (attempt_id === undefined || (expires_at !== undefined && expires_at * 1000 <= nowMs)) return undefined
+  const { attempt_id, ttl_at, due_at } = item
+  if (attempt_id === undefined || (ttl_at !== undefined && ttl_at * 1000 <= nowMs)) return undefined
   const { object_key, size_bytes, deleted_at } = readItem<Required<TombstoneItem>>(attributes, DELETED, KEYS)
   return {
     workspaceId: item.workspace_id as WorkspaceId,
@@ -97,8 +97,8 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
     attemptId: attempt_id as AttemptId,
     objectKey: object_key,
     sizeBytes: size_bytes,
-    isGivenBack: expires_at !== undefined,
-    ...(expiry_at !== undefined && expiry_at <= deleted_at && { isExpired: true }),
+    isGivenBack: ttl_at !== undefined,
+    ...(due_at !== undefined && due_at <= deleted_at && { isExpired: true }),
     isDeleted: true,
   }
 }
@@ -128,18 +128,18 @@ const REQUIRED = {
 /** A document as an update: its key, and all else, without what a tombstone may have had. */
 export function toUpdate(document: WorkspaceDocument) {
   const { workspace_id, document_id, ...attributes } = toItem(document)
-  const ofTombstone = { expires_at: undefined, released_by: undefined, marked_in: undefined, deleted_at: undefined }
+  const ofTombstone = { ttl_at: undefined, released_by: undefined, marked_in: undefined, deleted_at: undefined }
   return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone }) }
 }
 
 /** Its place in the index of expiries, if it has one. */
 export function expiryOf({ workspaceId, expiresAt }: Pick<WorkspaceDocument, 'workspaceId' | 'expiresAt'>) {
-  return { expiry_at: expiresAt?.getTime(), expiry_shard: expiresAt && checkShardOf(workspaceId) }
+  return { due_at: expiresAt?.getTime(), due_shard: expiresAt && checkShardOf(workspaceId) }
 }
 
 /** The expiry of a document, if it has one. */
-export const withExpiry = ({ expiry_at }: Pick<DocumentItem, 'expiry_at'>) =>
-  expiry_at === undefined ? {} : { expiresAt: new Date(expiry_at) }
+export const withExpiry = ({ due_at }: Pick<DocumentItem, 'due_at'>) =>
+  due_at === undefined ? {} : { expiresAt: new Date(due_at) }
 
 function toItem(document: WorkspaceDocument) {
   return {
@@ -160,7 +160,7 @@ function toItem(document: WorkspaceDocument) {
     counted_from: document.countedFrom,
     listed_at: listedAt(document),
     ...expiryOf(document),
-  } satisfies Record<keyof Omit<DocumentItem, 'fenced_through' | 'released_by' | 'expires_at'>, unknown>
+  } satisfies Record<keyof Omit<DocumentItem, 'fenced_through' | 'released_by' | 'ttl_at'>, unknown>
 }
 
 function toDocument(item: DocumentItem): WorkspaceDocument {

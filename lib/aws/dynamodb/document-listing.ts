@@ -9,7 +9,7 @@ import { LISTING_INDEX, listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { openTable, type TableSettings } from './table.ts'
 
-type ListedItem = Pick<DocumentItem, keyof typeof REQUIRED | 'expiry_at'>
+type ListedItem = Pick<DocumentItem, keyof typeof REQUIRED | 'due_at'>
 type Key = Record<string, AttributeValue>
 
 const REQUIRED = {
@@ -19,7 +19,7 @@ const REQUIRED = {
   size_bytes: 'number',
   created_at: 'string',
 } as const
-const LISTED = [...Object.keys(REQUIRED), 'expiry_at'].join(', ')
+const LISTED = [...Object.keys(REQUIRED), 'due_at'].join(', ')
 
 /** Of the documents that have expired, the resolver may have more to delete than one request has time to read. */
 const MOST_EXPIRED = 10_000

@@ -8,28 +8,28 @@ import {
   readDeleted,
   readDocument,
   readRecord,
-  tombstoneExpiresAt,
+  tombstoneTtlAt,
   toUpdate,
 } from './document-item.ts'
 import type { Attributes } from './stored-item.ts'
 import { openTable, type TableSettings, type Update } from './table.ts'
 
-const HAS_EXPIRED = `(${IS_ATTEMPTS_DOCUMENT} AND expiry_at <= :expired_by)`
+const HAS_EXPIRED = `(${IS_ATTEMPTS_DOCUMENT} AND due_at <= :expired_by)`
 const IS_FREE = 'attribute_not_exists(document_id)'
 const IS_THERE = 'attribute_exists(document_id)'
 const IS_TOMBSTONE = 'record_kind = :tombstone'
 /** DynamoDB's TTL removes an expired item some time later. */
-const IS_EXPIRED = 'expires_at <= :now'
+const IS_FORGOTTEN = 'ttl_at <= :now'
 const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
 const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
-const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_EXPIRED} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
+const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_FORGOTTEN} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
 /** Its document was deleted, and its bytes are not given back yet. */
-const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(expires_at))`
+const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(ttl_at))`
 const REMOVE_REMAINS =
-  'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, expiry_at, deleted_at'
+  'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, due_at, deleted_at'
 const REMOVE_UNREMEMBERED =
-  'REMOVE filename, mime_type, listed_at, container_id, content_encoding, source_etag, sha256, created_by, expiry_shard'
+  'REMOVE filename, mime_type, listed_at, container_id, content_encoding, source_etag, sha256, created_by, due_shard'
 
 const TOMBSTONE = { ':tombstone': 'tombstone' }
 
@@ -60,9 +60,9 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
       const options = { name: 'documents.fence', signal, ...CLOSING }
       const fenced = { ':attempt_id': attempt.attemptId }
       const asTombstone = {
-        UpdateExpression: `SET record_kind = :tombstone, expires_at = :expires_at, fenced_through = :attempt_id ${REMOVE_REMAINS}`,
+        UpdateExpression: `SET record_kind = :tombstone, ttl_at = :ttl_at, fenced_through = :attempt_id ${REMOVE_REMAINS}`,
         ConditionExpression: IS_RECORDABLE,
-        values: { ...fenced, ...TOMBSTONE, ...nowValue(), ':expires_at': tombstoneExpiresAt(now()) },
+        values: { ...fenced, ...TOMBSTONE, ...nowValue(), ':ttl_at': tombstoneTtlAt(now()) },
       }
       if ((await update(attempt, asTombstone, options)).existing === undefined) return 'fenced'
       // A document, or what is left of a deleted one, keeps this attempt out only while it is there.
@@ -123,16 +123,16 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
       }
       const { existing } = await update(release, change, { name: 'documents.handOver', signal, ...CLOSING })
       if (existing === undefined) return release.releaseId
-      const isUnreleased = existing.record_kind === 'tombstone' && existing.expires_at === undefined
+      const isUnreleased = existing.record_kind === 'tombstone' && existing.ttl_at === undefined
       if (!isUnreleased || existing.attempt_id !== release.attemptId) return undefined
       return existing.released_by as ReleaseId | undefined
     },
 
     async expireTombstone(release, signal) {
       const change = {
-        UpdateExpression: 'SET expires_at = :expires_at',
+        UpdateExpression: 'SET ttl_at = :ttl_at',
         ConditionExpression: 'released_by = :release_id',
-        values: { ':release_id': release.releaseId, ':expires_at': tombstoneExpiresAt(now()) },
+        values: { ':release_id': release.releaseId, ':ttl_at': tombstoneTtlAt(now()) },
       }
       const options = { name: 'documents.expireTombstone', signal, ...CLOSING }
       await table.update(documentKey(release.workspaceId, release.documentId), change, options)

@@ -77,8 +77,8 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
     const expiry = Math.ceil(nowMs / 1000) + stateSeconds(policy)
     const kept = {
       ...change,
-      UpdateExpression: `${change.UpdateExpression}, expires_at = :expires_at`,
-      values: { ...change.values, ':now': nowMs, ':expires_at': expiry },
+      UpdateExpression: `${change.UpdateExpression}, ttl_at = :ttl_at`,
+      values: { ...change.values, ':now': nowMs, ':ttl_at': expiry },
     }
     try {
       return await table.update({ key_id: keyId }, kept, { name, signal, retryForMs: RETRY_FOR_MS })

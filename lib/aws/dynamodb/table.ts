@@ -16,7 +16,7 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../../errors.ts'
 import { isThrottled } from '../calls/failures.ts'
-import { type SendOptions, send } from '../calls/send.ts'
+import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
 import { listPages } from './list-pages.ts'
 
 type Attributes = Record<string, AttributeValue>
@@ -77,6 +77,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       const found: Attributes[] = []
       let left = keys.map((key) => marshall(key))
       for (let tries = 0; tries < MAX_BATCH_TRIES && left.length > 0; tries++) {
+        if (tries > 0) await pause(pauseAfter(tries), options.signal)
         const RequestItems = { [TableName]: { ConsistentRead: true, ...read, Keys: left } }
         const answer = await send(client, new BatchGetItemCommand({ RequestItems }), options)
         found.push(...(answer.Responses?.[TableName] ?? []))

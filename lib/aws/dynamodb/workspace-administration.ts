@@ -47,8 +47,9 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       const { condition, values } = asRead(attributesOf(shown))
       const update = {
         ...change,
+        UpdateExpression: `${change.UpdateExpression} ADD version :one`,
         ConditionExpression: `attribute_exists(workspace_id) AND ${condition}`,
-        values: { ...change.values, ...values },
+        values: { ...change.values, ...values, ':one': 1 },
       }
       const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
       const { applied, item } = await table.update({ workspace_id }, update, options)

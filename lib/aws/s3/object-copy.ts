@@ -98,6 +98,6 @@ async function translateCopyFailure(error: unknown, readSource: () => Promise<un
     return because('service_unavailable', { detail: 'The key that encrypts documents cannot be used.' })
   }
   // Somebody aborted the upload meanwhile: the attempt is being undone.
-  if (cause.name === 'NoSuchUpload') return because('promotion_timed_out')
+  if (cause.name === 'NoSuchUpload') return because('request_timed_out')
   return error
 }

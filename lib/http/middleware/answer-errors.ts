@@ -31,11 +31,12 @@ function errorHeaders(error: ServiceError): Record<string, string> {
   return headers
 }
 
-export function describeError(error: ServiceError): Record<string, unknown> {
+/** @param more facts for programs, where no header can have them */
+export function describeError(error: ServiceError, more = {}): Record<string, unknown> {
   return {
     code: error.status,
     message: error.message,
-    metadata: { reason: error.reason, detail: error.detail, ...error.metadata },
+    metadata: { reason: error.reason, detail: error.detail, ...error.metadata, ...more },
     // The first vendor's libraries know this error as FileExpiredError.
     ...(error.reason === 'document_expired' && { details: { error_code: 'file_expired' } }),
   }

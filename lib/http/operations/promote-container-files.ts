@@ -46,7 +46,8 @@ export async function handlePromoteContainerFiles(
     file_id: formatFileId(path),
     outcome,
     ...(document && { document: fileResponse(document, answerShape) }),
-    ...(error && { error: describeError(error) }),
+    // JSON leaves out what is undefined.
+    ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
   }))
   const data = itemsThatFit(items)
   const nextAfter = data.length < items.length ? data.at(-1)?.file_id : next

@@ -37,7 +37,7 @@ export type TakeOutcome =
  * (unmark, giveBack) may be repeated (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and
- * promotion_timed_out when the signal aborts; `isUnanswered` says that the write may still arrive. Anything else they
+ * request_timed_out when the signal aborts; `isUnanswered` says that the write may still arrive. Anything else they
  * throw is unforeseen.
  */
 export interface QuotaLedger {

@@ -40,7 +40,7 @@ export async function expireAll(world: World, load: Load): Promise<Expiry> {
     if (outcome !== 'done' || table !== config.documentsTable) return
     const { Key, UpdateExpression } = input as Pick<UpdateItemCommandInput, 'Key' | 'UpdateExpression'>
     // The last but one step of a deletion, when its bytes have been given back.
-    if (UpdateExpression !== 'SET expires_at = :expires_at') return
+    if (UpdateExpression !== 'SET ttl_at = :ttl_at') return
     const key = `${Key?.workspace_id?.S}/${Key?.document_id?.S}`
     const expiredAtMs = open.get(key)
     if (expiredAtMs === undefined) return

@@ -100,7 +100,7 @@ function fill(
     const table = spaces.tables.get(tableName) as Table
     const filledMs = clock.now() - STALE_MS
     spaces.of(tableName).set(createKey(item, table), item, filledMs)
-    if (!item.expiry_at) return
+    if (!item.due_at) return
     const { IndexName = '', KeySchema } = expiriesOf(table)
     spaces.of(tableName, IndexName).set(createIndexKey(item, table, KeySchema), item, filledMs)
   }

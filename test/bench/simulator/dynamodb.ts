@@ -47,5 +47,5 @@ function answerTo(name: string, { Key: key, ExpressionAttributeValues: values = 
   if (name === 'keys.find') return { Item: { ...key, ...KEY } }
   if (name === 'ledger.take') return { Attributes: LEDGER }
   if (name !== 'rateLimit.take') return {}
-  return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], expires_at: values[':expires_at'] } }
+  return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], ttl_at: values[':ttl_at'] } }
 }

@@ -40,9 +40,9 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
   it.each<[call: string, reason: string, remainingMs: () => number, bytes?: Buffer]>([
     // Sooner than the clients would give up by themselves.
     ...['keys.find', 'HeadObject', 'ledger.take', 'CopyObject', 'documents.record'].map(
-      (call) => [call, 'promotion_timed_out', deadlineIn(2000)] satisfies [string, string, () => number],
+      (call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number],
     ),
-    ['UploadPartCopy', 'promotion_timed_out', deadlineIn(3000), LARGE_BYTES],
+    ['UploadPartCopy', 'request_timed_out', deadlineIn(3000), LARGE_BYTES],
     // After three tries, an hour before the deadline.
     ['HeadObject', 'service_unavailable', () => 3_600_000],
   ])(

@@ -183,7 +183,7 @@ export function createFakeQuotaLedger(options: {
       if (!workspace) return undefined
       if (workspace.expireAfterSeconds !== shown.expireAfterSeconds) return 'changed'
       if (workspace.expireAtMostSeconds !== shown.expireAtMostSeconds) return 'changed'
-      Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds })
+      Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds, version: workspace.version + 1 })
       return 'set'
     },
     async setQuota(workspaceId, quotaBytes, _signal, shownBytes) {

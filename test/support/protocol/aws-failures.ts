@@ -62,7 +62,7 @@ const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits
 /** Failures that leave it unknown whether the reservation was made. */
 export const IN_DOUBT: Row[] = [
   ...dynamoDbRows('reservations.reserve').filter((row) => !isThrottling(row)),
-  ['reservations.reserve', 'never answers', 503, 'promotion_timed_out', HANGS],
+  ['reservations.reserve', 'never answers', 503, 'request_timed_out', HANGS],
 ]
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
@@ -90,5 +90,5 @@ export const LARGE: Row[] = [
   ['CompleteMultipartUpload', 'answers 200 with an error', 503, 'service_unavailable', ERROR_IN_200],
   ['CompleteMultipartUpload', 'answers 200 with an error in disguise', 503, 'service_unavailable', DISGUISED_ERROR],
   ['CompleteMultipartUpload', 'meets another', 503, 'service_unavailable', s3Error(409, 'ConditionalRequestConflict')],
-  ['CompleteMultipartUpload', 'has lost the upload', 503, 'promotion_timed_out', s3Error(404, 'NoSuchUpload')],
+  ['CompleteMultipartUpload', 'has lost the upload', 503, 'request_timed_out', s3Error(404, 'NoSuchUpload')],
 ]

@@ -17,7 +17,9 @@ import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
+const time = skipWaits()
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 const documentId = 'file_1' as DocumentId
@@ -41,7 +43,7 @@ describe('a page of documents', () => {
 
   it('passes over what has expired in ever longer steps, and no more than ten thousand', async () => {
     const base = { filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026-01-01T00:00:00.000Z' }
-    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { expiry_at: 5 }) })
+    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { due_at: 5 }) })
     let read = 0
     const { client, sent } = clientOf({
       QueryCommand: () => {
@@ -68,7 +70,8 @@ describe('a page of documents', () => {
     )
     const cause = { message: 'keys left unprocessed' }
     await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
-    expect(sent).toHaveLength(4)
+    expect([sent.length, time.pausesMs.length]).toEqual([4, 3])
+    for (const ms of time.pausesMs) expect(ms).toBeGreaterThan(10)
   })
 })
 
@@ -87,11 +90,11 @@ describe('a tombstone', () => {
   const counted = { attemptId: 'a', sizeBytes: 7, countedFrom: 3 }
 
   it.each<[string, object, object]>([
-    ['that is a fence holds nothing', { ...tombstone, expires_at: 1 }, { counted: undefined }],
+    ['that is a fence holds nothing', { ...tombstone, ttl_at: 1 }, { counted: undefined }],
     ['whose deletion is not finished tells what it holds', retired, { counted, isUnfinished: true }],
     [
       'whose deletion is finished tells until when it was held',
-      { ...retired, released_by: 'r', marked_in: 9, expires_at: 1 },
+      { ...retired, released_by: 'r', marked_in: 9, ttl_at: 1 },
       { counted: { ...counted, releasedBy: 'r', markedIn: 9 } },
     ],
   ])('%s', (_, item, row) => {

@@ -110,7 +110,7 @@ describe('a container file', () => {
   it.each([
     ['ObjectNotInActiveTierError', 'container_file_archived'],
     ['NoSuchVersion', 'container_file_changed'],
-    ['NoSuchUpload', 'promotion_timed_out'],
+    ['NoSuchUpload', 'request_timed_out'],
   ])('whose copy is answered with %s meanwhile is refused as %s', async (name, reason) => {
     const { store } = storeOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
     await expect(store.copy(copyOf(1), signal)).rejects.toMatchObject({ reason, cause: { name } })

@@ -95,6 +95,6 @@ it('sends no refused part again once another has failed', async () => {
 
 it('says that the time is over when it is, after all parts have ended', async () => {
   const { seen, copy } = startS3((_number, signal) => sleep(60_000, undefined, { signal }))
-  await expect(copy(AbortSignal.timeout(20))).rejects.toMatchObject({ reason: 'promotion_timed_out' })
+  await expect(copy(AbortSignal.timeout(20))).rejects.toMatchObject({ reason: 'request_timed_out' })
   expect(seen.underWay).toBe(0)
 })

@@ -120,7 +120,7 @@ describe('a completion of an upload', () => {
       setTimeout(() => stop.abort(), 40)
     }
     await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject({
-      reason: 'promotion_timed_out',
+      reason: 'request_timed_out',
       isUnanswered: true,
     })
     expect(timesSent(complete)).toBe(1)
@@ -144,7 +144,7 @@ describe('a completion of an upload', () => {
 
   it('whose upload is gone has failed when what is there has another size', async () => {
     const other = object({ 'content-length': '4' })
-    const failure = { reason: 'promotion_timed_out', isUnanswered: false }
+    const failure = { reason: 'request_timed_out', isUnanswered: false }
     await expect(copy(LARGE, { [complete]: gone, 'HeadObject documents': other })).rejects.toMatchObject(failure)
   })
 })
@@ -156,7 +156,7 @@ describe('fixed: a copy that S3 answered with 5xx, and a later try with a refusa
     ['CopyObject', SMALL, s3Error(403, 'InvalidObjectState'), 'container_file_archived'],
     ['CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'internal_error'],
     ['CopyObject', SMALL, failed, 'service_unavailable'],
-    ['CompleteMultipartUpload', LARGE, s3Error(404, 'NoSuchUpload'), 'promotion_timed_out'],
+    ['CompleteMultipartUpload', LARGE, s3Error(404, 'NoSuchUpload'), 'request_timed_out'],
   ])('may still make its object: %s, %#', async (call, source, refused, reason) => {
     const script = { [call]: [failed, refused, refused], 'HeadObject documents': status(404) }
     await expect(copy(source, script)).rejects.toMatchObject({ reason, isUnanswered: true })

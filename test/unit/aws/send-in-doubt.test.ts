@@ -66,7 +66,7 @@ describe('send, whose call may be under way', () => {
       setTimeout(() => stop.abort(), 20)
     })
     await expect(store.call({ signal: stop.signal })).rejects.toMatchObject({
-      reason: 'promotion_timed_out',
+      reason: 'request_timed_out',
       isUnanswered: true,
     })
     expect(store.calls()).toBe(1)
@@ -83,7 +83,7 @@ describe('send, whose call may be under way', () => {
   it('sends nothing once it is told to stop', async () => {
     const store = await startStore(GOOD)
     await expect(store.call({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-      reason: 'promotion_timed_out',
+      reason: 'request_timed_out',
       isUnanswered: false,
     })
     expect(store.calls()).toBe(0)

@@ -17,7 +17,7 @@ const keyPrefix = 'sandboxes/ws_1/sess_1/'
 
 describe('a page of container files', () => {
   const file = (path: string) => ({ objectKey: keyPrefix + path, sizeBytes: 1, modifiedAt: new Date(0) })
-  const outOfTime = () => new ServiceError('promotion_timed_out')
+  const outOfTime = () => new ServiceError('request_timed_out')
   /** @param make the pages that S3 answers to a query, each an array of paths, and perhaps a failure in the end */
   const listFrom = (
     make: (query: { afterKey: string | undefined; firstPage: number }) => Iterable<string[] | Error>,

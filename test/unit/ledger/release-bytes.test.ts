@@ -44,7 +44,7 @@ describe('releaseBytes', () => {
   })
 
   it.each([
-    ['undo', 60_000, { reason: 'promotion_timed_out' }],
+    ['undo', 60_000, { reason: 'request_timed_out' }],
     ['deletion', 1000, { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }],
   ] as const)('of an attempt’s %s retries a crowded ledger for %i ms', async (cause, retryForMs, refusal) => {
     const ports = createPorts()

@@ -7,7 +7,7 @@ import { type Route, readServiceDefinition } from '../../../infra/deploy/service
 import { type ServedRequest, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
 import { printable } from '../../../infra/local/printable.ts'
-import { createServiceLog, describeResolverRun } from '../../../infra/local/service-log.ts'
+import { createServiceLog } from '../../../infra/local/service-log.ts'
 import { readStartOptions } from '../../../infra/local/start-options.ts'
 import { type DirectoryLock, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
 import { expectDocumented } from '../../support/api/openapi.ts'
@@ -118,16 +118,21 @@ describe('the log of the service', () => {
   it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
     const printed: string[] = []
     const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
-    const looked = (ended: number) =>
-      `${JSON.stringify({ message: 'reservations looked through', ended, gaveBack: 1 - ended, failed: 0 })}\n`
+    const found = (message: string, fields: object) => `${JSON.stringify({ message, ...fields })}\n`
     log.fromFunctions('Starting Offline\n')
+    const deletion = found('leftover resolved', { what: 'deletion', resolution: 'gaveBack' })
     // A line may come in pieces.
-    log.fromFunctions(looked(1).slice(0, 20))
-    log.fromFunctions(looked(1).slice(20))
+    log.fromFunctions(deletion.slice(0, 20))
+    log.fromFunctions(deletion.slice(20))
+    log.fromFunctions(found('leftover resolved', { what: 'late_copy', resolution: 'ended' }))
+    log.fromFunctions(found('leftover not resolved, left to a later run', { what: 'claim' }))
+    log.fromFunctions(found('reservations looked through', { ended: 1, gaveBack: 1, failed: 1 }))
     log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
     log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
     expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
-      'resolver: of promotions that were interrupted, 1 finished and 0 undone',
+      'resolver: deletion of a dead process, bytes given back',
+      'resolver: late copy of a dead process, ended',
+      'resolver: claim of a dead process, left to a later run',
       'POST  /v1/\\u{202e}x  200  12 ms',
       'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
     ])
@@ -136,12 +141,6 @@ describe('the log of the service', () => {
     const kept = await readFile(log.file, 'utf8')
     expect(kept).toContain('Starting Offline\n')
     expect(kept).toContain('"reservations looked through"')
-  })
-
-  it('says nothing of a resolver that did nothing', () => {
-    const line = { message: 'reservations looked through', workspaces: 3, ended: 0, gaveBack: 0, failed: 0 }
-    expect(describeResolverRun(JSON.stringify(line))).toBeUndefined()
-    expect(describeResolverRun(JSON.stringify({ ...line, failed: 2 }))).toContain('2 left to the next run')
   })
 })
 

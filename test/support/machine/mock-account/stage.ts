@@ -216,7 +216,7 @@ export async function startStage() {
 export async function expectBackedUp(TableName: string): Promise<void> {
   const client = new DynamoDBClient({})
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }))
-  expect(TimeToLiveDescription).toMatchObject({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' })
+  expect(TimeToLiveDescription).toMatchObject({ TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl_at' })
   const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }))
   const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
   expect(status).toBe('ENABLED')
