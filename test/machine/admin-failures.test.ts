@@ -28,8 +28,8 @@ describe('npm run admin --: wrong usage', () => {
     [['nonsense'], "unknown command 'nonsense'"],
     [['keys', 'revoke'], "unknown command 'revoke': the commands are create, list, show, change, disable, enable"],
     [
-      ['workspces', 'list'],
-      "unknown command 'workspces' (Did you mean workspaces?): the commands are workspaces, keys,",
+      ['workspace', 'list'],
+      "unknown command 'workspace' (Did you mean workspaces?): the commands are workspaces, keys,",
     ],
     [['keys', 'list', '--workspaces', 'w'], "unknown option '--workspaces' (Did you mean --workspace?) (--help"],
     [['keys', 'show', 'key_'], '"key_" is not a key id: that is "key_" and then letters and digits'],
