@@ -39,7 +39,6 @@ export function wireApi(functionName: string) {
       ...config,
       client: clients.s3,
       lifetimeSeconds: config.downloadUrlSeconds,
-      // npm run admin -- smoke looks for this line.
       onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
     },
   }

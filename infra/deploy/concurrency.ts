@@ -1,7 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { functions } from './functions.ts'
 
-/** The resolver's schedules in serverless.yml. */
-const RESOLVER_RUNS = 4
+const RESOLVER_RUNS = functions().resolveReservations?.events.length ?? 0
 
 /** How many functions may run at once in this account and region, and how many of these no function has reserved. */
 export async function concurrencyOfAccount(options: { abortSignal?: AbortSignal } = {}) {
@@ -13,8 +13,8 @@ export async function concurrencyOfAccount(options: { abortSignal?: AbortSignal 
 /** @returns what to do where audit and resolver take more than half of what may run at once */
 export function adviceOnShards(unreserved: number, auditShards: number): string[] {
   if (auditShards + RESOLVER_RUNS <= unreserved / 2) return []
-  const fitting = Math.max(1, Math.floor(unreserved / 2) - RESOLVER_RUNS)
+  const fitting = Math.floor(unreserved / 2) - RESOLVER_RUNS
   return [
-    `${unreserved} functions may run at once in this account and region, and a round of the audit (${auditShards} shards) and the resolver (${RESOLVER_RUNS} runs) take most of that from the requests: raise Lambda's quota "Concurrent executions", or set auditShards=${fitting}`,
+    `${unreserved} functions may run at once in this account and region, and a round of the audit (${auditShards} shards) and the resolver (${RESOLVER_RUNS} runs) take most of that from the requests: raise Lambda's quota "Concurrent executions"${fitting > 0 ? `, or set auditShards=${fitting}` : ''}`,
   ]
 }

@@ -2,7 +2,7 @@ import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY
 import { ofType, type Resource, type Template } from './template.ts'
 
 /** OpenAI's libraries look for the one, Anthropic's for the other. */
-const REQUEST_ID = { 'x-request-id': 'context.requestId', 'request-id': 'context.requestId' }
+const REQUEST_ID = { 'x-request-id': 'context.extendedRequestId', 'request-id': 'context.extendedRequestId' }
 const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
 // UNSUPPORTED_MEDIA_TYPE refuses a body of any other type before the mock sees it. These are clients' defaults.
 const MEDIA_TYPES = [

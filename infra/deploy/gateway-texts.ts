@@ -44,6 +44,6 @@ const WRONG_METHOD =
 /** The body of the answer to a method that a path does not have. 405 is no status of the interface. */
 export const WRONG_METHOD_BODY = JSON.stringify({
   error: { code: 404, message: 'Resource not found', metadata: { reason: 'method_not_allowed', detail: WRONG_METHOD } },
-  service_metadata: { request_id: '$context.requestId' },
+  service_metadata: { request_id: '$context.extendedRequestId' },
   user_id: null,
 })

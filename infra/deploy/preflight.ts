@@ -4,7 +4,7 @@ import { GetFunctionConcurrencyCommand, LambdaClient, ResourceNotFoundException 
 import { GetBucketEncryptionCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Settings } from './account-rules.ts'
 import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
-import { describeTable } from './describe-table.ts'
+import { describeTable, problemsInIndexes } from './describe-table.ts'
 import { physicalNamePrefix, ROLE_NAME_LENGTH } from './physical-name.ts'
 import { resourcesOf } from './stack.ts'
 
@@ -95,10 +95,8 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
         `table ${name} is there already, and not of this stack: keep using it with ${parameter}=${name}, or delete it`,
       )
     if (isExisting && !table) problems.push(`${parameter} is "${name}": there is no such table`)
-    if (!isExisting || !table) continue
-    const present = (table.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName)
-    for (const index of indexes.filter((each) => !present.includes(each)))
-      problems.push(`${parameter} is "${name}": it has no index ${index}: make it (docs/deploy.md, "Indexes")`)
+    if (isExisting && table)
+      problems.push(...problemsInIndexes(table, indexes).map((problem) => `${parameter} is "${name}": ${problem}`))
   }
   return problems
 }

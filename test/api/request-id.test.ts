@@ -16,9 +16,9 @@ async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestCon
 
 describe('the id of a request', () => {
   it.each([
-    ['the gateway’s', { requestId: 'of-the-gateway' }, 'of-the-gateway'],
+    ['the gateway’s', { requestId: 'chosen-by-the-caller', extendedRequestId: 'of-the-gateway' }, 'of-the-gateway'],
     ['the function’s own where there is no gateway', undefined, 'of-the-function'],
-    ['the function’s own where the gateway names none', {}, 'of-the-function'],
+    ['the function’s own where the gateway names none', { requestId: 'chosen' }, 'of-the-function'],
   ])('is %s: in both headers, in the body of an error, in the log', async (_, requestContext, requestId) => {
     const { headers, body, logged } = await answerTo(requestContext)
     expect(headers).toEqual([requestId, requestId])

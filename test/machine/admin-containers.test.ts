@@ -468,8 +468,9 @@ describe('npm run admin -- containers grant', () => {
     [
       'not trusted',
       { refusal: ['AccessDenied', 'User is not authorized to perform: sts:AssumeRole'] },
-      'Does sandboxWriters name the role in use?',
+      'Does sandboxWriters name the role, and may it do this? User is not',
     ],
+    ['too many tags', { refusal: ['PackedPolicyTooLarge', '104%'] }, 'session tags off (disableSessionTags): 104%'],
   ] as const)('%s: exit code 2, in words, and no credentials', async (_, answers, why) => {
     const { code, stdout, stderr } = await grantFrom(answers as never, 'sess_own', '--workspace', 'ws_demo')
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])

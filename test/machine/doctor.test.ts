@@ -1,4 +1,4 @@
-import { CreateTableCommand, type KeySchemaElement } from '@aws-sdk/client-dynamodb'
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
@@ -44,24 +44,17 @@ describe('npm run admin -- doctor', () => {
     expect(verdicts[`table ${standIns().config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
   })
 
-  it('names the indexes that a table lacks, and where the page says how to make them', async () => {
-    const { dynamoDb, dynamoDbEndpoint, s3Endpoint } = standIns()
-    const TableName = `documents-${Date.now()}`
-    const [workspace, document] = ['workspace_id', 'document_id'].map((AttributeName) => ({ AttributeName }))
-    const KeySchema = [
-      { ...workspace, KeyType: 'HASH' },
-      { ...document, KeyType: 'RANGE' },
-    ] as KeySchemaElement[]
-    const AttributeDefinitions = [workspace, document].map((each) => ({ ...each, AttributeType: 'S' }) as never)
-    await dynamoDb.send(
-      new CreateTableCommand({ TableName, KeySchema, AttributeDefinitions, BillingMode: 'PAY_PER_REQUEST' }),
-    )
-    const { code, verdicts } = await doctor({
-      ...environmentOn(dynamoDbEndpoint, s3Endpoint),
-      DOCUMENTS_TABLE: TableName,
-    })
-    const detail = 'it has no index documents-by-creation, expiries: make it (docs/deploy.md, "Indexes")'
-    expect([code, verdicts[`table ${TableName}`]]).toEqual([1, { verdict: 'problem', detail }])
+  it('names the indexes that a table lacks, and the status of those that are being made', async () => {
+    const { config, dynamoDb, s3Endpoint } = standIns()
+    const command = new DescribeTableCommand({ TableName: config.documentsTable })
+    const { KeySchema, TableStatus } = (await dynamoDb.send(command)).Table ?? {}
+    const GlobalSecondaryIndexes = [{ IndexName: 'expiries', IndexStatus: 'CREATING' }]
+    const Table = { KeySchema, TableStatus, GlobalSecondaryIndexes }
+    const building = await serve((_, response) => response.end(JSON.stringify({ Table })))
+    const { code, verdicts } = await doctor(environmentOn(building, s3Endpoint))
+    const page = '(docs/deploy.md, "Indexes")'
+    const detail = `its index documents-by-creation is missing ${page}; its index expiries is CREATING ${page}`
+    expect([code, verdicts[`table ${config.documentsTable}`]]).toEqual([1, { verdict: 'problem', detail }])
   })
 
   it('checks nothing of a local service that does not run, and says how to start it: exit code 1', async () => {

@@ -153,7 +153,7 @@ describe('the packaged scheduled functions', () => {
     expect(await (await start('resolveReservations')).invoke({})).toMatchObject({ expiries: { expired: 1 } })
   })
 
-  it('resolveReservations goes on without the index of expiries, and says so', async () => {
+  it('resolveReservations goes on when it cannot list what has expired, and says so', async () => {
     const workspace = await world().newWorkspace(100)
     await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() + HOUR_MS })
     await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() })

@@ -40,10 +40,12 @@ const throughApi = (fault?: FaultProxy['fault']) => through(service().demo.base_
 const baseUrl = ({ endpoint }: FaultProxy) => ['--base-url', `${endpoint}/v1`]
 
 /** smoke, with something in the way of some requests to S3. */
-async function smokeBehind({ endpoint }: FaultProxy): Promise<AdminResult> {
+const smokeBehind = ({ endpoint }: FaultProxy) => smokeWith({ s3_endpoint: endpoint })
+
+async function smokeWith(changes: object): Promise<AdminResult> {
   const behind = join(service().directory, 'behind')
   await mkdir(behind, { recursive: true })
-  await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service().demo, s3_endpoint: endpoint }))
+  await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service().demo, ...changes }))
   return runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
 }
 
@@ -127,6 +129,14 @@ describe('npm run admin -- smoke', () => {
     for (const operation of ['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload']) {
       expect(conditions?.detail).toContain(operation)
     }
+    expect(await remains()).toEqual([])
+  })
+
+  const LIMITS = [{ MAX_FILE_BYTES: '1000000' }, { MULTIPART_THRESHOLD_BYTES: '5000000000' }]
+  it.each(LIMITS)('tries no file in parts where that would be too large: %j', async (settings) => {
+    const result = await smokeWith({ environment: { ...service().demo.environment, ...settings } })
+    const { 'promote a file in parts': inParts, 'bytes of the documents': bytes } = verdicts(result)
+    expect([result.code, inParts?.verdict, bytes?.verdict]).toEqual([0, 'not_checked', 'ok'])
     expect(await remains()).toEqual([])
   })
 

@@ -65,7 +65,7 @@ describe('a path that the API does not have', () => {
         .ofType('AWS::ApiGateway::GatewayResponse')
         .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
       expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
-      const body = JSON.parse(text.replace('$context.requestId', local.headers['x-request-id']))
+      const body = JSON.parse(text.replace('$context.extendedRequestId', local.headers['x-request-id']))
       expect(body).toEqual(JSON.parse(local.body))
       expect([Number(StatusCode), local.statusCode]).toEqual([body.error.code, 404])
       expectDocumented({
@@ -96,8 +96,9 @@ describe('templates', () => {
       new Set(templates.flatMap((each = {}) => Object.values(each)).flatMap((text) => text.match(USED) ?? []))
     const own = [dev, withPages].flatMap((service) => service.ofType('AWS::ApiGateway::GatewayResponse'))
     const plain = answers.filter(({ method }) => method !== 'OPTIONS')
-    expect(usedBy(own.map(({ Properties }) => Properties.ResponseTemplates))).toEqual(new Set(['$context.requestId']))
-    expect(usedBy(plain.map(({ ResponseTemplates }) => ResponseTemplates))).toEqual(new Set(['$context.requestId']))
+    const id = new Set(['$context.extendedRequestId'])
+    expect(usedBy(own.map(({ Properties }) => Properties.ResponseTemplates))).toEqual(id)
+    expect(usedBy(plain.map(({ ResponseTemplates }) => ResponseTemplates))).toEqual(id)
     expect(usedBy(integrations.map(({ RequestTemplates }) => RequestTemplates))).toEqual(new Set())
     const preflights = answers.filter(({ method }) => method === 'OPTIONS')
     expect(usedBy(preflights.map(({ ResponseTemplates }) => ResponseTemplates)), 'compares one header').toEqual(
@@ -145,7 +146,7 @@ describe('gateway responses', () => {
     if (EXPECTED_STATUS[type]) expect(status).toBe(EXPECTED_STATUS[type])
     expect(body.error.code).toBe(status)
     const headers = headersOf(ResponseParameters)
-    expect(headers['x-request-id']).toBe('context.requestId')
+    expect(headers['x-request-id']).toBe('context.extendedRequestId')
     expectDocumented({ status, headers, body })
     const { reason } = body.error.metadata as { reason: keyof typeof REASONS }
     if (REASONS[reason]) expect(REASONS[reason].status).toBe(status)

@@ -82,6 +82,7 @@ describe('the stage', () => {
     expect(prod.resource('GatewayLogGroup').Properties).toMatchObject({ RetentionInDays: '90' })
     expect(JSON.parse(Format)).toMatchObject({
       requestId: '$context.requestId',
+      extendedRequestId: '$context.extendedRequestId',
       status: '$context.status',
       resource: '$context.resourcePath',
       latencyMs: '$context.responseLatency',

@@ -15,8 +15,11 @@ const DEPLOYMENT = {
     { parameter: 'documentsTable', name: 'kept', indexes: INDEXES },
   ],
 }
-const KEPT = { TableName: 'kept', GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({ IndexName })) }
-const LACKING = { ...KEPT, GlobalSecondaryIndexes: KEPT.GlobalSecondaryIndexes.slice(0, 1) }
+const indexed = (...statuses: string[]) => ({
+  TableName: 'kept',
+  GlobalSecondaryIndexes: statuses.map((IndexStatus, at) => ({ IndexName: INDEXES[at], IndexStatus })),
+})
+const KEPT = indexed('ACTIVE', 'ACTIVE')
 const MISSING_STACK =
   '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id x does not exist</Message></Error></ErrorResponse>'
 
@@ -119,12 +122,8 @@ describe('before a deployment, the account', () => {
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
-    [
-      'lacks an index of one',
-      { tables: [LACKING] },
-      {},
-      'it has no index expiries: make it (docs/deploy.md, "Indexes")',
-    ],
+    ['lacks an index of one', { tables: [indexed('ACTIVE')] }, {}, 'index expiries is missing (docs/deploy.md, "Index'],
+    ['is making one', { tables: [indexed('ACTIVE', 'CREATING')] }, {}, 'its index expiries is CREATING (docs'],
   ])('%s', async (_, has, settings, problem) => {
     const problems = problem === undefined ? [] : [expect.stringContaining(problem)]
     expect(await examine(has, settings)).toEqual({ problems, warnings: [] })
@@ -139,8 +138,9 @@ describe('before a deployment, the account', () => {
   })
 
   it.each<[what: string, has: Partial<typeof account>, settings: Record<string, string>, warnings: RegExp[]]>([
-    ['runs too few', TOO_FEW, {}, [/^10 functions may run at once .* or set auditShards=1$/]],
-    ['runs enough for what is set', TOO_FEW, { auditShards: '1' }, []],
+    ['runs too few', { unreserved: 31 }, {}, [/^31 functions .* the resolver \(8 runs\) .*, or set auditShards=7$/]],
+    ['runs far too few', TOO_FEW, { auditShards: '1' }, [/^10 functions .* quota "Concurrent executions"$/]],
+    ['runs enough for what is set', { unreserved: 31 }, { auditShards: '7' }, []],
     ['may not be looked at, and the deployment goes on', { tables: undefined }, {}, [/dynamodb:DescribeTable/]],
   ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
     const expected = warnings.map((warning) => expect.stringMatching(warning))

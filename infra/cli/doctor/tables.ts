@@ -8,6 +8,7 @@ import { EXPIRY_INDEX } from '../../../lib/aws/dynamodb/document-expiries.ts'
 import { LISTING_INDEX } from '../../../lib/aws/dynamodb/listing-index.ts'
 import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
+import { problemsInIndexes } from '../../deploy/describe-table.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
 const EXPIRY_ATTRIBUTE = 'ttl_at'
@@ -40,9 +41,8 @@ function schemaCheck(name: string, keys: string[], indexes: string[], client: Dy
       return problem(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
     }
     if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
-    const present = Table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName) ?? []
-    const missing = indexes.filter((index) => !present.includes(index))
-    if (missing.length > 0) return problem(`it has no index ${missing.join(', ')}: make it (docs/deploy.md, "Indexes")`)
+    const problems = problemsInIndexes(Table, indexes)
+    if (problems.length > 0) return problem(problems.join('; '))
     return `ACTIVE, key (${keys.join(', ')})`
   })
 }

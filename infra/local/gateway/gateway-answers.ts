@@ -34,7 +34,7 @@ export function createGatewayAnswers(
       return {
         statusCode: Number(definition.StatusCode),
         headers,
-        body: text.replaceAll('$context.requestId', requestId),
+        body: text.replaceAll('$context.extendedRequestId', requestId),
       }
     },
 
@@ -64,7 +64,7 @@ export function createGatewayAnswers(
       return {
         statusCode: 404,
         headers: { ...forPages, ...own, allow },
-        body: WRONG_METHOD_BODY.replace('$context.requestId', requestId),
+        body: WRONG_METHOD_BODY.replace('$context.extendedRequestId', requestId),
       }
     },
   }

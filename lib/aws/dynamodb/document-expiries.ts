@@ -1,9 +1,9 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
+import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import type { DocumentExpiries, ExpiredDocument } from '../../ledger/ports/document-expiries.ts'
-import { SENT_ONCE, send } from '../calls/send.ts'
+import { SENT_ONCE, type SendOptions, send } from '../calls/send.ts'
 import { documentKey, expiryOf, IS_ATTEMPTS_DOCUMENT } from './document-item.ts'
 import { listPages } from './list-pages.ts'
 import type { Attributes } from './stored-item.ts'
@@ -31,21 +31,27 @@ export function createDocumentExpiries(settings: TableSettings & { now(): number
     }),
   })
 
+  /** CloudFormation does not wait for an index that it adds to a table: until it can be read, it is empty. */
+  const readIndex = (query: QueryCommandInput, options: SendOptions) =>
+    send(client, new QueryCommand(query), options).catch((error) => {
+      if (/does not have the specified index|backfilling global secondary/.test(error.message)) return { Items: [] }
+      throw error
+    })
+
   return {
     // The shards of due workspaces, so that one run of the resolver has all work in a workspace.
     expiryShards: CHECK_SHARDS,
 
     async *listExpired({ shard, nowMs }, signal) {
       const query = queryOf(String(shard), nowMs)
-      const options = { name: 'documents.listExpired', signal }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
+      const pages = listPages((start) => readIndex({ ...query, ...start }, { name: 'documents.listExpired', signal }))
       for await (const items of pages) yield items.map(toExpired)
     },
 
     async nextExpiry(workspaceId, byMs, signal) {
       // Whoever asks can do without the answer, and others need the shard.
-      const query = new QueryCommand({ ...queryOf(checkShardOf(workspaceId), byMs, workspaceId), Limit: MOST_READ })
-      const { Items: [next] = [] } = await send(client, query, { name: 'documents.nextExpiry', signal })
+      const query = { ...queryOf(checkShardOf(workspaceId), byMs, workspaceId), Limit: MOST_READ }
+      const { Items: [next] = [] } = await readIndex(query, { name: 'documents.nextExpiry', signal })
       return next && toExpired(next).expiresAt
     },
 

@@ -18,7 +18,7 @@ export function startRequest({
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
-    const requestId = event.requestContext?.requestId ?? context.awsRequestId
+    const requestId = event.requestContext?.extendedRequestId ?? context.awsRequestId // Callers may set requestId.
     const startedAtMs = now()
     const received = { receivedAtMs: event.requestContext?.requestTimeEpoch, nowMs: startedAtMs }
     event.state = {

@@ -11,7 +11,7 @@ export interface ExpiredDocument {
 export interface DocumentExpiries {
   /** A workspace's documents are all in one shard, and never change it. */
   readonly expiryShards: readonly number[]
-  /** A shard's expired documents, oldest first, in pages. May lag: the document itself tells whether it has expired. */
+  /** A shard's expired documents, oldest first, in pages; none without the index, which may lag: the document tells. */
   listExpired(expired: { shard: number; nowMs: number }, signal: AbortSignal): AsyncIterable<ExpiredDocument[]>
   /**
    * When a workspace's next document expires, or has expired but is not deleted yet.

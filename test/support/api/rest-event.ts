@@ -45,7 +45,7 @@ export function routeEvent(
     stageVariables: null,
     body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
     isBase64Encoded: false,
-    requestContext: { requestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
+    requestContext: { extendedRequestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
   }
 }
 

@@ -28,26 +28,20 @@ export function unusedRights(statements: readonly Statement[], accesses: readonl
 }
 
 /** @returns conditions on keys that AWS does not give the action: they never hold or, with ForAllValues, always */
-export function emptyConditions(statements: readonly Statement[]): string[] {
-  return statements.flatMap(({ Sid, actions, condition }) =>
-    Object.values(condition)
-      .flatMap(Object.keys)
-      .flatMap((key) => actions.filter((action) => !hasConditionKey(action, key)).map((action) => [action, key]))
-      .map(([action, key]) => `${Sid}: ${action} has no ${key}`),
-  )
+export function emptyConditions(statements: readonly Statement[]): object[] {
+  return statements.flatMap(({ Sid, actions, condition }) => {
+    const keys = Object.values(condition).flatMap(Object.keys)
+    const uses = actions.flatMap((action) => keys.map((key) => ({ Sid, action, key })))
+    return uses.filter(({ action, key }) => !hasConditionKey(action, key))
+  })
 }
 
 function applies({ actions, resources, condition }: Statement, access: Access): boolean {
   return (
     actions.some((action) => action.toLowerCase() === access.action.toLowerCase()) &&
     resources.some((pattern) => isLike(pattern, access.resource)) &&
-    Object.entries(condition).every(([operator, keys]) => holds(operator, keys, contextOf(access)))
+    Object.entries(condition).every(([operator, keys]) => holds(operator, keys, access))
   )
-}
-
-/** What the action's condition keys are in the request. */
-function contextOf({ action, context = {} }: Access): Record<string, Values> {
-  return Object.fromEntries(Object.entries(context).filter(([key]) => hasConditionKey(action, key)))
 }
 
 const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {
@@ -57,13 +51,13 @@ const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {
 }
 
 /** IAM user guide, "Condition operators": of a key with many values, ForAllValues wants each to match, and holds without any. */
-function holds(operator: string, keys: Record<string, Values>, context: Record<string, Values>): boolean {
+function holds(operator: string, keys: Record<string, Values>, { action, context = {} }: Access): boolean {
   const [name = '', ofAll] = operator.split(':').toReversed()
   const matches = OPERATORS[name]
   if (matches === undefined || (ofAll !== undefined && ofAll !== 'ForAllValues'))
     throw new Error(`the condition operator ${operator} is not known here`)
   return Object.entries(keys).every(([key, patterns]) => {
-    const values = context[key] === undefined ? [] : [context[key]].flat()
+    const values = context[key] === undefined || !hasConditionKey(action, key) ? [] : [context[key]].flat()
     if (ofAll === undefined && values.length !== 1) return false
     return values.every((value) => [patterns].flat().some((pattern) => matches(pattern, value)))
   })

@@ -15,7 +15,7 @@ import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import { readItem } from '../../../lib/aws/dynamodb/stored-item.ts'
 import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
+import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -82,6 +82,20 @@ it('the next expiry is looked for among few, as the shard is not the workspaceâ€
   const expiries = createDocumentExpiries({ client, tableName: 'documents', now: Date.now })
   expect(await expiries.nextExpiry(workspaceId, 5, signal)).toBeUndefined()
   expect(sent.map(({ input }) => input.Limit)).toEqual([200])
+})
+
+it.each([
+  ['is missing', 'The table does not have the specified index: expiries', 'fulfilled'],
+  ['is being filled', 'Cannot read from backfilling global secondary index: expiries', 'fulfilled'],
+  ['is asked for something else', 'Query condition missed key schema element: expiry_shard', 'rejected'],
+])('an index of expiries that %s: there are none yet, or it is an error', async (_, message, status) => {
+  const reason = Object.assign(refused(400, 'ValidationException'), { message })
+  const { client } = clientOf({ QueryCommand: () => reason })
+  const expiries = createDocumentExpiries({ client, tableName: 'documents', now: Date.now })
+  const listed = Array.fromAsync(expiries.listExpired({ shard: 0, nowMs: 5 }, signal))
+  const answers = await Promise.allSettled([listed, expiries.nextExpiry(workspaceId, 5, signal)])
+  const none = [[[]], undefined]
+  expect(answers).toEqual(none.map((value) => (status === 'rejected' ? { status, reason } : { status, value })))
 })
 
 describe('a tombstone', () => {

@@ -4,14 +4,7 @@ import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
 import { storeAt } from '../../aws/store.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../../template/iam-policies.ts'
-import {
-  type ApiRequest,
-  accessesOfRequest,
-  accessesOfTemplate,
-  signerOf,
-  templateIn,
-  usesOfKeys,
-} from './identities.ts'
+import { type ApiRequest, accessesOfRequest, accessesOfTemplate, signerOf, templateIn } from './identities.ts'
 import { sessionIn } from './sessions.ts'
 
 interface Gate {
@@ -48,13 +41,16 @@ export async function startGate(account: string, identities: Readonly<Record<str
   const store = storeAt(account)
   const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
 
-  /** What the buckets' own keys take: all that is in a bucket counts as encrypted with the key that it has now. */
-  async function accessesOfKeys(request: ApiRequest): Promise<Access[]> {
-    const { region } = signerOf(request)
-    const uses = usesOfKeys(request).map(async ([bucket, actions]) => {
-      const [, resource] = /<KMSMasterKeyID>([^<]+)</.exec(await contentOf(`/${bucket}?encryption`)) ?? []
-      const context = { 'kms:ViaService': `s3.${region}.amazonaws.com` }
-      return resource === undefined ? [] : actions.map((action) => ({ action: `kms:${action}`, resource, context }))
+  /** What else is asked for where a bucket has a key: S3 user guide, "Using server-side encryption with AWS KMS keys". */
+  async function accessesOfKeys(accesses: Access[], { method, url, ...request }: ApiRequest): Promise<Access[]> {
+    const context = { 'kms:ViaService': `s3.${signerOf(request).region}.amazonaws.com` }
+    const writing = /[?&]upload(s|Id)\b/.test(url) ? ['GenerateDataKey', 'Decrypt'] : ['GenerateDataKey']
+    const uses = accesses.map(async ({ action, resource: object }) => {
+      const names = { PutObject: writing, GetObject: ['Decrypt'] }[action.replace(/^s3:|Version$/g, '')]
+      if (names === undefined || method === 'HEAD') return []
+      const settings = await contentOf(`/${object.split(/:::|\//)[1]}?encryption`)
+      const [, resource] = /<KMSMasterKeyID>([^<]+)</.exec(settings) ?? []
+      return resource === undefined ? [] : names.map((name) => ({ action: `kms:${name}`, resource, context }))
     })
     return (await Promise.all(uses)).flat()
   }
@@ -69,8 +65,8 @@ export async function startGate(account: string, identities: Readonly<Record<str
     const template = isKnown ? templateIn(request) : undefined
     const text = template && ('body' in template ? template.body : await contentOf(template.object))
     const byTemplate = text === undefined ? [] : accessesOfTemplate(text, request)
-    const byKeys = isKnown && service === 's3' ? await accessesOfKeys(request) : []
-    const denied = isKnown && refusal([...accessesOfRequest(request), ...byTemplate, ...byKeys], accessKeyId)
+    const accesses = isKnown ? [...accessesOfRequest(request), ...byTemplate] : []
+    const denied = isKnown && refusal([...accesses, ...(await accessesOfKeys(accesses, request))], accessKeyId)
     if (denied) return refuse(denied, request, answered)
     const answer = await store({ method, path: url, headers, body })
     const session = service === 'sts' ? await sessionIn(request, answer.body.toString(), account) : undefined

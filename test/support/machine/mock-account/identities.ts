@@ -88,21 +88,6 @@ export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
   )
 }
 
-/**
- * What of KMS a request about an object needs (S3 user guide, "Using server-side encryption with AWS KMS keys"): the bucket
- * whose key is used, and how. Whole uploads are encrypted, what is read is decrypted, and uploads in parts are both.
- */
-export function usesOfKeys({ method, url, headers }: ApiRequest): [bucket: string, actions: string[]][] {
-  const { pathname, searchParams } = new URL(url, 'http://s3')
-  const [, bucket = '', key = ''] = pathname.split('/')
-  const isInParts = searchParams.has('uploads') || searchParams.has('uploadId')
-  if (key === '' || !/^(GET|PUT|POST)$/.test(method) || (method === 'GET' && isInParts)) return []
-  const [, source = ''] = /^\/?([^/]+)/.exec(`${headers['x-amz-copy-source'] ?? ''}`) ?? []
-  const reading: [string, string[]][] = source === '' ? [] : [[source, ['Decrypt']]]
-  if (method === 'GET') return [[bucket, ['Decrypt']]]
-  return [[bucket, isInParts ? ['GenerateDataKey', 'Decrypt'] : ['GenerateDataKey']], ...reading]
-}
-
 const targetOf = (headers: IncomingHttpHeaders) => `${headers['x-amz-target']}`.split('.').at(-1)
 export const parametersOf = ({ body }: ApiRequest): Partial<Record<string, string>> =>
   Object.fromEntries(new URLSearchParams(body))

@@ -62,9 +62,9 @@ export type Stage = Awaited<ReturnType<typeof startStage>>
 
 /**
  * The stage prod in an account of its own, where nothing is deployed yet: what its operators do, and what is there. The
- * AWS clients of this process are set to the account until it stops.
+ * AWS clients of this process are set to the account until it stops. @param common settings of all its deployments
  */
-export async function startStage() {
+export async function startStage(common: Record<string, string> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-account-'))
   const project = join(directory, 'project')
   await copyProject(project, ['infra', 'lib', 'dist'])
@@ -126,6 +126,7 @@ export async function startStage() {
         createGatewayLogRole: 'true',
         sandboxWriters: `arn:aws:iam::${MOCK_ACCOUNT}:role/team/ecs-runner`,
         permissionsBoundaryArn: `arn:aws:iam::${MOCK_ACCOUNT}:policy/container-file-promotion-boundary`,
+        ...common,
         ...more,
       }
       const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
