@@ -25,7 +25,7 @@ interface ReasonRow {
   retryAfterSeconds?: number
   /** A faster twin may have caused it, or may have a better answer. */
   twin?: true
-  /** The file became another one: who waits may yet get the one that is meant. */
+  /** What was copied is another file than is meant, or became one: who waits may yet get the one that is meant. */
   otherFile?: true
   /** With more time there would have been no refusal. */
   needsTime?: true
@@ -173,6 +173,7 @@ export const REASONS = {
 } as const satisfies Record<string, ReasonRow>
 
 export type Reason = keyof typeof REASONS
+export const rowOf = ({ reason }: { reason: Reason }): ReasonRow => REASONS[reason]
 
 type Metadata = Readonly<Record<string, string | number>>
 
@@ -206,10 +207,5 @@ export class ServiceError extends Error {
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
     this.isUnanswered = options.isUnanswered ?? false
-  }
-
-  /** In the table of reasons. */
-  get row(): ReasonRow {
-    return REASONS[this.reason]
   }
 }

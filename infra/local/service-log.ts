@@ -39,6 +39,5 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
 function describeLeftover(line: string): string | undefined {
   if (!/"leftover (not )?resolved/.test(line)) return undefined
   const { what = '', resolution = 'left to a later run' } = JSON.parse(line) as Record<string, string | undefined>
-  const outcome = resolution === 'gaveBack' ? 'bytes given back' : resolution
-  return `resolver: ${what.replace('_', ' ')} of a dead process, ${outcome}`
+  return `resolver: ${what.replace('_', ' ')} of a dead process, ${resolution.replace('gaveBack', 'bytes given back')}`
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
 import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../containers/require-container-file.ts'
-import { ServiceError } from '../errors.ts'
+import { rowOf, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey } from './idempotency.ts'
@@ -37,10 +37,13 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
         requirePromotable(file, target, request, deps)
         await rateLimitPassed
-        const promotion = await attemptPromotion(target, file, request, deps).catch(unlessOther)
-        if (!(promotion instanceof ServiceError)) return promotion
-        refusal = promotion
-        if (refusal.reason === 'container_file_differs') differing.add(file.etag)
+        try {
+          return await attemptPromotion(target, file, request, deps)
+        } catch (error) {
+          if (!(error instanceof ServiceError && rowOf(error).otherFile)) throw error
+          refusal = error
+          if (error.reason === 'container_file_differs') differing.add(file.etag)
+        }
       }
 
       const pauseMs = nextPauseMs()
@@ -58,18 +61,12 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       if (refusal) target = parseTarget(request)
     }
   } catch (error) {
-    const mayTwinHaveWon = error instanceof ServiceError && error.row.twin
+    const mayTwinHaveWon = error instanceof ServiceError && rowOf(error).twin
     if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
     return await answerAsTwinIfItWon(error, target, request, deps)
   } finally {
     await endWait?.()
   }
-}
-
-/** What was copied had another SHA-256, or the file became another one meanwhile: who waits may yet get the one meant. */
-function unlessOther(error: unknown): ServiceError {
-  if (error instanceof ServiceError && error.row.otherFile) return error
-  throw error
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */

@@ -67,8 +67,7 @@ export async function promoteContainerFiles(
     // What is counted now would be counted again by the next request.
     if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
     const wanted = Math.min(outcomes.length + CHUNK, found.length)
-    const isChunkLeft = counted > outcomes.length + 1
-    if (wanted > counted && !isChunkLeft) counted += await request.countMore(wanted - counted)
+    if (wanted > counted && counted - outcomes.length < 2) counted += await request.countMore(wanted - counted)
     const chunk = found.slice(outcomes.length, counted)
     if (chunk.length === 0) break
     const done = await promoteChunk(chunk, outcomes.length === 0, ofMany, deps).catch((error) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
 import { type FileLocation, findContainerFile } from '../containers/require-container-file.ts'
-import { ServiceError } from '../errors.ts'
+import { rowOf, ServiceError } from '../errors.ts'
 import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
@@ -29,10 +29,8 @@ export interface FoundFile {
 /** What was made of files, as of just now: an id without a document has none, one that is not there was not looked for. */
 export type EarlierDocuments = ReadonlyMap<DocumentId, WorkspaceDocument | DeletedDocument | undefined>
 
-export interface OfMany {
-  /** Why a file was refused for lack of room, the last time. */
-  full: { refusal?: ServiceError }
-}
+/** Why a file of the request was refused for lack of room, the last time. */
+export type OfMany = { full: { refusal?: ServiceError } }
 
 /** A file that begins later than this before the deadline would hardly be done. */
 export const LEAST_WORK_MS = 5000
@@ -79,7 +77,7 @@ export async function promoteOneOfMany(
   } catch (error) {
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
     const { reason } = refused
-    if (!hasTime() && refused.row.needsTime) return undefined
+    if (!hasTime() && rowOf(refused).needsTime) return undefined
     if (reason === 'storage_quota_exceeded') request.full.refusal = refused
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
     const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
@@ -87,10 +85,7 @@ export async function promoteOneOfMany(
   }
 }
 
-/**
- * Spares the calls for a file that is larger than what was left when another one was refused.
- * @throws ServiceError storage_quota_exceeded
- */
+/** Refuses without a call a file that is larger than what was left when another one was refused. */
 function requireRoom(sizeBytes: number, { full: { refusal } }: OfMany): void {
   const bytes = (of: string) => Number(refusal?.metadata[`${of}_bytes`])
   // Room may come for one that is no larger than the quota, and its refusal says when.

@@ -113,8 +113,7 @@ describe('POST …/promote: 500 and 503', () => {
     const missing = { path: 'missing', headers: { Prefer: 'wait=1' } }
     expect((await api.promote(missing)).status).toBe(404)
     expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
-    const end = () => Promise.reject(new Error('no table'))
-    api.dependencies.rateLimiter.beginWait = async () => ({ end })
+    api.dependencies.rateLimiter.beginWait = async () => ({ end: () => Promise.reject(new Error('no table')) })
     expect((await api.promote(missing)).status).toBe(404)
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error: new Error('no table') }))
   })

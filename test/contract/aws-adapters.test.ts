@@ -110,9 +110,9 @@ it('a wait whose answer was lost has its own place, and no other', async () => {
   })
   const policy = { requestsPerMinute: 30, burst: 1 }
   const limiter = createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: Date.now })
-  const wait = await limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(5000))
-  expect([lost, 'end' in wait]).toEqual([2, true])
-  expect(await limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(5000))).toHaveProperty('retryAfterMs')
+  const beginWait = () => limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(60_000))
+  expect([await beginWait(), lost]).toEqual([{ end: expect.any(Function) }, 2])
+  expect(await beginWait()).toHaveProperty('retryAfterMs')
 })
 
 describeObjectStore('S3', () => objectStoreOn(standIns))

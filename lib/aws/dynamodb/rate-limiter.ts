@@ -74,11 +74,10 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
   }
 
   async function write(name: string, keyId: string, change: Update, nowMs: number, signal: AbortSignal) {
-    const expiry = Math.ceil(nowMs / 1000) + stateSeconds(policy)
     const kept = {
       ...change,
       UpdateExpression: `${change.UpdateExpression}, ttl_at = :ttl_at`,
-      values: { ...change.values, ':now': nowMs, ':ttl_at': expiry },
+      values: { ...change.values, ':now': nowMs, ':ttl_at': Math.ceil(nowMs / 1000) + stateSeconds(policy) },
     }
     try {
       return await table.update({ key_id: keyId }, kept, { name, signal, retryForMs: RETRY_FOR_MS })

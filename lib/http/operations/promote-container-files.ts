@@ -46,7 +46,6 @@ export async function handlePromoteContainerFiles(
     file_id: formatFileId(path),
     outcome,
     ...(document && { document: fileResponse(document, answerShape) }),
-    // JSON leaves out what is undefined.
     ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
   }))
   const data = itemsThatFit(items)

@@ -96,13 +96,11 @@ describe('what a plain promotion asks of AWS', () => {
   })
 
   it('is four more where it waits: the wait begins and ends, and both looks ask for container and file', async () => {
-    const names = async (headers: Record<string, string>) => {
-      const calls = await watchCalls(() => service.promote(workspace, 'missing.txt', { headers }))
-      return calls.map(({ name }) => name)
-    }
-    const [found, waited] = [await names({}), await names({ prefer: 'wait=1' })]
+    const promote = (headers: Record<string, string>) => () => service.promote(workspace, 'missing.txt', { headers })
+    const [found, waited] = [await watchCalls(promote({})), await watchCalls(promote({ prefer: 'wait=1' }))]
     const more = ['rateLimit.beginWait', 'HeadObject', 'HeadObject', 'rateLimit.endWait']
-    expect(waited.toSorted()).toEqual([...found, ...more].toSorted())
+    const names = (calls: Sent[]) => calls.map(({ name }) => name)
+    expect(names(waited).toSorted()).toEqual([...names(found), ...more].toSorted())
   })
 
   it.each([

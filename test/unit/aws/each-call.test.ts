@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
@@ -50,6 +50,7 @@ const shard = { shard: 0, totalShards: 1, after: undefined }
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
 
+type Ending = { end(signal: AbortSignal): Promise<unknown> }
 type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
 /** By the name that logs and traces show; what a call writes opens something, or closes it. */
 const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
@@ -124,15 +125,6 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['ListMultipartUploads', ({ objects }) => first(objects.listUploads('p', signal))],
 ]
 
-const onceThenRefused = () => {
-  const answers = [{}]
-  return () => answers.pop()
-}
-const beginAndEndWait: Call = async ({ rateLimiter }) => {
-  const wait = await rateLimiter.beginWait('k', 1, signal)
-  return 'end' in wait && wait.end(signal)
-}
-
 describe('a call that fails is named in its error', () => {
   it.each(CALLS)('%s', async (name, call) => {
     await expect(call(adapters())).rejects.toMatchObject({ call: name })
@@ -141,7 +133,11 @@ describe('a call that fails is named in its error', () => {
   it.each<[string, Parameters<typeof clientOf>[0], Call]>([
     // The ledger's update finds no item.
     ['ledger.createWorkspace', { UpdateItemCommand: conditionFailed }, ({ quota }) => quota.take(reservation, signal)],
-    ['rateLimit.endWait', { UpdateItemCommand: onceThenRefused() }, beginAndEndWait],
+    [
+      'rateLimit.endWait',
+      { UpdateItemCommand: vi.fn().mockReturnValueOnce({}) },
+      async ({ rateLimiter }) => ((await rateLimiter.beginWait('k', 1, signal)) as Ending).end(signal),
+    ],
     ['DeleteObject', { ListMultipartUploadsCommand: () => ({}) }, ({ objects }) => objects.discard('d', signal)],
   ])('%s, which comes second', async (name, answers, call) => {
     await expect(call(adapters(clientOf(answers)))).rejects.toMatchObject({ call: name })
