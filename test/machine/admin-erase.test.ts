@@ -83,10 +83,21 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
   expect(await service().audit('ws_a' as never, false)).toEqual([])
   expect(await admin('audit', '--workspace', 'ws_a')).toMatchObject({ code: 1, stdout: '' })
   expect(await admin('audit', '--workspace', 'ws_ab')).toMatchObject({ code: 0 })
-  // Its tombstone shows that it was there; of a mistyped one, nothing does.
   expect(jsonLines(await admin(...ERASE)).at(-1)).toMatchObject({ outcome: 'erased', keys: 0, documents: 0 })
-  const mistyped = await admin('workspaces', 'delete', 'ws_b', '--erase', '--yes')
-  expect(mistyped).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^There is no workspace ws_b/) })
+})
+
+it('workspaces delete --erase is done where --empty has left nothing, and erases what it has left', async () => {
+  const [{ keyId }] = await prepare()
+  const others = (await stored()).filter((key) => key.includes('/ws_ab/'))
+  for (const workspaceId of ['ws_a', 'ws_none']) {
+    await admin('workspaces', 'create', workspaceId)
+    expect((await admin('workspaces', 'delete', workspaceId, '--empty', '--yes')).code).toBe(0)
+    expect((await admin('keys', 'show', keyId)).code).toBe(1)
+    const erased = await admin('workspaces', 'delete', workspaceId, '--erase', '--yes')
+    expect(erased).toMatchObject({ code: 0, stdout: '' })
+    expect(/^There is no workspace ws_none \(any more\)/m.test(erased.stderr)).toBe(workspaceId === 'ws_none')
+  }
+  expect(await stored()).toEqual(others)
 })
 
 const isWrite = ({ method, headers }: AwsCall) =>

@@ -58,7 +58,10 @@ describe('npm run admin -- workspaces delete', () => {
     expect(jsonLines(deleted).at(-1)).toEqual({ workspace_id: 'ws_gone', outcome: 'deleted', keys: 1, documents: 2 })
     expect((await promote(workspace)).status).toBe(401)
     expect(await admin('workspaces', 'show', 'ws_gone')).toMatchObject({ code: 1 })
-    expect(await admin('workspaces', 'delete', 'ws_gone', '--yes')).toMatchObject({ code: 1, stdout: '' })
+    for (const option of ['--yes', '--empty']) {
+      const again = await admin('workspaces', 'delete', 'ws_never', option)
+      expect(again).toEqual({ code: 0, stdout: '', stderr: 'There is no workspace ws_never (any more).\n' })
+    }
   })
 
   it('keeps the workspace while a reservation is left, even one without bytes: the resolver needs it', async () => {

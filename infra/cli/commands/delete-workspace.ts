@@ -9,7 +9,6 @@ import { confirm } from '../terminal/confirm.ts'
 import { counted } from '../terminal/output.ts'
 import { deleteDocuments } from './documents-commands.ts'
 import { eraseStored, sweepBuckets } from './erase-stored.ts'
-import { requireWorkspace } from './require-workspace.ts'
 
 /**
  * Deletes the keys first, so that nothing new comes in; then documents, and what killed deletions left of others; then
@@ -30,7 +29,12 @@ export async function deleteWorkspace(
   const isEmpty = keys.length + documents.length === 0
   // Of a workspace that was erased before, tombstones are left.
   const isKnown = !isEmpty || (stored !== undefined && items.length + stored.all > 0)
-  if (!isKnown) await requireWorkspace(workspaceId, stores.workspaces, signal)
+  if (!isKnown && (await stores.workspaces.read(workspaceId, signal)) === undefined) {
+    const text = `There is no workspace ${workspaceId} (any more).`
+    if (!erase) return output.done(text, { workspaceId, outcome: 'absent', keys: 0, documents: 0 })
+    // Requests that began before may still leave something.
+    output.note(text)
+  }
   const contents = `${counted(keys.length, 'key')} and ${counted(documents.length, 'document')}`
   if (!empty && !erase && !isEmpty) {
     const hint = 'delete them first, or add --empty'

@@ -43,7 +43,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   const { grace: graceMs, expires } = options
   const { apiKeys } = await session.stores()
   const old = await findKey(keyId, apiKeys, session.signal)
-  requireUnreplaced(old)
+  requireNotReplaced(old)
   if (stateOf(old) !== 'enabled') {
     const advice = 'a key that does not work is not rotated; "keys create" makes a new one'
     throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(old)}: ${advice}.`)
@@ -67,7 +67,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
     const [now] = await Array.fromAsync(apiKeys.list({ keyId }, session.signal))
     // Somebody else was faster: one new key is enough.
     if (now?.replacedBy) await apiKeys.remove(key.tokenHash, session.signal)
-    requireUnreplaced(now)
+    requireNotReplaced(now)
   }
   const ended = graceMs === 0 ? 'has expired' : `works until ${time(expiresAtMs)}`
   const expiresAt = isThere ? new Date(expiresAtMs) : null
@@ -76,7 +76,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
 }
 
 /** A second new key would be one that nobody knows to end. @throws CommandError */
-function requireUnreplaced(key: ApiKeyRecord | undefined): void {
+function requireNotReplaced(key: ApiKeyRecord | undefined): void {
   if (key?.replacedBy === undefined) return
   const advice = `rotate that one, or make another with "keys create"`
   throw new CommandError('key_replaced', `Key ${key.keyId} was replaced by ${key.replacedBy}: ${advice}.`)

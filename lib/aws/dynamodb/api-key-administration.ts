@@ -24,8 +24,8 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     },
 
     async change(tokenHash, change, signal) {
-      const isUnreplaced = change.replacedBy === undefined ? '' : ' AND attribute_not_exists(replaced_by)'
-      const isThere = { ConditionExpression: `attribute_exists(token_hash)${isUnreplaced}` }
+      const isFirst = change.replacedBy === undefined ? '' : ' AND attribute_not_exists(replaced_by)'
+      const isThere = { ConditionExpression: `attribute_exists(token_hash)${isFirst}` }
       const options = { name: 'keys.change', signal }
       return (await table.update({ token_hash: tokenHash }, { ...isThere, ...toUpdate(change) }, options)).applied
     },
