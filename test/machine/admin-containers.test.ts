@@ -468,7 +468,7 @@ describe('npm run admin -- containers grant', () => {
     [
       'not trusted',
       { refusal: ['AccessDenied', 'User is not authorized to perform: sts:AssumeRole'] },
-      'Does sandboxWriters name the role, and may it do this? User is not',
+      'Is the role in sandboxWriters, and may it do this? User is not',
     ],
     ['too many tags', { refusal: ['PackedPolicyTooLarge', '104%'] }, 'session tags off (disableSessionTags): 104%'],
   ] as const)('%s: exit code 2, in words, and no credentials', async (_, answers, why) => {

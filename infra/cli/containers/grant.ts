@@ -53,8 +53,7 @@ async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: nu
   } catch (error) {
     const { name, message } = error as Error
     if (/DurationSeconds/.test(message)) throw refused(`Whoever has assumed a role gets 1h at most: ${message}`, error)
-    if (name === 'AccessDenied')
-      throw refused(`Does sandboxWriters name the role, and may it do this? ${message}`, error)
+    if (name === 'AccessDenied') throw refused(`Is the role in sandboxWriters, and may it do this? ${message}`, error)
     if (/^PackedPolicy/.test(name)) throw refused(`Turn its session tags off (disableSessionTags): ${message}`, error)
     throw error
   }
