@@ -27,13 +27,14 @@ export function createFakeApiKeyStore(): FakeApiKeyStore {
         if ((keyId ?? key.keyId) === key.keyId && (workspaceId ?? key.workspaceId) === key.workspaceId) yield key
       }
     },
-    async change(tokenHash, { isEnabled, expiresAtMs, permissions }) {
+    async change(tokenHash, { isEnabled, expiresAtMs, permissions, replacedBy }) {
       const key = records.get(tokenHash)
-      if (!key) return false
+      if (!key || (replacedBy && key.replacedBy)) return false
       records.set(tokenHash, {
         ...key,
         isEnabled: isEnabled ?? key.isEnabled,
         permissions: permissions ?? key.permissions,
+        replacedBy: replacedBy ?? key.replacedBy,
         expiresAtMs: expiresAtMs === 'never' ? undefined : (expiresAtMs ?? key.expiresAtMs),
       })
       return true
