@@ -4,7 +4,7 @@ import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
 /** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
-const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 170_000 }
+const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 170_500 }
 const ZIP_BUDGET_BYTES = 135_000
 
 export function zipBudgetBytes(entryPoint: string): number {

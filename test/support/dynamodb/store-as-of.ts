@@ -58,7 +58,9 @@ export function openStoreAsOf(spaces: Spaces, asOfMs: number): StoreAsOf {
       else callback(null, item)
     },
     put(key, item, callback) {
-      staged.push({ space, key, item })
+      // dynalite projects what an item lacks into an index as undefined, which no database stores.
+      const attributes = Object.entries(item).filter(([, value]) => value !== undefined)
+      staged.push({ space, key, item: Object.fromEntries(attributes) })
       callback()
     },
     del(key, callback) {
