@@ -22,7 +22,7 @@ const ofTrials = async () =>
     .flat()
     .filter((text) => text.includes('ws_smoke_') && !isTombstone(text))
 /** Of a document whose bytes were given back: it expires in a day. */
-const isTombstone = (text: string) => text.includes('"record_kind":"tombstone"') && text.includes('"expires_at"')
+const isTombstone = (text: string) => text.includes('"record_kind":"tombstone"') && text.includes('"ttl_at"')
 const remains = async () => (await ofTrials()).filter((text) => !earlier.includes(text))
 
 /** By the name of the check. */
