@@ -20,7 +20,7 @@ async function promote(headers: Record<string, string>, { target = '', body = ''
 describe('the local gateway', () => {
   it.each<[what: string, headers: Record<string, string>, body?: string]>([
     ['a Trailer header', { trailer: 'x', 'transfer-encoding': 'chunked' }],
-    ['a Content-Type for JSON without JSON', { 'content-type': 'application/json' }, '{'],
+    ['a Content-Type for JSON without a body', { 'content-type': 'application/json' }],
     ['a wish to upgrade', { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }],
     ['If-None-Match and Range', { 'if-none-match': '*', range: 'bytes=0-1' }],
     ['Expect: 100-continue', { expect: '100-continue' }, '{}'],
@@ -28,6 +28,11 @@ describe('the local gateway', () => {
     const answer = await promote(headers, { body })
     expect(answer.status).toBe(200)
     expect(answer.headers, 'nothing for pages unless it was set up').not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('hands on a body that is no JSON, which the operation refuses: 400', async () => {
+    const answer = await promote({ 'content-type': 'application/json' }, { body: '{' })
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('invalid_body') })
   })
 
   it('takes an absolute target as RFC 9112 says', async () => {

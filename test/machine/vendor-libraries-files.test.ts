@@ -10,7 +10,7 @@ import {
 
 const MIB = 1024 * 1024
 /** The local service copies files above 8 MiB in parts: this one in two. */
-const LARGE = Buffer.alloc(9 * MIB, Buffer.from('0123456789abcdefghijklmnopqrstuv'))
+const LARGE = Buffer.alloc(9 * MIB, Buffer.from('0123456789abcdefghijklmnopqrstu\0'))
 const FILES: SourceFile[] = [
   { path: 'empty.txt', body: Buffer.alloc(0), contentType: 'text/plain' },
   { path: 'output/table.csv', body: Buffer.from('a,b\n1,2\n'), contentType: 'text/csv' },
