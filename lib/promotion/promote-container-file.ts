@@ -63,7 +63,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !hasWaited) {
-        const earlier = await replay(target, request, deps)
+        const { earlier } = await replay(target, request, deps)
         if (earlier) return earlier
       }
       await sleep(pauseMs)
@@ -95,7 +95,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await replay(target, request, deps)
+  const { earlier } = await replay(target, request, deps)
   if (earlier) return earlier
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'

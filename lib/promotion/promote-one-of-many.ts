@@ -37,7 +37,7 @@ const PATIENCE_FOR_TWIN_MS = 5000
 /** With more time these would not have been refusals. */
 const PASSES = new Set<string>(['promotion_timed_out', 'too_many_promotions'])
 const SPENT =
-  'The document that was made of this file was deleted or has expired. Promote the file by a request of its own to keep it again.'
+  'The document that was made of this file was deleted. Promote the file by a request of its own to keep it again.'
 
 type Request = Omit<AttemptRequest, 'idempotencyKey'>
 
@@ -55,18 +55,10 @@ export async function promoteOneOfMany(
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    const documentId = seen && documentIdOfFile(location, seen.etag)
-    const made = documentId && earlier.get(documentId)
-    if (made) {
-      const unspent = requireUnspent(made, deps.now())
-      const kept = await keepDocument(
-        unspent,
-        { ...location, documentId },
-        { ...request, idempotencyKey: documentId },
-        deps,
-      )
-      if (kept) return { path, outcome: 'kept', ...kept }
-    }
+    const made = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    const unspent = made && requireUnspent(made, deps.now())
+    const kept = unspent && (await keepDocument(unspent, request, deps))
+    if (kept) return { path, outcome: 'kept', ...kept }
     if (!hasTime()) return undefined
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
@@ -94,7 +86,7 @@ async function attemptPatiently(
   const attempt = {
     ...request,
     idempotencyKey: documentId,
-    hasLookedForEarlier: earlier.has(documentId),
+    hasLookedForEarlier: earlier.has(documentId) && !earlier.get(documentId),
     // The facts of a request are not those of one of its files.
     telemetry: { ...request.telemetry, annotate() {} },
   }
@@ -107,7 +99,7 @@ async function attemptPatiently(
       const reason = error instanceof ServiceError ? error.reason : undefined
       const isTwins = reason === 'promotion_in_progress'
       const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
-      const twins = mayBeTwins && (await replay(target, attempt, deps))
+      const { earlier: twins } = mayBeTwins ? await replay(target, attempt, deps) : {}
       if (twins) return twins
       const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
       if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error
