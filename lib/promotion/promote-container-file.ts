@@ -52,7 +52,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !endWait) {
-        const earlier = await replay(target, request, deps)
+        const { earlier } = await replay(target, request, deps)
         if (earlier) return earlier
       }
       endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
@@ -80,7 +80,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await replay(target, request, deps)
+  const { earlier } = await replay(target, request, deps)
   if (earlier) return earlier
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'

@@ -58,7 +58,7 @@ describe('File-Expires-In', () => {
     for (const value of [0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', [3600]]) {
       const body = { expires_in_seconds: value }
       for (const refused of [await promoteAll(body), await files.api.promote({ body })]) {
-        expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_body'])
+        expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_expiry'])
         expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
       }
     }
@@ -264,26 +264,70 @@ describe('a document that expires', () => {
     }
   })
 
-  it("is no longer its Idempotency-Key's, nor kept by promotions of many; for a day, neither makes it anew", async () => {
-    const promoteBoth = async (seconds: number) => {
-      const answers = [await expiring(`${seconds}`, { 'Idempotency-Key': KEY })]
-      answers.push(await promoteAll({ expires_in_seconds: seconds }))
+  it('is made anew by its Idempotency-Key and by promotions of many, at once, and counted once; one that was deleted is not, for a day', async () => {
+    const promoteBoth = async () => {
+      const answers = [
+        await expiring('3600', { 'Idempotency-Key': KEY }),
+        await promoteAll({ expires_in_seconds: 3600 }),
+      ]
       return answers as [AnyResponse, AnyResponse]
     }
-    const [first] = await promoteBoth(3600)
-    for (const [ms, outcome, isFreed] of [
-      [0, 'idempotency_key_spent', false],
-      [50_000, 'idempotency_key_spent', true],
-      [50_000 + DAY_MS - 1000, 'idempotency_key_spent', false],
-      [50_000 + DAY_MS + 1000, 'promoted', false],
+    const [first] = await promoteBoth()
+    for (const [ms, isFreed] of [
+      [0, false],
+      [HOUR_MS + 50_000, true],
+      [2 * HOUR_MS + 50_000, false],
     ] as const) {
       setClock(IN_AN_HOUR_MS + ms)
       if (isFreed) await deleteExpired()
-      const [one, many] = await promoteBoth(7200)
-      expect(outcomesOf(many)).toEqual([outcome])
-      if (outcome === 'idempotency_key_spent') expect(refusalOf(one)).toEqual([400, outcome])
-      else expect([one.status, idOf(one)]).toEqual([200, idOf(first)])
-      if (outcome === 'promoted') expect(one.headers['file-expires-in']).toBe('7200;by=request')
+      const [one, many] = await promoteBoth()
+      expect([one.status, idOf(one), outcomesOf(many)]).toEqual([200, idOf(first), ['promoted']])
+      expect(one.headers['file-expires-in']).toBe('3600;by=request')
+      expect(one.headers).not.toHaveProperty('idempotency-replayed')
+      expect((await files.show(idOf(one))).body).toEqual(one.body)
+      const [again, kept] = await promoteBoth()
+      expect([again.headers['idempotency-replayed'], again.body, outcomesOf(kept)]).toEqual([
+        'true',
+        one.body,
+        ['kept'],
+      ])
+      expect(again.headers['storage-used-bytes']).toBe('16')
+      expect([files.api.objects.documents.size, files.api.reservations.items.size]).toEqual([2, 0])
+    }
+    const deletedAtMs = files.api.clock.nowMs
+    for (const { documentId } of files.api.documents.documents.values()) await files.remove(documentId)
+    for (const [ms, outcome] of [
+      [DAY_MS - 1000, 'idempotency_key_spent'],
+      [DAY_MS + 1000, 'promoted'],
+    ] as const) {
+      setClock(deletedAtMs + ms)
+      const [one, many] = await promoteBoth()
+      expect([one.status, outcomesOf(many)]).toEqual([outcome === 'promoted' ? 200 : 400, [outcome]])
+    }
+  })
+
+  it('is made anew by one of two twins; the other waits, or is told to', async () => {
+    await expiring('3600', { 'Idempotency-Key': KEY })
+    await promoteAll({ expires_in_seconds: 3600 })
+    setClock(IN_AN_HOUR_MS)
+    const twins = await Promise.all([1, 2].map(() => expiring('3600', { 'Idempotency-Key': KEY })))
+    expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 503])
+    const many = await Promise.all([1, 2].map(() => promoteAll({ expires_in_seconds: 3600 })))
+    expect(many.flatMap(outcomesOf).toSorted()).toEqual(['kept', 'promoted'])
+    expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([2, 2])
+  })
+
+  it('has its place taken by no other file while that is missing; it stays expired', async () => {
+    const id = idOf(await expiring('3600', { 'Idempotency-Key': KEY }))
+    setClock(IN_AN_HOUR_MS)
+    files.api.objects.sandbox.clear()
+    for (const isDeleted of [false, true]) {
+      if (isDeleted) await deleteExpired()
+      const answers = [await expiring('3600', { 'Idempotency-Key': KEY }), await files.show(id)]
+      expect(answers.map(refusalOf)).toEqual([
+        [404, 'container_not_found'],
+        [404, 'document_expired'],
+      ])
     }
   })
 })
