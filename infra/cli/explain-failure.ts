@@ -21,12 +21,9 @@ function reasonOf(thrown: unknown): { reason: string; message: string } {
 
 /** Joins the lines: configuration problems come as a list, and no server's answer may break an error into two lines. */
 function oneLine(text: string): string {
-  return (
-    text
-      .trim()
-      .replace(/:\n- /g, ': ')
-      // The library puts what was perhaps meant in brackets.
-      .replace(/\n(?=\()/g, ' ')
-      .replace(/\s*\n(- )?\s*/g, '; ')
-  )
+  return text
+    .trim()
+    .replace(/:\n- /g, ': ')
+    .replace(/\n\(/g, ' (')
+    .replace(/\s*\n(- )?\s*/g, '; ')
 }

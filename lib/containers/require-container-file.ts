@@ -46,11 +46,7 @@ export async function whyMissing(
 }
 
 /** @returns what there is in place of the file that is meant: whoever asks may promote it all the same */
-export function whyDifferent(
-  { etag, sizeBytes }: ContainerFile,
-  location: NamedFile,
-  { etags = [] }: { etags?: readonly string[] | undefined } = {},
-): ServiceError {
+export function whyDifferent({ etag, sizeBytes }: ContainerFile, location: NamedFile, etags: readonly string[] = []) {
   const metadata = { ...metadataOf(location), etag, file_bytes: sizeBytes }
   // Proxies that compress do this, so that nobody takes what they send for the same bytes.
   const isChanged = etags.some((tag) => tag.startsWith(etag.slice(0, -1)) && tag !== etag)

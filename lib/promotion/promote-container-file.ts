@@ -48,7 +48,9 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
       const pauseMs = nextPauseMs()
       if (pauseMs === undefined) {
-        throw refusal ?? (file ? whyDifferent(file, target, preconditions) : await whyMissing(target, deps, signal))
+        throw (
+          refusal ?? (file ? whyDifferent(file, target, preconditions?.etags) : await whyMissing(target, deps, signal))
+        )
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && !endWait) {

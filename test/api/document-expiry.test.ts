@@ -148,24 +148,22 @@ describe('a document that expires', () => {
   })
 
   it.each([
-    ['before it, and ends after it', 'expireTombstone', 200, false],
+    ['before it, and ends after it', 'removeNote', 200, false],
     ['after it', 'note', 404, false],
     ['after it, where the resolver was first', 'note', 404, true],
   ] as const)(
-    'whose DELETE crosses its end is deleted %s: every answer is the same',
+    'whose DELETE crosses its end is deleted %s: all answers are the same',
     async (_, call, status, isBeaten) => {
       const id = idOf(await expiring())
       setClock(IN_AN_HOUR_MS - 1)
-      const port: object = call === 'note' ? files.api.reservations : files.api.documents
-      const write = (port as Record<string, () => Promise<void>>)[call]
-      vi.spyOn(port as { note(): Promise<void> }, call as 'note').mockImplementationOnce(async (...args) => {
+      const write = files.api.reservations[call]
+      vi.spyOn(files.api.reservations, call).mockImplementationOnce(async (...args) => {
         setClock(IN_AN_HOUR_MS)
         if (isBeaten) await deleteExpired()
-        return write?.apply(port, args)
+        await write(...args)
       })
       for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
-      const reason = status === 200 ? 'document_not_found' : 'document_expired'
-      expect(refusalOf(await files.show(id))).toEqual([404, reason])
+      expect(refusalOf(await files.show(id))).toEqual([404, status === 200 ? 'document_not_found' : 'document_expired'])
       expectUntouched(files.api)
     },
   )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Retention } from '../../lib/ledger/expiry.ts'
 import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
+import type { QuotaLedger, StorageUsage } from '../../lib/ledger/ports/quota-ledger.ts'
 import type { WorkspaceAdministration } from '../../lib/ledger/ports/workspace-administration.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 import { useLedger } from '../support/stores/use-ledger.ts'
@@ -16,7 +16,13 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
     const on = useLedger(make)
     const { reservation, take, usage, read, count } = on
     const create = (quotaBytes: number) => on.ledger.create(on.workspaceId, quotaBytes, signal)
-    const setQuota = (quotaBytes: number) => on.ledger.setQuota(on.workspaceId, quotaBytes, signal)
+    const setQuota = async (toBytes: number): Promise<StorageUsage | undefined> => {
+      const shownBytes = (await read())?.quotaBytes ?? 0
+      const set = await on.ledger.setQuota(on.workspaceId, { shownBytes, toBytes }, signal)
+      return set === 'changed' ? setQuota(toBytes) : set
+    }
+    const setRetention = async (to: Retention, shown?: Retention) =>
+      on.ledger.setRetention(on.workspaceId, { shown: shown ?? (await read()) ?? {}, to }, signal)
 
     it('makes a workspace once, and tells what is there the second time', async () => {
       expect(await create(500)).toEqual({ isNew: true, usage: { quotaBytes: 500, usedBytes: 0 } })
@@ -42,10 +48,7 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       await take(open)
       const release = newRelease(kept, 'deletion')
       await on.ledger.mark(release, signal)
-      expect(await setQuota(quotaBytes)).toEqual({
-        previousQuotaBytes: 1000,
-        usage: { quotaBytes, usedBytes: 600 },
-      })
+      expect(await setQuota(quotaBytes)).toEqual({ quotaBytes, usedBytes: 600 })
       expect(await read()).toMatchObject({
         quotaBytes,
         usedBytes: 600,
@@ -71,16 +74,12 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
     })
 
     it('sets how long documents are kept, which every taking tells, and nothing else of the ledger', async () => {
-      const setRetention = (to: Retention, shown: Retention = {}) =>
-        on.ledger.setRetention(on.workspaceId, { shown, to }, signal)
       expect(await setRetention({ expireAfterSeconds: 60 })).toBeUndefined()
       await take(reservation(300))
       const before = await read()
       const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
-      let shown: Retention = {}
       for (const retention of [both, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80 }, {}]) {
-        expect(await setRetention(retention, shown)).toBe('set')
-        shown = retention
+        expect(await setRetention(retention)).toBe('set')
         expect(await read()).toMatchObject({ ...before, ...NO_RETENTION, ...retention, version: expect.any(Number) })
         const other = reservation(1)
         expect(await take(other)).toMatchObject({ outcome: 'taken', retention: { ...NO_RETENTION, ...retention } })
@@ -91,24 +90,19 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
     it('changes no quota and no time that is no longer as it was shown', async () => {
       const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
       const [after, none] = [{ expireAfterSeconds: 60 }, {}]
-      const setRetention = (shown: Retention, to: Retention) =>
-        on.ledger.setRetention(on.workspaceId, { shown, to }, signal)
       await create(500)
       for (const held of [both, after, none]) {
-        await setRetention((await read()) ?? {}, held)
+        await setRetention(held)
         for (const shown of [both, after, { ...both, expireAtMostSeconds: 91 }, { expireAtMostSeconds: 90 }, none]) {
           if (shown === held) continue
-          expect(await setRetention(shown, { expireAfterSeconds: 70 })).toBe('changed')
+          expect(await setRetention({ expireAfterSeconds: 70 }, shown)).toBe('changed')
           expect(await read()).toMatchObject({ ...NO_RETENTION, ...held })
         }
       }
-      expect(await on.ledger.setQuota(on.workspaceId, 900, signal, 400)).toBe('changed')
-      expect(await usage()).toEqual({ quotaBytes: 500, usedBytes: 0 })
-      for (const shownBytes of [500, 400]) {
-        expect(await on.ledger.setQuota(on.workspaceId, 900, signal, shownBytes)).toMatchObject({
-          usage: { quotaBytes: 900 },
-        })
-      }
+      const set = (shownBytes: number) => on.ledger.setQuota(on.workspaceId, { shownBytes, toBytes: 900 }, signal)
+      const usages = [500, 900].map((quotaBytes) => ({ quotaBytes, usedBytes: 0 }))
+      const answers = [await set(400), await usage(), await set(500), await set(400)]
+      expect(answers).toEqual(['changed', ...usages, usages[1]])
     })
 
     it('counts as a change, and still lets an audit that added up before make its correction', async () => {

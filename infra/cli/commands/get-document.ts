@@ -42,12 +42,9 @@ export async function getDocument(
   }
   const content = await open(document, stores, signal)
   const counting = countBytes(document, output.progress)
-  if (file === '-') {
-    // Whoever closes the pipe has read enough.
-    return pipeline(content, counting, terminal.stdout, { signal, end: false }).catch((error) => {
-      if (error.code !== 'EPIPE') throw error
-    })
-  }
+  // Whoever closes the pipe has read enough.
+  const unlessEnough = (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? undefined : Promise.reject(error))
+  if (file === '-') return pipeline(content, counting, terminal.stdout, { signal, end: false }).catch(unlessEnough)
 
   const part = `${file}.${documentId}.part`
   try {

@@ -43,7 +43,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   const { grace: graceMs, expires } = options
   const { apiKeys } = await session.stores()
   const old = await findKey(keyId, apiKeys, session.signal)
-  requireNotReplaced(old)
+  if (old.replacedBy) throw wasReplaced(old)
   if (stateOf(old) !== 'enabled') {
     const advice = 'a key that does not work is not rotated; "keys create" makes a new one'
     throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(old)}: ${advice}.`)
@@ -66,8 +66,10 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   if (!isThere) {
     const [now] = await Array.fromAsync(apiKeys.list({ keyId }, session.signal))
     // Somebody else was faster: one new key is enough.
-    if (now?.replacedBy) await apiKeys.remove(key.tokenHash, session.signal)
-    requireNotReplaced(now)
+    if (now?.replacedBy) {
+      await apiKeys.remove(key.tokenHash, session.signal)
+      throw wasReplaced(now)
+    }
   }
   const ended = graceMs === 0 ? 'has expired' : `works until ${time(expiresAtMs)}`
   const expiresAt = isThere ? new Date(expiresAtMs) : null
@@ -75,9 +77,8 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   session.output.done(text, { keyId, replacedBy: key.keyId, expiresAt })
 }
 
-/** A second new key would be one that nobody knows to end. @throws CommandError */
-function requireNotReplaced(key: ApiKeyRecord | undefined): void {
-  if (key?.replacedBy === undefined) return
-  const advice = `rotate that one, or make another with "keys create"`
-  throw new CommandError('key_replaced', `Key ${key.keyId} was replaced by ${key.replacedBy}: ${advice}.`)
+/** A second new key would be one that nobody knows to end. */
+function wasReplaced({ keyId, replacedBy }: ApiKeyRecord): CommandError {
+  const advice = 'rotate that one, or make another with "keys create"'
+  return new CommandError('key_replaced', `Key ${keyId} was replaced by ${replacedBy}: ${advice}.`)
 }

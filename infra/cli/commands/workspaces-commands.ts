@@ -121,11 +121,12 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
   const known = await requireWorkspace(workspaceId, workspaces, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
-    const change = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
-    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${change}, ${doubt}. Set it?`, yes, session)
+    const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
+    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, yes, session)
   }
-  const changed = await workspaces.setQuota(workspaceId, quotaBytes, session.signal, known.quotaBytes)
-  const { previousQuotaBytes, usage } = requireChange(changed, workspaceId)
+  const { quotaBytes: previousQuotaBytes } = known
+  const change = { shownBytes: previousQuotaBytes, toBytes: quotaBytes }
+  const usage = requireChange(await workspaces.setQuota(workspaceId, change, session.signal), workspaceId)
   const over = usage.usedBytes - usage.quotaBytes
   session.output.done(
     `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +

@@ -5,7 +5,7 @@ import {
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
 import { EXPIRY_INDEX } from '../../../lib/aws/dynamodb/document-expiries.ts'
-import { LISTING_INDEX } from '../../../lib/aws/dynamodb/listing-index.ts'
+import { LISTING_INDEX } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { Config } from '../../../lib/config.ts'
 import { problemsInIndexes } from '../../deploy/describe-table.ts'

@@ -120,11 +120,12 @@ async function fullQuota(trial: Trial, signal: AbortSignal): Promise<string> {
   const { stores, workspaceId, files } = trial
   const ledger = await stores.workspaces.read(workspaceId, signal)
   if (ledger === undefined) throw new Error('the workspace has no ledger')
-  await stores.workspaces.setQuota(workspaceId, ledger.usedBytes, signal)
+  const { quotaBytes, usedBytes } = ledger
+  await stores.workspaces.setQuota(workspaceId, { shownBytes: quotaBytes, toBytes: usedBytes }, signal)
   try {
     expectAnswer(await promote(files.small, trial, signal), 403, 'storage_quota_exceeded')
   } finally {
-    await stores.workspaces.setQuota(workspaceId, ledger.quotaBytes, signal)
+    await stores.workspaces.setQuota(workspaceId, { shownBytes: usedBytes, toBytes: quotaBytes }, signal)
   }
   return '403 storage_quota_exceeded'
 }

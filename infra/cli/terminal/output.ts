@@ -31,10 +31,8 @@ const PLAIN = Object.fromEntries(
 export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
   const { stdout, stderr } = terminal
   const status = createStatusLine(stderr)
-  let isClosed = false
-  stdout.on('error', () => {
-    isClosed = true
-  })
+  const closed = new AbortController()
+  stdout.on('error', () => closed.abort())
   const write = (text: string, stream: TextOutput) => {
     status.clear()
     stream.write(`${text}\n`)
@@ -63,7 +61,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
       }
       for await (const row of choose(rows, options, columns)) {
         // Nobody reads on, and printing is all that there is to do.
-        if (isClosed) break
+        if (closed.signal.aborted) break
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))

@@ -90,8 +90,7 @@ function plainId<Id extends string>(whose: string) {
 }
 
 export function parseDocumentId(text: string): DocumentId {
-  if (!/^file_[A-Za-z0-9]{1,64}$/.test(text))
-    refuse(`"${text}" is not a document id: that is "file_" and then letters and digits`)
+  if (!/^file_[A-Za-z0-9]{1,64}$/.test(text)) refuse(`"${text}" is not a document id, such as file_7ZkSLbFrmy`)
   return text as DocumentId
 }
 
@@ -100,8 +99,7 @@ export const parseDocumentIds = listOf(parseDocumentId)
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))
     refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
-  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text))
-    refuse(`"${text}" is not a key id: that is "key_" and then letters and digits`)
+  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id, such as key_b307bbcb9085`)
   return text
 }
 

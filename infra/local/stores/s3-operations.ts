@@ -142,11 +142,10 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
 
 /** One range of bytes (RFC 9110 §14.1.2). Like S3, it takes anything else for none. @throws S3Failure if no byte is in it */
 function rangeIn(header = '', sizeBytes: number): { first: number; end: number } | undefined {
-  const [range, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
-  const isBackwards = from !== '' && to !== '' && Number(to) < Number(from)
-  if (range === undefined || range === 'bytes=-' || isBackwards) return undefined
-  const first = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from)
-  const end = from === '' || to === '' ? sizeBytes : Math.min(Number(to) + 1, sizeBytes)
+  const [range, from, to] = /^bytes=(?=-?\d)(\d*)-(\d*)$/.exec(header) ?? []
+  if (!range || (from && to && Number(to) < Number(from))) return undefined
+  const first = from ? Number(from) : Math.max(0, sizeBytes - Number(to))
+  const end = from && to ? Math.min(Number(to) + 1, sizeBytes) : sizeBytes
   if (first >= end) throw new S3Failure(416, 'InvalidRange')
   return { first, end }
 }

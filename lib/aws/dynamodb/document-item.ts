@@ -1,6 +1,5 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../../ids.ts'
 import type { CountedBytes, DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
-import { listedAt } from './listing-index.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { setting } from './table.ts'
 import { checkShardOf } from './workspace-item.ts'
@@ -40,7 +39,7 @@ export interface DocumentItem extends Remembered {
   created_by: string
   /** The first version of the ledger that counts its bytes. */
   counted_from: number
-  /** Its place in the listing index (see listedAt). */
+  /** Its place in the index of lists (see listedAt). */
   listed_at: string
 }
 
@@ -142,6 +141,13 @@ export function toUpdate(document: WorkspaceDocument, before?: CountedBytes) {
   const ofTombstone = { ttl_at: undefined, released_by: undefined, marked_in: undefined, deleted_at: undefined }
   return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone, replaced }) }
 }
+
+/**
+ * The order of creation as text: the moment in ISO 8601, then the id to break ties. Nothing that may change: a list that
+ * is under way would show a document twice, or not.
+ */
+export const listedAt = ({ createdAt, documentId }: Pick<WorkspaceDocument, 'createdAt' | 'documentId'>) =>
+  `${createdAt.toISOString()} ${documentId}`
 
 /** Its place in the index of expiries, if it has one. */
 export function expiryOf({ workspaceId, expiresAt }: Pick<WorkspaceDocument, 'workspaceId' | 'expiresAt'>) {

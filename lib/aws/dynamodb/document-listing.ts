@@ -4,10 +4,12 @@ import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../..
 import type { DocumentId, FilePath } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
-import { type DocumentItem, documentKey, withExpiry } from './document-item.ts'
-import { LISTING_INDEX, listedAt } from './listing-index.ts'
+import { type DocumentItem, documentKey, listedAt, withExpiry } from './document-item.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { openTable, type TableSettings } from './table.ts'
+
+/** Index of the Documents table by workspace_id and listed_at. Contains only documents. */
+export const LISTING_INDEX = 'documents-by-creation'
 
 type ListedItem = Pick<DocumentItem, keyof typeof REQUIRED | 'due_at'>
 type Key = Record<string, AttributeValue>

@@ -2,13 +2,10 @@ import type { Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceAdministration } from '../../ledger/ports/workspace-administration.ts'
 import { SENT_ONCE } from '../calls/send.ts'
 import { asRead, openTable, setting, type TableSettings } from './table.ts'
-import { newWorkspaceItem, readWorkspaceItem, usageOf, type WorkspaceItem } from './workspace-item.ts'
+import { newWorkspaceItem, readWorkspaceItem, usageOf } from './workspace-item.ts'
 
-/** Only two people who set the quota at once cause a retry; promotions do not interfere. */
-const MAX_TRIES = 10
 // The same write adds the difference to the bytes remaining, so reservations in between are kept.
-const SET_QUOTA = 'SET quota_bytes = :quota_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
-const HAS_QUOTA = 'quota_bytes = :known_quota_bytes'
+const SET_QUOTA = 'SET quota_bytes = :to_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 
 export function createWorkspaceAdministration(settings: TableSettings): WorkspaceAdministration {
   const table = openTable(settings)
@@ -28,18 +25,23 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       return { isNew: false, usage: usageOf(existing) }
     },
 
-    async setQuota(workspaceId, quotaBytes, signal, shownBytes) {
-      let previousQuotaBytes: number | undefined
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const item = await read(workspaceId, signal)
-        if (item === undefined) return undefined
-        previousQuotaBytes ??= item.quota_bytes
-        if (item.quota_bytes === quotaBytes) return { previousQuotaBytes, usage: usageOf(item) }
-        if (item.quota_bytes !== (shownBytes ?? item.quota_bytes)) return 'changed'
-        const changed = await trySetQuota(item, quotaBytes, signal)
-        if (changed !== undefined) return { previousQuotaBytes, usage: usageOf(changed) }
+    async setQuota(workspace_id, { shownBytes, toBytes }, signal) {
+      const change = {
+        UpdateExpression: SET_QUOTA,
+        ConditionExpression: 'quota_bytes = :shown_bytes',
+        values: { ':shown_bytes': shownBytes, ':to_bytes': toBytes, ':difference': toBytes - shownBytes, ':one': 1 },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      try {
+        const { item } = await table.update({ workspace_id }, change, { name: 'ledger.setQuota', signal, ...SENT_ONCE })
+        const found = item && readWorkspaceItem(item)
+        return found && (found.quota_bytes === toBytes ? usageOf(found) : 'changed')
+      } catch (error) {
+        // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
+        const item = await read(workspace_id, signal).catch(() => undefined)
+        if (item?.quota_bytes === toBytes) return usageOf(item)
+        throw error
       }
-      throw new Error(`the quota of ${workspaceId} was changed by others under every try`)
     },
 
     async setRetention(workspace_id, { shown, to }, signal) {
@@ -55,33 +57,6 @@ export function createWorkspaceAdministration(settings: TableSettings): Workspac
       const { applied, item } = await table.update({ workspace_id }, update, options)
       return applied ? 'set' : item && 'changed'
     },
-  }
-
-  /** @returns undefined when the quota has changed since it was read */
-  async function trySetQuota(
-    { workspace_id, quota_bytes: known }: WorkspaceItem,
-    quotaBytes: number,
-    signal: AbortSignal,
-  ): Promise<WorkspaceItem | undefined> {
-    const change = {
-      UpdateExpression: SET_QUOTA,
-      ConditionExpression: HAS_QUOTA,
-      values: { ':quota_bytes': quotaBytes, ':difference': quotaBytes - known, ':known_quota_bytes': known, ':one': 1 },
-      ReturnValues: 'ALL_NEW',
-    } as const
-    try {
-      const { applied, item = {} } = await table.update({ workspace_id }, change, {
-        name: 'ledger.setQuota',
-        signal,
-        ...SENT_ONCE,
-      })
-      return applied ? readWorkspaceItem(item) : undefined
-    } catch (error) {
-      // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
-      const item = await read(workspace_id, signal)
-      if (item?.quota_bytes === quotaBytes) return item
-      throw error
-    }
   }
 }
 

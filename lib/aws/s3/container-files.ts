@@ -30,12 +30,8 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  return {
-    objectKey: isEncoded ? decodeKey(Key) : Key,
-    sizeBytes: Size,
-    etag: quotedEtag(ETag),
-    modifiedAt: LastModified,
-  }
+  const [objectKey, etag] = [isEncoded ? decodeKey(Key) : Key, quotedEtag(ETag)]
+  return { objectKey, sizeBytes: Size, etag, modifiedAt: LastModified }
 }
 
 /** Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space. */

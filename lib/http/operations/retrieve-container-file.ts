@@ -10,11 +10,8 @@ export function retrieveContainerFileOperation(deps: ContainerFilesDependencies)
     name: 'retrieve_container_file',
     async handle(request) {
       const { deadline, telemetry } = request.state
-      const { description, file } = await describeContainerFile(
-        readContainerFileRequest(request),
-        deps,
-        deadline.signal,
-      )
+      const wanted = readContainerFileRequest(request)
+      const { description, file } = await describeContainerFile(wanted, deps, deadline.signal)
       telemetry.annotate({ container_id: description.containerId })
       const body = JSON.stringify(containerFileResponse(description))
       return { statusCode: 200, headers: { etag: description.etag, ...contentHeaders(file) }, body }

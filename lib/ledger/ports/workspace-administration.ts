@@ -12,15 +12,14 @@ export interface WorkspaceAdministration {
   ): Promise<{ isNew: boolean; usage: StorageUsage }>
   /**
    * Leaves the used bytes alone. The new quota may be lower: then nothing fits until enough is deleted.
-   * @param shownBytes only if that is its quota, or the new one is
+   * @param change.shownBytes only if that is its quota, or the new one is
    * @returns undefined when there is no such workspace
    */
   setQuota(
     workspaceId: WorkspaceId,
-    quotaBytes: number,
+    change: { shownBytes: number; toBytes: number },
     signal: AbortSignal,
-    shownBytes?: number,
-  ): Promise<{ previousQuotaBytes: number; usage: StorageUsage } | 'changed' | undefined>
+  ): Promise<StorageUsage | 'changed' | undefined>
   /**
    * Holds for promotions from now on; documents that are there keep their expiry.
    * @param change.shown only if that is what is set

@@ -94,9 +94,10 @@ export class World {
   }
 
   async #setQuota(workspace: number, quotaBytes: number): Promise<void> {
-    const set = await this.stores.ledger.setQuota(workspaceOf(workspace), quotaBytes, signal)
-    if (set && set !== 'changed' && quotaBytes < set.previousQuotaBytes)
-      this.#promises.mayExceed.add(workspaceOf(workspace))
+    const { ledger } = this.stores
+    const shownBytes = (await ledger.usage(workspaceOf(workspace), signal))?.quotaBytes ?? 0
+    const set = await ledger.setQuota(workspaceOf(workspace), { shownBytes, toBytes: quotaBytes }, signal)
+    if (set && quotaBytes < shownBytes) this.#promises.mayExceed.add(workspaceOf(workspace))
   }
 
   /** What a process sends to DynamoDB arrives within its lease, what it sends to S3 within a quarter of an hour, or never. */

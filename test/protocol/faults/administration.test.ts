@@ -42,6 +42,8 @@ const FAULTS: Fault[] = [
   { kind: 'answer', status: 503 },
 ]
 
+const QUOTA = { shownBytes: 1000, toBytes: 300 }
+
 describe('administration when the SDK repeats a write', () => {
   const settings = () => ({
     client: process.productDynamoDb,
@@ -65,10 +67,7 @@ describe('administration when the SDK repeats a write', () => {
     await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
     const before = await ledgers.read(workspaceId, signal)
     breakOnce({ kind: 'lose_answer' })
-    expect(await workspaces.setQuota(workspaceId, 300, signal)).toEqual({
-      previousQuotaBytes: 1000,
-      usage: { quotaBytes: 300, usedBytes: 600 },
-    })
+    expect(await workspaces.setQuota(workspaceId, QUOTA, signal)).toEqual({ quotaBytes: 300, usedBytes: 600 })
     const after = await ledgers.read(workspaceId, signal)
     expect(after).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: (before?.version ?? 0) + 1 })
   })
@@ -78,7 +77,9 @@ describe('administration when the SDK repeats a write', () => {
     await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
     process.takeCalls()
     breakOnce(fault)
-    await expect(workspaces.setQuota(workspaceId, 300, signal)).rejects.toMatchObject({ reason: 'service_unavailable' })
+    await expect(workspaces.setQuota(workspaceId, QUOTA, signal)).rejects.toMatchObject({
+      reason: 'service_unavailable',
+    })
     expect(process.takeCallNames().filter((name) => name === 'ledger.setQuota')).toHaveLength(1)
     await process.deliverLate()
     const quotaBytes = fault.kind === 'late' ? 300 : 1000

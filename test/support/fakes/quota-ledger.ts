@@ -186,15 +186,15 @@ export function createFakeQuotaLedger(options: {
       Object.assign(workspace, { expireAfterSeconds, expireAtMostSeconds, version: workspace.version + 1 })
       return 'set'
     },
-    async setQuota(workspaceId, quotaBytes, _signal, shownBytes) {
+    async setQuota(workspaceId, { shownBytes, toBytes }) {
       const workspace = workspaces.get(workspaceId)
       if (!workspace) return undefined
-      const previousQuotaBytes = workspace.quotaBytes
-      if (![quotaBytes, shownBytes ?? previousQuotaBytes].includes(previousQuotaBytes)) return 'changed'
-      workspace.remainingBytes += quotaBytes - previousQuotaBytes
-      workspace.quotaBytes = quotaBytes
-      if (quotaBytes !== previousQuotaBytes) workspace.version++
-      return { previousQuotaBytes, usage: usageOf(workspace) }
+      if (workspace.quotaBytes === shownBytes) {
+        workspace.remainingBytes += toBytes - shownBytes
+        workspace.quotaBytes = toBytes
+        workspace.version++
+      }
+      return workspace.quotaBytes === toBytes ? usageOf(workspace) : 'changed'
     },
   }
 }

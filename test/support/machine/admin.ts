@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { runCommandLine } from '../../../infra/cli/command-line.ts'
 import { withEnvironment } from './own-environment.ts'
@@ -20,26 +20,19 @@ type Environment = Record<string, string | undefined>
 
 /**
  * Runs npm run admin -- … within this process, with no environment but `env`.
- * @param answer what somebody at a terminal answers to its question
+ * @param meanwhile happens while it asks somebody at a terminal, who then says yes
  * @returns its exit code and what it printed
  */
-export async function runAdmin(
-  args: string[],
-  env: Environment = {},
-  answer?: () => Promise<string>,
-): Promise<AdminResult> {
-  const terminal = {
-    stdin: answer ? new PassThrough() : Readable.from([]),
-    stdout: new PassThrough(),
-    stderr: new PassThrough(),
-  }
-  if (answer) {
-    for (const stream of [terminal.stdin, terminal.stderr]) Object.assign(stream, { isTTY: true })
-    terminal.stderr.on(
-      'data',
-      async (text) => `${text}`.includes('[y/N]') && terminal.stdin.push(`${await answer()}\n`),
-    )
-  }
+export async function runAdmin(args: string[], env: Environment = {}, meanwhile?: () => unknown): Promise<AdminResult> {
+  const terminal = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  const { stdin, stderr: shown } = terminal
+  if (meanwhile) for (const stream of [stdin, shown]) Object.assign(stream, { isTTY: true })
+  else stdin.end()
+  shown.on('data', async (text) => {
+    if (!`${text}`.includes('[y/N]')) return
+    await meanwhile?.()
+    stdin.write('y\n')
+  })
   const printed = Promise.all([text(terminal.stdout), text(terminal.stderr)])
   const signal = AbortSignal.timeout(RETRY_FOR_MS)
   const code = await withEnvironment(env, () => runCommandLine(args, terminal, signal))

@@ -29,9 +29,9 @@ export function useAdministration() {
     service: () => service,
     admin,
     promote,
-    /** Runs the command line at a terminal. */
-    adminAsked: (answer: () => Promise<string>, ...args: string[]): Promise<AdminResult> =>
-      runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint), answer),
+    /** Runs the command line at a terminal. @param meanwhile happens before its question is answered with yes */
+    adminAsked: (meanwhile: () => unknown, ...args: string[]): Promise<AdminResult> =>
+      runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint), meanwhile),
     /** Runs the command line while DynamoDB denies it one operation. */
     async adminDenied({ operation, message }: { operation: string; message: string }, ...args: string[]) {
       const __type = 'com.amazonaws.dynamodb.v20120810#AccessDeniedException'

@@ -78,12 +78,12 @@ const OF_LEDGERS: ConsistentRead[] = [
   },
   shows(
     'the ledger of a workspace, by its administration',
-    'a quota can be set right after the workspace was made',
+    'it is there right after it was made',
     ofTable('-workspaces', 'GetItem'),
     {
       make: (process) => process.newWorkspace(1000),
-      look: (process, { workspaceId }) => administration(process).setQuota(workspaceId, 500, signal),
-      seen: () => ({ previousQuotaBytes: 1000, usage: { quotaBytes: 500, usedBytes: 0 } }),
+      look: (process, { workspaceId }) => administration(process).create(workspaceId, 500, signal),
+      seen: () => ({ isNew: false, usage: { quotaBytes: 1000, usedBytes: 0 } }),
     },
   ),
 ]

@@ -45,6 +45,7 @@ const copy = { source, objectKey: 'd', mimeType: 'text/plain' }
 const looked = { seenDueAtMs: 0, nextMs: 1 } as never
 const drift = { usedBytes: 0, expectedBytes: 1 }
 const at = { version: 1, lastVersion: 1 }
+const quota = { shownBytes: 1, toBytes: 2 }
 const key = { tokenHash: 'h', keyId: 'k', workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
 const shard = { shard: 0, totalShards: 1, after: undefined }
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
@@ -76,7 +77,7 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['ledger.correct', ({ workspaces }) => workspaces.correct(workspaceId, { ...drift, at }, signal), 'closes'],
   ['ledger.createWorkspace', ({ workspaces }) => workspaces.correct(workspaceId, drift, signal), 'opens'],
   ['ledger.createWorkspace', ({ administration }) => administration.create(workspaceId, 1, signal), 'closes'],
-  ['ledger.read', ({ administration }) => administration.setQuota(workspaceId, 1, signal), 'opens'],
+  ['ledger.setQuota', ({ administration }) => administration.setQuota(workspaceId, quota, signal), 'opens'],
   [
     'ledger.setRetention',
     ({ administration }) => administration.setRetention(workspaceId, { shown: {}, to: {} }, signal),

@@ -77,41 +77,22 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
 })
 
-it.each<[string, number, string?, string?]>([
-  ['bytes=0-0', 206, '0', '0-0'],
-  ['bytes=1-3', 206, '123', '1-3'],
-  ['bytes=3-', 206, '34', '3-4'],
-  ['bytes=3-99', 206, '34', '3-4'],
-  ['bytes=-4', 206, '1234', '1-4'],
-  ['bytes=-99', 206, '01234', '0-4'],
-  ['bytes=5-|bytes=5-9|bytes=-0', 416],
-  ['bytes=-|bytes=3-1|bytes=a-b|bytes=0-1,3-4|bytes 0-1|lines=0-1|0-1|', 200, '01234'],
-])(
-  'the embedded S3 answers a range as S3 does, and what is none with everything: %s',
-  async (ranges, status, body, place) => {
-    await put('ranges', '01234')
-    for (const Range of ranges.split('|')) {
-      const object = { Bucket, Key: 'ranges', Range }
-      if (body === undefined) {
-        const refused = { name: 'InvalidRange', $metadata: { httpStatusCode: status } }
-        await expect(s3.send(new GetObjectCommand(object))).rejects.toMatchObject(refused)
-        continue
-      }
-      for (const command of [new GetObjectCommand(object), new HeadObjectCommand(object)]) {
-        const { $metadata, ContentLength, ContentRange } = await s3.send(command as GetObjectCommand)
-        expect([$metadata.httpStatusCode, ContentLength, ContentRange]).toEqual([
-          status,
-          body.length,
-          place && `bytes ${place}/5`,
-        ])
-      }
-      expect(await (await s3.send(new GetObjectCommand(object))).Body?.transformToString()).toBe(body)
-    }
-    await put('empty', '')
-    const empty = new GetObjectCommand({ Bucket, Key: 'empty', Range: 'bytes=-1' })
-    await expect(s3.send(empty)).rejects.toMatchObject({ name: 'InvalidRange' })
-  },
-)
+it.each([
+  ['bytes=0-0', '206 bytes 0-0/5 0'],
+  ['bytes=1-3', '206 bytes 1-3/5 123'],
+  ['bytes=3-|bytes=3-99', '206 bytes 3-4/5 34'],
+  ['bytes=-4', '206 bytes 1-4/5 1234'],
+  ['bytes=-99', '206 bytes 0-4/5 01234'],
+  ['bytes=5-|bytes=5-9|bytes=-0', '416  InvalidRange'],
+  ['bytes=-|bytes=3-1|bytes=a-b|bytes=0-1,3-4|bytes 0-1|lines=0-1|0-1|', '200  01234'],
+])('the embedded S3 answers a range as S3 does, and what is none with everything: %s', async (ranges, expected) => {
+  await put('ranges', '01234')
+  for (const Range of ranges.split('|')) {
+    const got = await s3.send(new GetObjectCommand({ Bucket, Key: 'ranges', Range })).catch((error) => error)
+    const what = got.Body ? await got.Body.transformToString() : got.name
+    expect([got.$metadata.httpStatusCode, got.ContentRange, what].join(' '), Range).toBe(expected)
+  }
+})
 
 it('the embedded S3 tells the SHA-256 of a copy to whoever asks, if the copier wanted one, also when it starts again', async () => {
   const CopySource = `${Bucket}/some`
