@@ -45,7 +45,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   const sourceKey = deps.objectKeys.sandboxFile(target)
 
   try {
-    for (let hasWaited = false; ; hasWaited = true) {
+    for (let waitedMs = 0; ; ) {
       let refusal: ServiceError | undefined
       const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
@@ -59,14 +59,16 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
       const pauseMs = nextPauseMs()
       if (pauseMs === undefined) {
-        throw refusal ?? (file ? whyDifferent(file, target) : await whyMissing(target, deps, signal))
+        refusal ??= file ? whyDifferent(file, target) : await whyMissing(target, deps, signal)
+        throw afterWaiting(refusal, waitedMs)
       }
       await rateLimitPassed
-      if (idempotencyKey !== undefined && !hasWaited) {
+      if (idempotencyKey !== undefined && waitedMs === 0) {
         const { earlier } = await replay(target, request, deps)
         if (earlier) return earlier
       }
       await sleep(pauseMs)
+      waitedMs += pauseMs
       // The attempt was undone: the next has an id of its own.
       if (refusal) target = parseTarget(request)
     }
@@ -75,6 +77,12 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
     if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
     return answerAsTwinIfItWon(error, target, request, deps)
   }
+}
+
+function afterWaiting(refusal: ServiceError, waitedMs: number): ServiceError {
+  if (waitedMs === 0) return refusal
+  const detail = `${refusal.detail} The request waited ${Math.round(waitedMs / 1000)} seconds for it.`
+  return new ServiceError(refusal.reason, { ...refusal, detail, cause: refusal })
 }
 
 /** What was copied had another SHA-256, or the file became another one meanwhile: who waits may yet get the one meant. */

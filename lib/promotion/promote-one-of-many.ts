@@ -36,8 +36,6 @@ const PAUSE_MS = 500
 const PATIENCE_FOR_TWIN_MS = 5000
 /** With more time these would not have been refusals. */
 const PASSES = new Set<string>(['promotion_timed_out', 'too_many_promotions'])
-const SPENT =
-  'The document that was made of this file was deleted. Promote the file by a request of its own to keep it again.'
 
 type Request = Omit<AttemptRequest, 'idempotencyKey'>
 
@@ -69,8 +67,7 @@ export async function promoteOneOfMany(
     const { reason } = refused
     if (!hasTime() && PASSES.has(reason)) return undefined
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
-    const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
-    return { path, outcome: 'refused', error: answered }
+    return { path, outcome: 'refused', error: refused }
   }
 }
 

@@ -1,7 +1,7 @@
 import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
-import type { DocumentId, FilePath } from '../../ids.ts'
+import type { ContainerId, DocumentId, FilePath } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
 import { type DocumentItem, documentKey } from './document-item.ts'
@@ -11,7 +11,7 @@ import { openTable, type TableSettings } from './table.ts'
 
 type ListedItem = Pick<
   DocumentItem,
-  'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at' | 'listed_at'
+  'document_id' | 'filename' | 'mime_type' | 'size_bytes' | 'created_at' | 'listed_at' | 'container_id'
 >
 type Key = Record<string, AttributeValue>
 
@@ -21,6 +21,7 @@ const REQUIRED = {
   mime_type: 'string',
   size_bytes: 'number',
   created_at: 'string',
+  container_id: 'string',
 } as const
 const LISTED = [...Object.keys(REQUIRED), 'listed_at'].join(', ')
 
@@ -100,6 +101,7 @@ function readListed(attributes: Attributes): ListedDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
+    containerId: item.container_id as ContainerId,
     ...withExpiry(item.listed_at),
   }
 }
