@@ -85,7 +85,8 @@ export const REASONS = {
   idempotency_key_reused: { status: 400, detail: 'This Idempotency-Key was used for another file.' },
   idempotency_key_spent: {
     status: 400,
-    detail: 'The document that this Idempotency-Key made was deleted. Use a new key to promote the file again.',
+    detail:
+      'The document that this key made, or that was made of this file, was deleted. Use a new key, or promote the file by a request of its own.',
   },
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },

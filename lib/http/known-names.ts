@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { readWaitMs } from './preconditions.ts'
-import { queryNames, refuseParameter } from './query.ts'
+import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
 interface KnownNames {
@@ -76,6 +77,12 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
     refuseBody('It must be a JSON object in UTF-8.')
   const isSent = ([name, member]: [string, unknown]) => member !== null && (member !== '' || name === 'prefix')
   return Object.fromEntries(Object.entries(value).filter(isSent))
+}
+
+/** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
+export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: Caller): void {
+  const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
+  if (named.some((each) => each !== workspaceId)) throw new ServiceError('workspace_mismatch')
 }
 
 /** @throws ServiceError invalid_body */

@@ -10,7 +10,7 @@ import type { CountedBytes, WorkspaceDocument } from '../ledger/ports/document-r
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import { replay } from './keep-document.ts'
+import { replayOrMakeRoom } from './keep-document.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
@@ -86,14 +86,14 @@ async function claim(
   attempt: Attempt,
   request: AttemptRequest,
   deps: PromotionDependencies,
-): ReturnType<typeof replay> {
+): ReturnType<typeof replayOrMakeRoom> {
   const { signal } = request.deadline
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
   // A document that is made meanwhile refuses the record of another.
   if (request.hasLookedForEarlier) return {}
-  const found = await replay(target, request, deps).catch(rethrowAfter(undo))
+  const found = await replayOrMakeRoom(target, request, deps).catch(rethrowAfter(undo))
   if (found.earlier) await undo()
   return found
 }

@@ -5,23 +5,22 @@ import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/documen
 import { findEarlierDocument } from './idempotency.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
-/**
- * What has expired is deleted, without waiting for the resolver.
- * @returns the answer, if an earlier request has made the document; or what has expired, whose place a new one may take
- * @throws as findEarlierDocument and keepDocument
- */
-export async function replay(
-  target: PromotionTarget,
-  request: AttemptRequest,
-  deps: PromotionDependencies,
+/** @returns the answer, if an earlier request has made the document. @throws as findEarlierDocument and keepDocument */
+export async function replay(target: PromotionTarget, request: AttemptRequest, deps: PromotionDependencies) {
+  const { found, document } = await findEarlierDocument(target, request, deps)
+  return { found, earlier: document && (await keepDocument(document, request, deps)) }
+}
+
+/** As {@link replay}; but what has expired is deleted, without waiting for the resolver, and a new document may take its place. */
+export async function replayOrMakeRoom(
+  ...args: Parameters<typeof replay>
 ): Promise<{ earlier?: Promotion | undefined; replaced?: DeletedDocument }> {
+  const [, { deadline }, deps] = args
   for (;;) {
-    const { found, document } = await findEarlierDocument(target, request, deps)
-    if (found === undefined) return {}
-    const earlier = document && (await keepDocument(document, request, deps))
-    if (earlier) return { earlier }
+    const { earlier, found } = await replay(...args)
+    if (earlier || found === undefined) return { earlier }
     if ('isDeleted' in found && found.isGivenBack) return { replaced: found }
-    await deleteFound(found, deps, request.deadline.signal, deps.now())
+    await deleteFound(found, deps, deadline.signal, deps.now())
   }
 }
 

@@ -37,8 +37,6 @@ export const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
-const SPENT =
-  'The document that was made of this file was deleted. Promote the file by a request of its own to keep it again.'
 
 type Request = Omit<AttemptRequest, 'idempotencyKey'> & OfMany
 
@@ -72,8 +70,7 @@ export async function promoteOneOfMany(
     if (!hasTime() && rowOf(refused).needsTime) return undefined
     if (reason === 'storage_quota_exceeded') request.full.refusal = refused
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
-    const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
-    return { path, outcome: 'refused', error: answered }
+    return { path, outcome: 'refused', error: refused }
   }
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { CountedBytes, DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 import { describeDeletions } from './document-deletions.contract.ts'
 
 const { signal } = new AbortController()
+type Four = [WorkspaceDocument, WorkspaceDocument, WorkspaceDocument, WorkspaceDocument]
 
 export function describeDocumentRecords(name: string, make: MakeDocuments): void {
   describe(`document records: ${name}`, () => {
@@ -81,76 +82,51 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
     })
 
     describe('record in the place of a deleted document', () => {
-      const countedOf = ({ attemptId, sizeBytes, countedFrom, releasedBy, markedIn }: CountedBytes) => {
-        return { attemptId, sizeBytes, countedFrom, releasedBy, markedIn }
-      }
-      const removed = async (one: WorkspaceDocument) => {
-        await remove(one)
-        return (await store.findEvenDeleted(one)) as DeletedDocument
-      }
-
-      it('needs that one, and that its bytes are given back', async () => {
+      it('needs that one, its bytes given back, and an attempt that was not fenced', async () => {
         const one = await recorded()
-        const later = document(one.documentId)
-        expect(await record(later, one)).toBe('exists')
-        await deleteDocument(one)
-        expect(await record(later, one)).toBe('exists')
+        const [beside, later, after, last] = Array.from({ length: 4 }, () => document(one.documentId)) as Four
         const deletion = store.deletionOf(one)
-        await store.records.handOver(deletion, signal)
-        expect(await record(later, one)).toBe('exists')
-        await store.records.expireTombstone(deletion, signal)
-        expect(await record(later, document())).toBe('exists')
-        expect(await record(later, one)).toBe('recorded')
-        expect([await find(one), await store.findEvenDeleted(one)]).toEqual([later, later])
+        for (const step of [
+          () => fence(beside),
+          () => deleteDocument(one),
+          () => store.records.handOver(deletion, signal),
+          () => store.records.expireTombstone(deletion, signal),
+        ]) {
+          expect(await record(later, one)).toBe('exists')
+          await step()
+        }
+        await fence(after)
+        for (const each of [beside, later, after]) expect(await record(each, one)).toBe('exists')
+        expect(await record(last, document())).toBe('exists')
+        expect(await record(last, one)).toBe('recorded')
+        expect([await find(one), await store.findEvenDeleted(one)]).toEqual([last, last])
         for (const each of [one, document(one.documentId)]) expect(await record(each, one)).toBe('exists')
       })
 
-      it('remembers how that was counted, and that it was recorded, until it is replaced in turn', async () => {
-        const one = await recorded()
-        const before = await removed(one)
-        const later = document(one.documentId)
-        await record(later, before)
-        const counted = { ...countedOf(one), releasedBy: before.releasedBy, markedIn: 9 }
-        expect(await store.rowOf(one)).toEqual({
-          documentId: one.documentId,
-          document: later,
-          counted: countedOf(later),
-          replaced: counted,
+      it('remembers how that was counted, and that it was recorded, until it is replaced in turn, or for a day', async () => {
+        const counted = ({ attemptId, sizeBytes, countedFrom }: WorkspaceDocument) => ({
+          attemptId,
+          sizeBytes,
+          countedFrom,
         })
-        expect([await fence(one), await fence(later)]).toEqual(['recorded', 'recorded'])
-        const last = await removed(later)
-        expect(await store.rowOf(one)).toMatchObject({ counted: { attemptId: later.attemptId }, replaced: counted })
-        const third = document(one.documentId)
-        expect(await record(third, last)).toBe('recorded')
-        expect((await store.rowOf(one))?.replaced).toEqual(countedOf(last))
-        expect(await fence(one)).toBe('fenced')
-      })
-
-      it('forgets it where the tombstone has expired', async () => {
         const one = await recorded()
-        await record(document(one.documentId), await removed(one))
-        const second = (await find(one)) as WorkspaceDocument
-        for (const next of [() => recorded(document(one.documentId)), () => fence(document(one.documentId))]) {
-          await remove((await find(second)) as WorkspaceDocument)
-          clock.nowMs += DAY_MS
-          await next()
-          expect((await store.rowOf(one))?.replaced).toBeUndefined()
+        let [before, expected] = [one, counted(one)]
+        for (let times = 0; times < 2; times++) {
+          const { releaseId: releasedBy } = await remove(before)
+          const next = document(one.documentId)
+          expect(await record(next, (await store.findEvenDeleted(before)) as DeletedDocument)).toBe('recorded')
+          expected = { ...counted(before), releasedBy, markedIn: 9 } as never
+          const row = { documentId: one.documentId, document: next, counted: counted(next), replaced: expected }
+          expect(await store.rowOf(one)).toEqual(row)
+          expect([await fence(before), await fence(next)]).toEqual(['recorded', 'recorded'])
+          before = next
         }
-      })
-
-      it('is not for attempts that were fenced', async () => {
-        const one = await recorded()
-        const [beside, after, third] = [1, 2, 3].map(() => document(one.documentId)) as [
-          WorkspaceDocument,
-          WorkspaceDocument,
-          WorkspaceDocument,
-        ]
-        await fence(beside)
-        const before = await removed(one)
-        await fence(after)
-        for (const each of [beside, after]) expect(await record(each, before)).toBe('exists')
-        expect(await store.findEvenDeleted(one)).toEqual(before)
-        expect(await record(third, before)).toBe('recorded')
+        expect(await fence(one)).toBe('fenced')
+        await remove(before)
+        expect(await store.rowOf(one)).toMatchObject({ counted: counted(before), replaced: expected })
+        clock.nowMs += DAY_MS
+        await recorded(document(one.documentId))
+        expect((await store.rowOf(one))?.replaced).toBeUndefined()
       })
     })
 

@@ -47,8 +47,7 @@ type RecordOutcome =
 export interface DocumentRecords {
   /**
    * From here on the promotion has succeeded. Opens: sent once.
-   * @param replaced an expired document whose bytes were given back: this one takes its place, and remembers how it was
-   *   counted, for an audit that began before
+   * @param replaced expired, and its bytes given back: this one takes its place, and remembers for audits how it was counted
    */
   record(document: WorkspaceDocument, signal: AbortSignal, replaced?: CountedBytes): Promise<RecordOutcome>
   /**
