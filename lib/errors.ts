@@ -67,7 +67,7 @@ export const REASONS = {
   invalid_body: { status: 400, detail: 'The body must be a JSON object with members that the operation knows.' },
   invalid_expiry: {
     status: 400,
-    detail: `The File-Expires-In header must be a whole number of seconds from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`,
+    detail: `File-Expires-In, or expires_in_seconds, must be a whole number of seconds from ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS}.`,
   },
   invalid_idempotency_key: {
     status: 400,
@@ -86,7 +86,7 @@ export const REASONS = {
   idempotency_key_spent: {
     status: 400,
     detail:
-      'The document that this Idempotency-Key made was deleted or has expired. Use a new key to promote the file again.',
+      'The document that this key made, or that was made of this file, was deleted. Use a new key, or promote the file by a request of its own.',
   },
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },

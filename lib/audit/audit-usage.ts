@@ -1,7 +1,8 @@
+import type { CountedBytes } from '../ledger/ports/document-records.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { NotAddedUpReason } from './findings.ts'
 import { cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { AuditedItem, CountedBytes } from './ports/document-maintenance.ts'
+import type { AuditedItem } from './ports/document-maintenance.ts'
 
 /**
  * The bytes of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
@@ -17,6 +18,8 @@ export interface UsageSum {
   bytesSince: number
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
+  /** Since the cut, a document was replaced twice: what was there then is not told. */
+  isUntold?: boolean
 }
 
 /** Less than the day for which tombstones live, by DynamoDB's clock. */
@@ -32,12 +35,16 @@ export async function beginSum(audit: WorkspaceAudit): Promise<UsageSum> {
 export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem) => UsageSum {
   if (typeof cut === 'string') return (sum) => sum
   const partOf = partsBy(cut)
-  return (sum, { counted }) => {
+  const add = (sum: UsageSum, counted: CountedBytes | undefined) => {
     if (counted === undefined) return sum
     const { sizeBytes, countedFrom, markedIn = 0 } = counted
     const newestVersion = Math.max(sum.newestVersion, countedFrom, markedIn)
     const part = partOf(counted)
     return { ...sum, newestVersion, ...(part && { [part]: sum[part] + sizeBytes }) }
+  }
+  return (sum, { counted, replaced }) => {
+    const isUntold = replaced !== undefined && replaced.countedFrom > (cut.version ?? Number.POSITIVE_INFINITY)
+    return { ...add(add(sum, counted), replaced), ...(isUntold && { isUntold }) }
   }
 }
 
@@ -66,7 +73,8 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   const lastVersion = (await deps.workspaces.read(workspaceId, signal))?.version
   const isUnchanged = version === lastVersion
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
-  if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
+  const isTooLate = sum.isUntold || deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS
+  if (!isUnchanged && isTooLate) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
   const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)

@@ -3,7 +3,7 @@ import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
 
 export type ListedDocument = Pick<
   WorkspaceDocument,
-  'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt' | 'expiresAt'
+  'documentId' | 'filename' | 'mimeType' | 'sizeBytes' | 'createdAt' | 'expiresAt' | 'containerId'
 >
 
 /** A document's place in the order of creation; the id breaks ties. It never changes. */

@@ -6,12 +6,11 @@ import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
 import { withOneCallUntil } from '../one-call-until.ts'
 import { type AnswerShape, chooseShape } from './file-shape.ts'
-import { type Body, type OperationName, requireKnownNames } from './known-names.ts'
+import { type Body, type OperationName, requireKnownNames, requireOwnWorkspace } from './known-names.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
 import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
-import { requireOwnWorkspace } from './middleware/require-own-workspace.ts'
 import { startRequest } from './middleware/start-request.ts'
 import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
 
@@ -53,6 +52,7 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = operations[event.resource]
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
+    requireOwnWorkspace(event, caller)
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, operation.name)
     const request = { event, caller, state, answerShape, body, ...rateLimit }
@@ -69,6 +69,5 @@ export function createApiHandler(
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
     .use(authorizeCaller(permission))
-    .use(requireOwnWorkspace())
     .handler(handle)
 }

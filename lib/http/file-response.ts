@@ -45,6 +45,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: AnswerS
     created_at: document.createdAt.toISOString(),
     ...((expiresAt || shape === 'compat_a') && { expires_at: expiresAt?.toISOString() ?? null }),
     downloadable: true,
+    ...(shape === 'native' && { container_id: document.containerId }),
   }
 }
 

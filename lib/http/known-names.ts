@@ -1,14 +1,15 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { readWaitMs } from './preconditions.ts'
-import { queryNames, refuseParameter } from './query.ts'
+import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
 interface KnownNames {
-  query: readonly string[]
+  query?: readonly string[]
   /** Of those that only promotions use. What is asked by the others is refused. */
-  headers: readonly string[]
-  body: readonly string[]
+  headers?: readonly string[]
+  body?: readonly string[]
 }
 
 /** The members of a body. Those that are null or empty count as not sent; an empty prefix is all files. */
@@ -17,29 +18,21 @@ export type Body = Readonly<Record<string, unknown>>
 const OF_PROMOTION = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'Prefer', 'File-Expires-In']
 /** Clients may send these with every request: no repetition does harm, and no document is made. */
 const OF_EVERY_REQUEST = ['Idempotency-Key', 'File-Expires-In']
-const NOTHING: KnownNames = { query: [], headers: OF_EVERY_REQUEST, body: [] }
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
-const DOWNLOAD: KnownNames = { ...NOTHING, headers: [...OF_EVERY_REQUEST, 'If-Match'] }
+const DOWNLOAD = { headers: [...OF_EVERY_REQUEST, 'If-Match'] }
 
 /** What a request may say besides its path. docs/openapi.yaml has the same names; a test compares. */
 export const KNOWN_NAMES = {
-  promote_container_file: { query: [], headers: OF_PROMOTION, body: ['expires_in_seconds'] },
-  promote_container_files: {
-    query: [],
-    headers: ['File-Expires-In'],
-    body: ['prefix', 'paths', 'after', 'expires_in_seconds'],
-  },
-  list_documents: {
-    ...NOTHING,
-    query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'],
-  },
-  retrieve_document: NOTHING,
+  promote_container_file: { headers: OF_PROMOTION, body: ['expires_in_seconds'] },
+  promote_container_files: { headers: ['File-Expires-In'], body: ['prefix', 'paths', 'after', 'expires_in_seconds'] },
+  list_documents: { query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'] },
+  retrieve_document: {},
   download_document: DOWNLOAD,
-  delete_document: NOTHING,
-  list_container_files: { ...NOTHING, query: ['limit', 'after', 'order'] },
-  retrieve_container_file: NOTHING,
+  delete_document: {},
+  list_container_files: { query: ['limit', 'after', 'order'] },
+  retrieve_container_file: {},
   download_container_file: DOWNLOAD,
-} as const satisfies Record<string, KnownNames>
+} satisfies Record<string, KnownNames>
 
 export type OperationName = keyof typeof KNOWN_NAMES
 
@@ -53,19 +46,18 @@ const MAX_BODY_BYTES = 1_000_000
  * @throws ServiceError unsupported_parameter, invalid_body
  */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
-  const known: KnownNames = KNOWN_NAMES[operation]
-  const query = [...known.query, ...QUERY_OF_ALL]
-  const other = queryNames(event).find((name) => !query.includes(name))
-  if (other !== undefined) refuseParameter(other, `It knows ${[...known.query, 'workspace_id'].join(', ')}.`)
-  for (const name of OF_PROMOTION.filter((each) => !known.headers.includes(each))) {
+  const { query = [], headers = OF_EVERY_REQUEST, body: members = [] }: KnownNames = KNOWN_NAMES[operation]
+  const other = queryNames(event).find((name) => ![...query, ...QUERY_OF_ALL].includes(name))
+  if (other !== undefined) refuseParameter(other, `It knows ${[...query, 'workspace_id'].join(', ')}.`)
+  for (const name of OF_PROMOTION.filter((each) => !headers.includes(each))) {
     // Other preferences than to wait may be ignored (RFC 7240 §2).
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
   const body = readBody(event)
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
-  if (Object.keys(body).some((name) => !known.body.includes(name))) {
-    refuseBody(known.body.length > 0 ? `It may have only the members ${known.body.join(', ')}.` : 'It must be empty.')
+  if (Object.keys(body).some((name) => !members.includes(name))) {
+    refuseBody(members.length > 0 ? `It may have only the members ${members.join(', ')}.` : 'It must be empty.')
   }
   return body
 }
@@ -85,6 +77,12 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
     refuseBody('It must be a JSON object in UTF-8.')
   const isSent = ([name, member]: [string, unknown]) => member !== null && (member !== '' || name === 'prefix')
   return Object.fromEntries(Object.entries(value).filter(isSent))
+}
+
+/** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
+export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: Caller): void {
+  const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
+  if (named.some((each) => each !== workspaceId)) throw new ServiceError('workspace_mismatch')
 }
 
 /** @throws ServiceError invalid_body */

@@ -6,11 +6,11 @@ import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
 import { settle } from '../ledger/end-attempt.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { CountedBytes, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
 import type { Attempt } from '../ledger/ports/reservations.ts'
 import { claimDocument } from './claim-document.ts'
-import { replay } from './keep-document.ts'
+import { replayOrMakeRoom } from './keep-document.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
 import { takeBytes } from './take-bytes.ts'
@@ -39,7 +39,7 @@ export async function attemptPromotion(
 
   const findingType = typeOf(file, path, request, deps)
   const hasIdempotencyKey = request.idempotencyKey !== undefined
-  const earlier = hasIdempotencyKey ? await claim(target, attempt, request, deps) : undefined
+  const { earlier, replaced } = hasIdempotencyKey ? await claim(target, attempt, request, deps) : {}
   if (earlier) return earlier
   const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
   const { usage, retention, countedFrom } = await take(attempt, claimed, request, deps)
@@ -66,7 +66,7 @@ export async function attemptPromotion(
   try {
     if (written.failure !== undefined) throw written.failure
     if (!isMadeOfMeant(document, request.preconditions)) throw whyDifferent(file, target)
-    await record(document, request, deps)
+    await record(document, replaced, request, deps)
   } catch (error) {
     // The steps of the undo would race it.
     await written.unmarking
@@ -79,23 +79,23 @@ export async function attemptPromotion(
 
 /**
  * Twins meet here, before they take bytes, so that none takes up room that other promotions need.
- * @returns the answer, if an earlier request has made the document
+ * @returns the answer, if an earlier request has made the document; else the expired one whose place the new one takes
  */
 async function claim(
   target: PromotionTarget,
   attempt: Attempt,
   request: AttemptRequest,
   deps: PromotionDependencies,
-): Promise<Promotion | undefined> {
+): ReturnType<typeof replayOrMakeRoom> {
   const { signal } = request.deadline
   const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
   const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
   if (refusal) throw refusal
   // A document that is made meanwhile refuses the record of another.
-  if (request.hasLookedForEarlier) return undefined
-  const earlier = await replay(target, request, deps).catch(rethrowAfter(undo))
-  if (earlier) await undo()
-  return earlier
+  if (request.hasLookedForEarlier) return {}
+  const found = await replayOrMakeRoom(target, request, deps).catch(rethrowAfter(undo))
+  if (found.earlier) await undo()
+  return found
 }
 
 async function take(
@@ -177,10 +177,11 @@ function refusalOf(outcome: 'reserved' | 'fenced' | 'throttled'): ServiceError |
 
 async function record(
   document: WorkspaceDocument,
+  replaced: CountedBytes | undefined,
   { deadline, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
-  const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
+  const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal, replaced))
   if (outcome !== 'recorded') {
     throw new ServiceError(outcome === 'fenced' ? 'request_timed_out' : 'promotion_in_progress')
   }

@@ -7,6 +7,8 @@ import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/documen
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
+type Found = WorkspaceDocument | DeletedDocument
+
 /** All promotions of a workspace with this key have one document id: twins meet at its claim. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
   // Unambiguous, because no workspace id contains a line break.
@@ -19,21 +21,23 @@ export function documentIdOfFile({ workspaceId, containerId, path }: FileLocatio
   return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }
 
-/** @throws ServiceError idempotency_key_spent when it was deleted or has expired */
-export function requireUnspent(found: WorkspaceDocument | DeletedDocument, nowMs: number): WorkspaceDocument {
-  if ('isDeleted' in found || hasExpired(found, nowMs)) throw new ServiceError('idempotency_key_spent')
-  return found
+/** @returns undefined when it has expired: another may take its place. @throws ServiceError idempotency_key_spent when it was deleted */
+export function requireUnspent(found: Found, nowMs: number): WorkspaceDocument | undefined {
+  if (!('isDeleted' in found)) return hasExpired(found, nowMs) ? undefined : found
+  if (found.isExpired) return undefined
+  throw new ServiceError('idempotency_key_spent')
 }
 
 /**
+ * @returns the document, or one that has expired, whether or not it is deleted yet
  * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers, and
- *   for other bytes than those that the request names; idempotency_key_spent when the document was deleted or has expired
+ *   for other bytes than those that the request names; idempotency_key_spent when the document was deleted
  */
 export async function findEarlierDocument(
   { workspaceId, documentId, containerId, path }: Omit<PromotionTarget, 'attemptId'>,
-  { caller, preconditions, deadline: { signal } }: AttemptRequest,
+  { caller, preconditions, deadline: { signal } }: Omit<AttemptRequest, 'idempotencyKey'>,
   { documents, now }: Pick<PromotionDependencies, 'documents' | 'now'>,
-): Promise<WorkspaceDocument | undefined> {
+): Promise<{ found?: Found | undefined; document?: WorkspaceDocument | undefined }> {
   const found = await documents.findEvenDeleted(workspaceId, documentId, signal)
   const document = found && requireUnspent(found, now())
   if (document && (document.containerId !== containerId || document.filename !== path)) {
@@ -47,5 +51,5 @@ export async function findEarlierDocument(
       detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
     })
   }
-  return document
+  return { found, document }
 }

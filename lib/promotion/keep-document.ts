@@ -1,20 +1,27 @@
 import { ServiceError } from '../errors.ts'
-import { chooseExpiry, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import { deleteFound } from '../ledger/delete-document.ts'
+import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
 import { findEarlierDocument } from './idempotency.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
-type Target = Omit<PromotionTarget, 'attemptId'>
-type Dependencies = Pick<PromotionDependencies, 'documents' | 'expiries' | 'quota' | 'leaseMs' | 'now'>
+/** @returns the answer, if an earlier request has made the document. @throws as findEarlierDocument and keepDocument */
+export async function replay(target: PromotionTarget, request: AttemptRequest, deps: PromotionDependencies) {
+  const { found, document } = await findEarlierDocument(target, request, deps)
+  return { found, earlier: document && (await keepDocument(document, request, deps)) }
+}
 
-/** @returns undefined when no earlier request has made the document. @throws as findEarlierDocument and keepDocument */
-export async function replay(
-  target: Target,
-  request: AttemptRequest,
-  deps: Dependencies,
-): Promise<Promotion | undefined> {
-  const document = await findEarlierDocument(target, request, deps)
-  return document && keepDocument(document, target, request, deps)
+/** As {@link replay}; but what has expired is deleted, without waiting for the resolver, and a new document may take its place. */
+export async function replayOrMakeRoom(
+  ...args: Parameters<typeof replay>
+): Promise<{ earlier?: Promotion | undefined; replaced?: DeletedDocument }> {
+  const [, { deadline }, deps] = args
+  for (;;) {
+    const { earlier, found } = await replay(...args)
+    if (earlier || found === undefined) return { earlier }
+    if ('isDeleted' in found && found.isGivenBack) return { replaced: found }
+    await deleteFound(found, deps, deadline.signal, deps.now())
+  }
 }
 
 /**
@@ -23,35 +30,27 @@ export async function replay(
  * @throws ServiceError document_expires_soon
  */
 export async function keepDocument(
-  earlier: WorkspaceDocument,
-  target: Target,
-  request: AttemptRequest,
-  deps: Dependencies,
+  document: WorkspaceDocument,
+  request: Omit<AttemptRequest, 'idempotencyKey'>,
+  deps: PromotionDependencies,
 ): Promise<Promotion | undefined> {
   const { signal } = request.deadline
-  const answer = { document: earlier, isReplayed: true }
-  if (earlier.expiresAt === undefined) return answer
-  const usage = await (request.readUsage?.() ?? deps.quota.usage(earlier.workspaceId, signal))
-  const expiry = chooseExpiry(request.expiresInSeconds, usage ?? {})
-  for (let document: WorkspaceDocument | undefined = earlier; document; ) {
-    const now = new Date(deps.now())
-    const { expiresAt } = document
-    if (hasExpired(document, now.getTime())) return undefined
-    const wanted = expiry && expiresAtOf(now, expiry.seconds)
-    if (expiresAt === undefined) return { ...answer, document, usage }
-    if (wanted && wanted <= expiresAt) {
-      const seconds = (expiresAt.getTime() - expiresAtOf(now, 0).getTime()) / 1000
-      return { ...answer, document, usage, expiry: { seconds, by: 'earlier' } }
-    }
-    const leftMs = expiresAt.getTime() - now.getTime()
-    // The change may arrive as late as a lease lasts. It must not bring back what has been said to have expired.
-    if (leftMs < deps.leaseMs) {
-      throw new ServiceError('document_expires_soon', { retryAfterSeconds: Math.ceil(leftMs / 1000) })
-    }
-    if (await deps.expiries.setExpiry(document, wanted, signal)) {
-      return { ...answer, document: { ...document, expiresAt: wanted }, usage, expiry }
-    }
-    document = await findEarlierDocument(target, request, deps)
+  const { workspaceId, filename: path, expiresAt } = document
+  if (expiresAt === undefined) return { document, isReplayed: true }
+  const usage = await (request.readUsage?.() ?? deps.quota.usage(workspaceId, signal))
+  const now = new Date(deps.now())
+  const leftMs = expiresAt.getTime() - now.getTime()
+  if (leftMs <= 0) return undefined
+  const secondsLeft = Math.ceil(leftMs / 1000)
+  const asked = chooseExpiry(request.expiresInSeconds, usage ?? {})
+  const wanted = asked && expiresAtOf(now, asked.seconds)
+  if (wanted && wanted <= expiresAt) {
+    return { document, isReplayed: true, usage, expiry: { seconds: secondsLeft, by: 'earlier' } }
   }
-  return undefined
+  // The change may arrive as late as a lease lasts. It must not bring back what has been said to have expired.
+  if (leftMs < deps.leaseMs) throw new ServiceError('document_expires_soon', { retryAfterSeconds: secondsLeft })
+  const isSet = await deps.expiries.setExpiry(document, wanted, signal)
+  if (isSet) return { document: { ...document, expiresAt: wanted }, isReplayed: true, usage, expiry: asked }
+  const { document: changed } = await findEarlierDocument({ ...document, path }, request, deps)
+  return changed && keepDocument(changed, request, deps)
 }

@@ -31,7 +31,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   let endWait: (() => Promise<unknown>) | undefined
 
   try {
-    for (;;) {
+    for (let waitedMs = 0; ; ) {
       let refusal: ServiceError | undefined
       const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
@@ -48,17 +48,17 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
 
       const pauseMs = nextPauseMs()
       if (pauseMs === undefined) {
-        throw (
-          refusal ?? (file ? whyDifferent(file, target, preconditions?.etags) : await whyMissing(target, deps, signal))
-        )
+        refusal ??= file ? whyDifferent(file, target, preconditions?.etags) : await whyMissing(target, deps, signal)
+        throw afterWaiting(refusal, waitedMs)
       }
       await rateLimitPassed
-      if (idempotencyKey !== undefined && !endWait) {
-        const earlier = await replay(target, request, deps)
+      if (idempotencyKey !== undefined && waitedMs === 0) {
+        const { earlier } = await replay(target, request, deps)
         if (earlier) return earlier
       }
       endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
       await telemetry.time('wait', () => sleep(pauseMs))
+      waitedMs += pauseMs
       // The attempt was undone: the next has an id of its own.
       if (refusal) target = parseTarget(request)
     }
@@ -69,6 +69,12 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   } finally {
     await endWait?.()
   }
+}
+
+function afterWaiting(refusal: ServiceError, waitedMs: number): ServiceError {
+  if (waitedMs === 0) return refusal
+  const detail = `${refusal.detail} The request waited ${Math.round(waitedMs / 1000)} seconds for it.`
+  return new ServiceError(refusal.reason, { ...refusal, detail, cause: refusal })
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
@@ -82,7 +88,7 @@ async function answerAsTwinIfItWon(
   // The claim or reservation is read first: a twin without one has recorded its document, or never will.
   const other = await deps.reservations.find(target, signal)
   const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const earlier = await replay(target, request, deps)
+  const { earlier } = await replay(target, request, deps)
   if (earlier) return earlier
 
   throw isInProgress && refusal.reason !== 'promotion_in_progress'

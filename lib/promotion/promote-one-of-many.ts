@@ -37,8 +37,6 @@ export const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
-const SPENT =
-  'The document that was made of this file was deleted or has expired. Promote the file by a request of its own to keep it again.'
 
 type Request = Omit<AttemptRequest, 'idempotencyKey'> & OfMany
 
@@ -56,18 +54,10 @@ export async function promoteOneOfMany(
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    const documentId = seen && documentIdOfFile(location, seen.etag)
-    const made = documentId && earlier.get(documentId)
-    if (made) {
-      const unspent = requireUnspent(made, deps.now())
-      const kept = await keepDocument(
-        unspent,
-        { ...location, documentId },
-        { ...request, idempotencyKey: documentId },
-        deps,
-      )
-      if (kept) return { path, outcome: 'kept', ...kept }
-    }
+    const made = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    const unspent = made && requireUnspent(made, deps.now())
+    const kept = unspent && (await keepDocument(unspent, request, deps))
+    if (kept) return { path, outcome: 'kept', ...kept }
     if (!hasTime()) return undefined
     if (seen && seen.sizeBytes <= deps.maxFileBytes) requireRoom(seen.sizeBytes, request)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
@@ -80,8 +70,7 @@ export async function promoteOneOfMany(
     if (!hasTime() && rowOf(refused).needsTime) return undefined
     if (reason === 'storage_quota_exceeded') request.full.refusal = refused
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
-    const answered = reason === 'idempotency_key_spent' ? new ServiceError(reason, { detail: SPENT }) : refused
-    return { path, outcome: 'refused', error: answered }
+    return { path, outcome: 'refused', error: refused }
   }
 }
 
@@ -106,7 +95,7 @@ async function attemptPatiently(
   const attempt = {
     ...request,
     idempotencyKey: documentId,
-    hasLookedForEarlier: earlier.has(documentId),
+    hasLookedForEarlier: earlier.has(documentId) && !earlier.get(documentId),
     // The facts of a request are not those of one of its files.
     telemetry: { ...request.telemetry, annotate() {} },
   }
@@ -119,7 +108,7 @@ async function attemptPatiently(
       const reason = error instanceof ServiceError ? error.reason : undefined
       const isTwins = reason === 'promotion_in_progress'
       const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
-      const twins = mayBeTwins && (await replay(target, attempt, deps))
+      const { earlier: twins } = mayBeTwins ? await replay(target, attempt, deps) : {}
       if (twins) return twins
       const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
       if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error

@@ -15,7 +15,7 @@ export interface AttemptRequest extends RequestScope {
   caller: Caller
   /** Promotions of a workspace with the same key make one document. */
   idempotencyKey: string | undefined
-  /** There was no earlier document just now: only a twin can have made it since. */
+  /** There was no earlier document just now, nor one that has expired: only a twin can have made it since. */
   hasLookedForEarlier?: boolean
   preconditions?: Preconditions | undefined
   /** After how long the document is to expire, unless its workspace is stricter. */

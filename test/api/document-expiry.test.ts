@@ -58,14 +58,14 @@ describe('File-Expires-In', () => {
     for (const value of [0, 3599, 7_776_001, 1e9, -1, 3600.5, '3600', [3600]]) {
       const body = { expires_in_seconds: value }
       for (const refused of [await promoteAll(body), await files.api.promote({ body })]) {
-        expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_body'])
+        expect(refusalOf(refused), String(value)).toEqual([400, 'invalid_expiry'])
         expect(JSON.stringify(refused.body)).toMatch(/expires_in_seconds.*\b3600\b.*\b7776000\b/)
       }
     }
     expectUntouched(files.api)
   })
 
-  it('goes for all files of many, unless the body has another time', async () => {
+  it('goes for all files of many, or for one, unless the body has another time', async () => {
     for (const [body, seconds] of [
       [{}, 7200],
       [{ expires_in_seconds: 3600 }, 3600],
@@ -76,16 +76,9 @@ describe('File-Expires-In', () => {
       expect(document().expiresAt).toEqual(new Date(IN_AN_HOUR_MS + (seconds - 3600) * 1000))
       files.api.documents.documents.clear()
       files.api.documents.tombstones.clear()
-    }
-  })
-
-  it('gives way to the body of a promotion of one file, too', async () => {
-    for (const headers of [{}, { 'File-Expires-In': '7200' }]) {
-      const answer = await files.api.promote({ headers, body: { expires_in_seconds: 3600 } })
-      expect(answer).toMatchObject({
-        headers: { 'file-expires-in': '3600;by=request' },
-        body: { expires_at: new Date(IN_AN_HOUR_MS).toISOString() },
-      })
+      const one = await files.api.promote({ headers, body })
+      expect(one.headers['file-expires-in']).toBe(`${seconds};by=request`)
+      files.api.documents.documents.clear()
     }
   })
 
@@ -187,101 +180,129 @@ describe('a document that expires', () => {
     },
   )
 
+  /** By its Idempotency-Key, and by a promotion of many. */
+  const promoteBoth = async (seconds?: number) => {
+    const headers = { 'Idempotency-Key': KEY, ...(seconds && { 'File-Expires-In': `${seconds}` }) }
+    return [await promote(headers), await promoteAll({ expires_in_seconds: seconds })] as const
+  }
+
   /** Each request, and after how long the document then expires, counted from the first; and the header of a replay. */
-  const KEPT: [wanted: number | undefined, retention: object, afterMs: number, end: number | undefined, by?: string][] =
-    [
-      [7200, {}, 0, 7200, '7200;by=request'],
-      [3600, {}, 60_000, 3660, '3600;by=request'],
-      [3600, {}, 0, 3600, '3600;by=earlier'],
-      [3600, {}, -5000, 3600, '3605;by=earlier'],
-      [undefined, {}, 0, undefined],
-      [undefined, { expireAfterSeconds: 4000 }, 0, 4000, '4000;by=default'],
-      [undefined, { expireAfterSeconds: 60 }, 1_800_000, 3600, '1800;by=earlier'],
-      [7_776_000, { expireAtMostSeconds: 5000 }, 0, 5000, '5000;by=limit'],
-      [undefined, { expireAtMostSeconds: 5000 }, 0, 5000, '5000;by=limit'],
-    ]
+  const KEPT: [wanted: number | undefined, retention: object, afterMs: number, end?: number, by?: string][] = [
+    [7200, {}, 0, 7200, '7200;by=request'],
+    [3600, {}, 60_000, 3660, '3600;by=request'],
+    [3600, {}, 0, 3600, '3600;by=earlier'],
+    [3600, {}, -5000, 3600, '3605;by=earlier'],
+    [undefined, {}, 0],
+    [undefined, { expireAfterSeconds: 4000 }, 0, 4000, '4000;by=default'],
+    [undefined, { expireAfterSeconds: 60 }, 1_800_000, 3600, '1800;by=earlier'],
+    [7_776_000, { expireAtMostSeconds: 5000 }, 0, 5000, '5000;by=limit'],
+    [undefined, { expireAtMostSeconds: 5000 }, 0, 5000, '5000;by=limit'],
+  ]
   it.each(KEPT)('of an hour, asked for %j again with %j, %i ms later: it ends after %j s', async (...row) => {
     const [wanted, retention, afterMs, end, header] = row
-    const headers = { 'Idempotency-Key': KEY }
-    const first = await expiring('3600', headers)
-    await promoteAll({ expires_in_seconds: 3600 })
+    const [first] = await promoteBoth(3600)
     await files.api.ledger.setRetention(WORKSPACE, { shown: {}, to: retention }, signal)
     setClock(NOW_MS + afterMs)
-    const one = await promote({ ...headers, ...(wanted && { 'File-Expires-In': `${wanted}` }) })
-    const many = await promoteAll({ expires_in_seconds: wanted })
+    const [one, many] = await promoteBoth(wanted)
     expect([idOf(one), outcomesOf(many)]).toEqual([idOf(first), ['kept']])
     const until = end && new Date(IN_AN_HOUR_MS + (end - 3600) * 1000).toISOString()
     const told = (many.body as { data: [{ document: object }] }).data[0].document
-    for (const each of [one.body, told, (await files.show(idOf(one))).body]) {
-      expect((each as { expires_at?: string }).expires_at).toBe(until)
-    }
+    const ends = [one.body, told, (await files.show(idOf(one))).body].map(
+      (each) => (each as Record<string, unknown>).expires_at,
+    )
+    expect(ends).toEqual([until, until, until])
     expect(one.headers).toMatchObject({ 'idempotency-replayed': 'true', 'storage-used-bytes': '16' })
     expect(one.headers['file-expires-in']).toBe(header)
   })
 
-  it('reads the ledger once for all that a request keeps, and not for what never expires', async () => {
+  it('is kept with others by one read of the ledger', async () => {
     for (let i = 0; i < 5; i++) files.api.putFile(`f${i}`, CSV)
     await promoteAll({ expires_in_seconds: 3600 })
     const usage = vi.spyOn(files.api.ledger, 'usage')
-    for (const seconds of [3600, 7200, undefined, 7200]) {
-      usage.mockClear()
-      expect(new Set(outcomesOf(await promoteAll({ expires_in_seconds: seconds })))).toHaveLength(1)
-      expect(usage).toHaveBeenCalledTimes(1)
-    }
-    expect([...files.api.documents.documents.values()].map(({ expiresAt }) => expiresAt)).toEqual(
-      Array(6).fill(undefined),
-    )
+    expect(new Set(outcomesOf(await promoteAll({ expires_in_seconds: 7200 })))).toEqual(new Set(['kept']))
+    expect(usage).toHaveBeenCalledTimes(1)
   })
 
   it('is 503 in its last two minutes if it is to be kept for longer, and says how long to wait; else it is kept', async () => {
-    const headers = { 'Idempotency-Key': KEY }
-    await expiring('3600', headers)
-    await promoteAll({ expires_in_seconds: 3600 })
+    await promoteBoth(3600)
     setClock(IN_AN_HOUR_MS - 119_999)
-    const one = await expiring('3600', headers)
+    const [one, many] = await promoteBoth(3600)
     expect([refusalOf(one), one.headers['retry-after']]).toEqual([[503, 'document_expires_soon'], '120'])
-    expect(outcomesOf(await promoteAll({}))).toEqual(['document_expires_soon'])
+    expect(outcomesOf(many)).toEqual(['document_expires_soon'])
     await files.api.ledger.setRetention(WORKSPACE, { shown: {}, to: { expireAtMostSeconds: 60 } }, signal)
-    expect([(await expiring('3600', headers)).status, outcomesOf(await promoteAll({}))]).toEqual([200, ['kept']])
+    const [again, kept] = await promoteBoth()
+    expect([again.status, outcomesOf(kept)]).toEqual([200, ['kept']])
   })
 
-  it('is told as it is when another request has changed it meanwhile', async () => {
-    await promoteAll({ expires_in_seconds: 3600 })
-    const { setExpiry } = files.api.dependencies.expiries
-    for (const [seconds, other, end] of [[7200, 9000, 9000] as const, [9001, 9000.5, 9001] as const]) {
+  it.each([
+    [7200, 9000, 9000],
+    [9001, 9000, 9001],
+  ])(
+    'asked for %i s when another request has just changed it to %i s, ends after %i s',
+    async (seconds, other, end) => {
+      await promoteAll({ expires_in_seconds: 3600 })
+      const at = (after: number) => new Date(IN_AN_HOUR_MS + (after - 3600) * 1000)
+      const { setExpiry } = files.api.dependencies.expiries
       vi.spyOn(files.api.dependencies.expiries, 'setExpiry').mockImplementationOnce(async (...args) => {
-        await setExpiry(args[0], new Date(IN_AN_HOUR_MS + (other - 3600) * 1000), signal)
+        await setExpiry(args[0], at(other), signal)
         return setExpiry(...args)
       })
       const { body } = await promoteAll({ expires_in_seconds: seconds })
-      const until = new Date(IN_AN_HOUR_MS + (end - 3600) * 1000)
       expect([body, document().expiresAt]).toMatchObject([
-        { data: [{ document: { expires_at: until.toISOString() } }] },
-        until,
+        { data: [{ document: { expires_at: at(end).toISOString() } }] },
+        at(end),
       ])
-    }
-  })
+    },
+  )
 
-  it("is no longer its Idempotency-Key's, nor kept by promotions of many; for a day, neither makes it anew", async () => {
-    const promoteBoth = async (seconds: number) => {
-      const answers = [await expiring(`${seconds}`, { 'Idempotency-Key': KEY })]
-      answers.push(await promoteAll({ expires_in_seconds: seconds }))
-      return answers as [AnyResponse, AnyResponse]
-    }
+  it('is made anew, at once, and counted once; one that was deleted is not, for a day', async () => {
     const [first] = await promoteBoth(3600)
-    for (const [ms, outcome, isFreed] of [
-      [0, 'idempotency_key_spent', false],
-      [50_000, 'idempotency_key_spent', true],
-      [50_000 + DAY_MS - 1000, 'idempotency_key_spent', false],
-      [50_000 + DAY_MS + 1000, 'promoted', false],
+    for (const [ms, isFreed] of [
+      [0, false],
+      [HOUR_MS + 50_000, true],
+      [2 * HOUR_MS + 50_000, false],
     ] as const) {
       setClock(IN_AN_HOUR_MS + ms)
       if (isFreed) await deleteExpired()
-      const [one, many] = await promoteBoth(7200)
-      expect(outcomesOf(many)).toEqual([outcome])
-      if (outcome === 'idempotency_key_spent') expect(refusalOf(one)).toEqual([400, outcome])
-      else expect([one.status, idOf(one)]).toEqual([200, idOf(first)])
-      if (outcome === 'promoted') expect(one.headers['file-expires-in']).toBe('7200;by=request')
+      const [one, many] = await promoteBoth(3600)
+      expect([one.status, idOf(one), outcomesOf(many)]).toEqual([200, idOf(first), ['promoted']])
+      expect(one.headers['file-expires-in']).toBe('3600;by=request')
+      expect((await files.show(idOf(one))).body).toEqual(one.body)
+      const [again, kept] = await promoteBoth(3600)
+      expect([again.body, outcomesOf(kept)]).toEqual([one.body, ['kept']])
+      expect(again.headers).toMatchObject({ 'idempotency-replayed': 'true', 'storage-used-bytes': '16' })
+      expect([files.api.objects.documents.size, files.api.reservations.items.size]).toEqual([2, 0])
+    }
+    const deletedAtMs = files.api.clock.nowMs
+    for (const { documentId } of files.api.documents.documents.values()) await files.remove(documentId)
+    for (const [ms, status, outcome] of [
+      [-1000, 400, 'idempotency_key_spent'],
+      [1000, 200, 'promoted'],
+    ] as const) {
+      setClock(deletedAtMs + DAY_MS + ms)
+      const [one, many] = await promoteBoth(3600)
+      expect([one.status, outcomesOf(many)]).toEqual([status, [outcome]])
+    }
+  })
+
+  it('is made anew by one of two twins; the other waits, or is told to', async () => {
+    await promoteBoth(3600)
+    setClock(IN_AN_HOUR_MS)
+    const twins = await Promise.all([1, 2].map(() => promote({ 'Idempotency-Key': KEY })))
+    expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 503])
+    const many = await Promise.all([1, 2].map(() => promoteAll({ expires_in_seconds: 3600 })))
+    expect(many.flatMap(outcomesOf).toSorted()).toEqual(['kept', 'promoted'])
+    expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([2, 2])
+  })
+
+  it('stays expired when its file is gone', async () => {
+    const [one] = await promoteBoth(3600)
+    setClock(IN_AN_HOUR_MS)
+    files.api.objects.sandbox.clear()
+    for (const isDeleted of [false, true]) {
+      if (isDeleted) await deleteExpired()
+      expect(refusalOf(await promote({ 'Idempotency-Key': KEY }))).toEqual([404, 'container_not_found'])
+      expect(refusalOf(await files.show(idOf(one)))).toEqual([404, 'document_expired'])
     }
   })
 })

@@ -80,12 +80,6 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     expect(api.documents.documents.size).toBe(1)
   })
 
-  it('is done when the request names the workspace of its key', async () => {
-    const api = await prepare()
-    const request = { query: { workspace_id: 'ws_1' }, headers: { 'anthropic-workspace-id': 'ws_1' } }
-    expect((await api.call(name, { parameters: api.parameters, ...request })).status).toBe(success)
-  })
-
   it('has the headers of every answer', async () => {
     const api = await prepare()
     const { headers } = await api.call(name, { parameters: api.parameters })

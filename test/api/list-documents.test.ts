@@ -5,6 +5,7 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
+import { CONTAINER } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
@@ -23,6 +24,8 @@ describe('GET /v1/files', () => {
       'storage-used-bytes': '8',
     })
     expect(response.body).toMatchObject({ first_id: first.documentId, has_more: false, cursor: null })
+    expect(response.body).toMatchObject({ data: Array(3).fill({ container_id: CONTAINER }) })
+    expect(JSON.stringify((await list({}, OPENAI)).body)).not.toContain('container_id')
   })
 
   it.each([

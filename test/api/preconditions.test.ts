@@ -85,7 +85,7 @@ describe('POST …/promote with Prefer: wait', () => {
 
   it('answers a file that is there at once, and says that the preference was applied', async () => {
     const { status, headers } = await wait(20)
-    expect([status, headers['preference-applied'], time.pausesMs]).toEqual([200, 'wait', []])
+    expect([status, headers['preference-applied'], time.pausesMs]).toEqual([200, 'wait=20', []])
     expect((await promote({})).headers).not.toHaveProperty('preference-applied')
     expect((await wait(0)).headers).not.toHaveProperty('preference-applied')
   })
@@ -94,7 +94,7 @@ describe('POST …/promote with Prefer: wait', () => {
     gone()
     putAfter(ms, CSV)
     const { status, headers } = await wait(20)
-    expect([status, headers['preference-applied']]).toEqual([200, 'wait'])
+    expect([status, headers['preference-applied']]).toEqual([200, 'wait=20'])
     expect(waited() - ms).toBeLessThanOrEqual(1000)
     if (ms === 10_000) expect(lookUp.mock.calls.length).toBeLessThanOrEqual(14)
   })
@@ -111,6 +111,15 @@ describe('POST …/promote with Prefer: wait', () => {
     expect(api.published[0]?.PromotionTime).toBeLessThanOrEqual(250)
     expect(Object.keys(api.published[0] ?? {})).not.toContain('undefined')
     expect(api.logged[0]).toMatchObject({ duration_ms: waited() + 250, steps_ms: { wait: expect.any(Number) } })
+  })
+
+  it('waits 20 seconds at most, and says so, whoever asks for more', async () => {
+    gone()
+    api.putFile('other.txt', CSV)
+    const { headers, body } = await wait(60)
+    expect(headers['preference-applied']).toBe('wait=20')
+    expect(JSON.stringify(body)).toMatch(/no file at this path\. The request waited 20 seconds for it\./)
+    expect(JSON.stringify((await wait(0)).body)).not.toContain('waited')
   })
 
   it('waits until a file that is overwritten is the one that is meant', async () => {
@@ -130,7 +139,7 @@ describe('POST …/promote with Prefer: wait', () => {
     const take = vi.spyOn(api.ledger, 'take')
     const missing = await wait(3)
     expect(refusalOf(missing)).toEqual([404, 'container_file_not_found'])
-    expect(missing.headers['preference-applied']).toBe('wait')
+    expect(missing.headers['preference-applied']).toBe('wait=3')
     expect(time.pausesMs.slice(0, 3)).toEqual([500, 700, 900])
     expect(waited()).toBeGreaterThan(2100)
     expect(waited()).toBeLessThanOrEqual(3000)

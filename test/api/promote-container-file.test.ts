@@ -28,6 +28,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
         size_bytes: 8,
         created_at: '2026-11-21T09:38:35.556Z',
         downloadable: true,
+        container_id: 'sess_1',
       },
     })
     expect(document?.documentId).toMatch(/^file_/)

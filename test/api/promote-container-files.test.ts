@@ -177,14 +177,13 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     expect(rest.headers).toMatchObject({ 'storage-used-bytes': String(501 * CSV.length) })
   })
 
-  it('answers with an empty list for a prefix that no file has, and after the last file', async () => {
+  it('answers with an empty list for a prefix that no file has, which it says, and after the last file', async () => {
     const api = prepare()
-    for (const body of [
-      { prefix: 'none/' },
-      { prefix: '', after: formatFileId('z') },
-      { paths: [PATH], after: formatFileId('z') },
-    ]) {
-      expect((await api.promoteAll(body)).body).toEqual({ object: 'list', data: [], has_more: false, next: null })
+    const none = { object: 'list', data: [], has_more: false, next: null }
+    const detail = 'The container has no file whose path begins with "none/".'
+    expect((await api.promoteAll({ prefix: 'none/' })).body).toEqual({ ...none, detail })
+    for (const body of [{ prefix: '' }, { paths: [PATH] }]) {
+      expect((await api.promoteAll({ ...body, after: formatFileId('z') })).body).toEqual(none)
     }
   })
 

@@ -9,8 +9,11 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
   const { clock, document, find, findEvenDeleted, recorded, fence, rowOf, deletionOf, deleteDocument, remove } = store
   const handOver = (release: ReturnType<typeof deletionOf>) => store.records.handOver(release, signal)
   const expire = (release: ReturnType<typeof deletionOf>) => store.records.expireTombstone(release, signal)
-  const asDeleted = ({ workspaceId, documentId, attemptId, objectKey, sizeBytes }: WorkspaceDocument) => {
-    return { workspaceId, documentId, attemptId, objectKey, sizeBytes, isGivenBack: false, isDeleted: true }
+  const asDeleted = (of: WorkspaceDocument, release?: ReturnType<typeof deletionOf>) => {
+    const { workspaceId, documentId, attemptId, objectKey, sizeBytes, countedFrom } = of
+    const handedOver = release && { releasedBy: release.releaseId, markedIn: release.markedIn }
+    const bytes = { attemptId, objectKey, sizeBytes, countedFrom, ...handedOver }
+    return { workspaceId, documentId, ...bytes, isGivenBack: false, isDeleted: true }
   }
 
   describe('delete', () => {
@@ -106,8 +109,8 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
   describe('expireTombstone', () => {
     it('lets the tombstone expire in a day; until then it tells what was deleted', async () => {
       const one = await recorded()
-      await remove(one)
-      const deleted = { ...asDeleted(one), isGivenBack: true }
+      const deletion = await remove(one)
+      const deleted = { ...asDeleted(one, deletion), isGivenBack: true }
       expect(await findEvenDeleted(one)).toEqual(deleted)
       expect(await rowOf(one)).not.toHaveProperty('isUnfinished')
       expect((await rowOf(one))?.counted).toMatchObject({ attemptId: one.attemptId, markedIn: 9 })
@@ -123,9 +126,10 @@ export function describeDeletions(store: ReturnType<typeof useDocuments>): void 
       expect(await find(one)).toEqual(one)
       await deleteDocument(one)
       await expire(deletionOf(one))
-      await handOver(deletionOf(one))
+      const deletion = deletionOf(one)
+      await handOver(deletion)
       await expire(deletionOf(one))
-      expect(await findEvenDeleted(one)).toEqual(asDeleted(one))
+      expect(await findEvenDeleted(one)).toEqual(asDeleted(one, deletion))
       await expire(deletionOf(document()))
     })
   })

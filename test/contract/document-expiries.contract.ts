@@ -61,8 +61,8 @@ export function describeDocumentExpiries(name: string, make: (now: () => number)
       const one = await expiring(5)
       expect([await find(one), await findEvenDeleted(one), (await store.rowOf(one))?.document]).toEqual([one, one, one])
       expect(await stores.documents.findAllEvenDeleted(one.workspaceId, [one.documentId], signal)).toEqual([one])
-      const { documentId, filename, mimeType, sizeBytes, createdAt } = one
-      const listed = { documentId, filename, mimeType, sizeBytes, createdAt, expiresAt: at(5) }
+      const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = one
+      const listed = { documentId, filename, mimeType, sizeBytes, createdAt, containerId, expiresAt: at(5) }
       expect((await page('asc', 1)).items).toEqual([listed])
       expect(await stores.listing.findAll(one.workspaceId, [documentId], signal)).toEqual([listed])
     })

@@ -54,9 +54,9 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
     const idsOf = (documents: readonly ListPosition[]) => documents.map(({ documentId }) => documentId)
 
     it('shows what a list shows, field by field', async () => {
-      const { documentId, filename, mimeType, sizeBytes, createdAt } = await record(1_795_253_915_556)
+      const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = await record(1_795_253_915_556)
       expect(await page('asc', 10)).toEqual({
-        items: [{ documentId, filename, mimeType, sizeBytes, createdAt }],
+        items: [{ documentId, filename, mimeType, sizeBytes, createdAt, containerId }],
         hasMore: false,
       })
     })

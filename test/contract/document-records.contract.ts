@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { DAY_MS, type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
 import { describeDeletions } from './document-deletions.contract.ts'
 
 const { signal } = new AbortController()
+type Four = [WorkspaceDocument, WorkspaceDocument, WorkspaceDocument, WorkspaceDocument]
 
 export function describeDocumentRecords(name: string, make: MakeDocuments): void {
   describe(`document records: ${name}`, () => {
@@ -48,7 +49,7 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
       it('lets one of ten at once win', async () => {
         const first = document()
         const twins = [first, ...Array.from({ length: 9 }, () => document(first.documentId))]
-        const outcomes = await Promise.all(twins.map(record))
+        const outcomes = await Promise.all(twins.map((each) => record(each)))
         expect(outcomes.toSorted()).toEqual([...Array(9).fill('exists'), 'recorded'])
         expect(await find(first)).toEqual(twins[outcomes.indexOf('recorded')])
       })
@@ -77,6 +78,55 @@ export function describeDocumentRecords(name: string, make: MakeDocuments): void
         const deletion = store.deletionOf(one)
         await store.records.handOver(deletion, new AbortController().signal)
         expect(await record(document(one.documentId))).toBe('exists')
+      })
+    })
+
+    describe('record in the place of a deleted document', () => {
+      it('needs that one, its bytes given back, and an attempt that was not fenced', async () => {
+        const one = await recorded()
+        const [beside, later, after, last] = Array.from({ length: 4 }, () => document(one.documentId)) as Four
+        const deletion = store.deletionOf(one)
+        for (const step of [
+          () => fence(beside),
+          () => deleteDocument(one),
+          () => store.records.handOver(deletion, signal),
+          () => store.records.expireTombstone(deletion, signal),
+        ]) {
+          expect(await record(later, one)).toBe('exists')
+          await step()
+        }
+        await fence(after)
+        for (const each of [beside, later, after]) expect(await record(each, one)).toBe('exists')
+        expect(await record(last, document())).toBe('exists')
+        expect(await record(last, one)).toBe('recorded')
+        expect([await find(one), await store.findEvenDeleted(one)]).toEqual([last, last])
+        for (const each of [one, document(one.documentId)]) expect(await record(each, one)).toBe('exists')
+      })
+
+      it('remembers how that was counted, and that it was recorded, until it is replaced in turn, or for a day', async () => {
+        const counted = ({ attemptId, sizeBytes, countedFrom }: WorkspaceDocument) => ({
+          attemptId,
+          sizeBytes,
+          countedFrom,
+        })
+        const one = await recorded()
+        let [before, expected] = [one, counted(one)]
+        for (let times = 0; times < 2; times++) {
+          const { releaseId: releasedBy } = await remove(before)
+          const next = document(one.documentId)
+          expect(await record(next, (await store.findEvenDeleted(before)) as DeletedDocument)).toBe('recorded')
+          expected = { ...counted(before), releasedBy, markedIn: 9 } as never
+          const row = { documentId: one.documentId, document: next, counted: counted(next), replaced: expected }
+          expect(await store.rowOf(one)).toEqual(row)
+          expect([await fence(before), await fence(next)]).toEqual(['recorded', 'recorded'])
+          before = next
+        }
+        expect(await fence(one)).toBe('fenced')
+        await remove(before)
+        expect(await store.rowOf(one)).toMatchObject({ counted: counted(before), replaced: expected })
+        clock.nowMs += DAY_MS
+        await recorded(document(one.documentId))
+        expect((await store.rowOf(one))?.replaced).toBeUndefined()
       })
     })
 

@@ -7,6 +7,7 @@ import { useService } from '../support/machine/services.ts'
 const ALLOWED = 'http://localhost:5173'
 const service = useService(() => ({ changes: { CORS_ALLOWED_ORIGINS: ALLOWED } }))
 const asking = () => ({
+  workspace_id: service().demo.workspace_id,
   container_id: service().demo.container_id,
   path: 'in/a b.csv',
   content_type: 'text/csv',
@@ -53,7 +54,7 @@ it('gives no form to another page, even one that may call the API: 403', async (
 })
 
 it.each<[what: string, change: object | string, said: string]>([
-  ['a foreign container', { container_id: 'sess_other' }, 'no container of the demonstration'],
+  ['a foreign workspace', { workspace_id: 'ws_other' }, 'no workspace of the demonstration'],
   ['a path with a dot segment', { path: 'a/../b' }, 'The path contains an empty, "." or ".." segment.'],
   ['an absolute path', { path: '/etc/x' }, 'must be relative'],
   ['a line break', { path: 'a\nb' }, 'The path contains a control character.'],

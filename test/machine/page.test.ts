@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/ids.ts'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
 
@@ -69,7 +69,9 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       await promote(page, 'output/report.csv')
       expect(await documents(page).count()).toBe(before + 1)
       const newest = documents(page).first()
-      expect(await newest.textContent()).toMatch(/^output\/report\.csv8\.56 KiB, text\/csv, from sess_demo-r4k2/)
+      const [day, time] = [/\d+ \w+ 20\d\d/, /\d\d:\d\d:\d\d/].map(({ source }) => source)
+      const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}Download`
+      expect(await newest.textContent()).toMatch(new RegExp(said))
       expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
       expect(bottom(await newest.boundingBox())).toBeLessThanOrEqual(viewport.height)
       expect(await page.evaluate('[scrollX, scrollY]')).toEqual([0, 0])
@@ -129,8 +131,10 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const { page } = await open()
     await promote(page, 'empty.txt')
     const before = await documents(page).count()
-    await button(page, 'Delete empty.txt').first().click()
-    await button(page, 'Keep empty.txt').click()
+    await button(page, 'Delete empty.txt').first().focus()
+    // Whoever presses Enter twice has deleted nothing.
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
     expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Delete empty.txt')
     expect(await documents(page).count()).toBe(before)
     await button(page, 'Delete empty.txt').first().click()
@@ -193,6 +197,39 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(wrong).toEqual([])
   })
 
+  it('shows the files of any container, where a document is from and until when, and what a name hides', async () => {
+    const { workspace_id, base_url, standard_key } = service().demo
+    const path = 'gnp\u202egpj.exe'
+    await service().putFile(workspace_id as WorkspaceId, 'sess_other', path, Buffer.from('x'))
+    const url = `${base_url}/containers/sess_other/files/${formatFileId(path)}/promote`
+    const headers = { authorization: `Bearer ${standard_key}`, 'file-expires-in': '7776000' }
+    expect((await fetch(url, { method: 'POST', headers })).status).toBe(200)
+    const { page } = await open()
+    await page.locator('#container').selectOption('sess_other')
+    await rowOf(page, 'gnp\\u{202e}gpj.exe').waitFor()
+    const row = documents(page).filter({ hasText: 'gnp\\u{202e}gpj.exe' })
+    expect(await row.textContent()).toMatch(/, from sess_other, .*, until \d+ \w+ 20\d\d, /)
+    expect(await page.locator('#stay').textContent()).toBe(`stay in ${workspace_id}, some for a time`)
+  })
+
+  it('waits on a slow network, and never says that there is nothing, or nobody, before an answer', async () => {
+    const { page } = await open(home(), {}, async (page) => {
+      const wire = await page.context().newCDPSession(page)
+      const slow = { offline: false, latency: 2000, downloadThroughput: 4096, uploadThroughput: 4096 }
+      await wire.send('Network.emulateNetworkConditions', slow)
+      await page.addInitScript(`
+        const look = () => {
+          const shown = [...document.querySelectorAll('.none, #gone, .loading')].filter((each) => each.textContent && each.checkVisibility())
+          window.said = new Set([...(window.said ?? []), ...shown.map((each) => each.textContent)])
+          if (!document.querySelector('#document-rows li')) requestAnimationFrame(look)
+        }
+        look()
+      `)
+    })
+    await documents(page).first().waitFor({ timeout: 120_000 })
+    expect(await page.evaluate('[...window.said]')).toEqual(['Loading …'])
+  })
+
   describe('a file of one’s own', () => {
     /** Answers POST /demo/uploads, so that a refusal of S3 can be played. */
     async function standIn(page: Page): Promise<void> {
@@ -208,9 +245,9 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Drop or add files').click()])
       await chooser.setFiles(file)
       await rowOf(page, 'mine.txt').waitFor()
-      const { container_id } = service().demo
+      const { workspace_id, container_id } = service().demo
       const asked = (await asking).postDataJSON()
-      expect(asked).toEqual({ container_id, path: 'mine.txt', content_type: 'text/plain', size_bytes: 5 })
+      expect(asked).toEqual({ workspace_id, container_id, path: 'mine.txt', content_type: 'text/plain', size_bytes: 5 })
       await page.getByRole('status').filter({ hasText: 'mine.txt is in the sandbox.' }).waitFor()
       expect(await page.locator('#uploads > li').count()).toBe(0)
       expect(await page.locator('#request').inputValue()).toContain(`-F 'file=@"mine.txt"'`)

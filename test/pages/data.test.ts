@@ -110,6 +110,8 @@ beforeAll(async () => {
   await documents.handOver(deletion, signal)
   await documents.expireTombstone(deletion, signal)
   await keep()
+  await documents.record(newDocument(newAttempt({ documentId: made.documentId })), signal, newDocument(made))
+  await keep()
 })
 
 /** Attributes of maps too, as `takings.n`. */

@@ -75,7 +75,9 @@ describe('a path that the API does not have', () => {
       })
       expect(body.error.metadata).toEqual({
         reason: 'route_not_found',
-        detail: `The API has no such operation. It has: ${operationsOf(service)
+        detail: `The API has no such operation. Perhaps /v1 is missing from the path, or there twice. It has: ${operationsOf(
+          service,
+        )
           .map(({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, service)}`)
           .toSorted()
           .join(', ')}.`,

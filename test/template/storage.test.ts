@@ -149,7 +149,7 @@ describe('tables', () => {
         "keys: token_hash:S",
         "workspaces: workspace_id:S | checks: check_shard:S check_due_at:N, KEYS_ONLY",
         "reservations: workspace_id:S reservation_id:S",
-        "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at due_at | expiries: due_shard:S due_at:N, KEYS_ONLY",
+        "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at container_id due_at | expiries: due_shard:S due_at:N, KEYS_ONLY",
         "rate-limits: key_id:S",
       ]
     `)

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { S3Client } from '@aws-sdk/client-s3'
+import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
+import { readConfig } from '../../../lib/config.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import { keysOfWorkspace } from '../../../lib/object-keys.ts'
 import type { DemoFileContent } from '../stores/demo-file.ts'
 import { describeApi } from './api-description.ts'
 import { createDemoUploads } from './demo-uploads.ts'
@@ -20,8 +23,6 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
     examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
   })
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
-  files.set('demo.json', { contentType: 'application/json', body: Buffer.from(JSON.stringify(demo)) })
-
   const signUpload = createDemoUploads({ demo, s3 })
 
   return async (incoming, outgoing, path) => {
@@ -37,12 +38,30 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
       outgoing.writeHead(302, { ...HEADERS, location: origin + path }).end()
       return true
     }
+    if (path === '/demo.json') {
+      const body = JSON.stringify({ ...demo, containers: await containersOf(demo, s3) })
+      outgoing.writeHead(200, { ...HEADERS, 'content-type': 'application/json' }).end(body)
+      return true
+    }
     const file = files.get(page ?? path.slice(1))
     if (file === undefined) return false
     outgoing.writeHead(200, { ...HEADERS, 'content-type': file.contentType, 'content-length': file.body.length })
     outgoing.end(file.body)
     return true
   }
+}
+
+/** Those of the demonstration, and others in its workspaces that have files. */
+async function containersOf(demo: DemoFileContent, s3: S3Client) {
+  const { sandbox } = readConfig(demo.environment).keyTemplates
+  const found = [demo, demo.full_workspace].map(async ({ workspace_id, container_id }) => {
+    const { prefix } = keysOfWorkspace(sandbox, workspace_id as WorkspaceId)
+    const list = new ListObjectsV2Command({ Bucket: demo.sandbox_bucket, Prefix: prefix, Delimiter: '/' })
+    const { CommonPrefixes = [] } = await s3.send(list)
+    const others = CommonPrefixes.map(({ Prefix = '' }) => Prefix.slice(prefix.length, -1))
+    return [...new Set([container_id, ...others])].map((container_id) => ({ workspace_id, container_id }))
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /** Each click is a promotion of its own, of whatever the file has become. */

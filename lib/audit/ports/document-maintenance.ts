@@ -1,5 +1,5 @@
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
-import type { WorkspaceDocument } from '../../ledger/ports/document-records.ts'
+import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import type { CountedBytes, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
 
 /** An item of Documents. */
@@ -9,19 +9,10 @@ export interface AuditedItem {
   document?: WorkspaceDocument
   /** Missing: a tombstone that is not of a document. */
   counted?: CountedBytes | undefined
+  /** Of the expired document that was here before. */
+  replaced?: CountedBytes | undefined
   /** Its deletion has not given its bytes back. */
   isUnfinished?: true
-}
-
-export interface CountedBytes {
-  attemptId: AttemptId
-  sizeBytes: number
-  /** The first version of the ledger that counts them. */
-  countedFrom: number
-  /** Of a deleted document: the release that gives them back. */
-  releasedBy?: ReleaseId
-  /** At earlier versions they are counted; from this one on, only while the release's marker is in the ledger. */
-  markedIn?: number
 }
 
 export interface DocumentMaintenance {

@@ -1,5 +1,5 @@
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../ids.ts'
-import type { DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { CountedBytes, DeletedDocument, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
 import { type Attributes, readItem } from './stored-item.ts'
 import { setting } from './table.ts'
 import { checkShardOf } from './workspace-item.ts'
@@ -10,6 +10,8 @@ export type RecordItem = DocumentItem | TombstoneItem
 interface Remembered {
   /** Attempts up to this one may no longer record a document here: attempt ids sort by time. */
   fenced_through?: string
+  /** The deleted document whose place it took. */
+  replaced?: Pick<TombstoneItem, 'attempt_id' | 'size_bytes' | 'counted_from' | 'released_by' | 'marked_in'>
 }
 
 export interface DocumentItem extends Remembered {
@@ -87,7 +89,7 @@ export function readRecord(attributes: Attributes): RecordItem {
 /** @returns undefined for what was never a document, or is no longer remembered. @throws UnreadableItemError */
 export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocument | undefined {
   const item = readItem<TombstoneItem>(attributes, {}, KEYS)
-  const { attempt_id, ttl_at, due_at } = item
+  const { attempt_id, ttl_at, due_at, released_by, marked_in: markedIn } = item
   if (attempt_id === undefined || (ttl_at !== undefined && ttl_at * 1000 <= nowMs)) return undefined
   const { object_key, size_bytes, deleted_at } = readItem<Required<TombstoneItem>>(attributes, DELETED, KEYS)
   return {
@@ -96,6 +98,8 @@ export function readDeleted(attributes: Attributes, nowMs: number): DeletedDocum
     attemptId: attempt_id as AttemptId,
     objectKey: object_key,
     sizeBytes: size_bytes,
+    countedFrom: item.counted_from ?? 0,
+    ...(released_by !== undefined && { releasedBy: released_by as ReleaseId, markedIn }),
     isGivenBack: ttl_at !== undefined,
     ...(due_at !== undefined && due_at <= deleted_at && { isExpired: true }),
     isDeleted: true,
@@ -125,10 +129,17 @@ const REQUIRED = {
 } as const
 
 /** A document as an update: its key, and all else, without what a tombstone may have had. */
-export function toUpdate(document: WorkspaceDocument) {
+export function toUpdate(document: WorkspaceDocument, before?: CountedBytes) {
   const { workspace_id, document_id, ...attributes } = toItem(document)
+  const replaced = before && {
+    attempt_id: before.attemptId,
+    size_bytes: before.sizeBytes,
+    counted_from: before.countedFrom,
+    released_by: before.releasedBy,
+    marked_in: before.markedIn,
+  }
   const ofTombstone = { ttl_at: undefined, released_by: undefined, marked_in: undefined, deleted_at: undefined }
-  return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone }) }
+  return { keys: { workspace_id, document_id }, ...setting({ ...attributes, ...ofTombstone, replaced }) }
 }
 
 /**
@@ -166,7 +177,7 @@ function toItem(document: WorkspaceDocument) {
     counted_from: document.countedFrom,
     listed_at: listedAt(document),
     ...expiryOf(document),
-  } satisfies Record<keyof Omit<DocumentItem, 'fenced_through' | 'released_by' | 'ttl_at'>, unknown>
+  } satisfies Record<keyof Omit<DocumentItem, keyof Remembered | 'released_by' | 'ttl_at'>, unknown>
 }
 
 function toDocument(item: DocumentItem): WorkspaceDocument {

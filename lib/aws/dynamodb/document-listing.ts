@@ -1,7 +1,7 @@
 import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
-import type { DocumentId, FilePath } from '../../ids.ts'
+import type { ContainerId, DocumentId, FilePath } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
 import { type DocumentItem, documentKey, listedAt, withExpiry } from './document-item.ts'
@@ -20,6 +20,7 @@ const REQUIRED = {
   mime_type: 'string',
   size_bytes: 'number',
   created_at: 'string',
+  container_id: 'string',
 } as const
 const LISTED = [...Object.keys(REQUIRED), 'due_at'].join(', ')
 
@@ -99,6 +100,7 @@ function readListed(attributes: Attributes): ListedDocument {
     mimeType: item.mime_type,
     sizeBytes: item.size_bytes,
     createdAt: new Date(item.created_at),
+    containerId: item.container_id as ContainerId,
     ...withExpiry(item),
   }
 }

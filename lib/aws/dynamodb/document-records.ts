@@ -22,12 +22,14 @@ const IS_TOMBSTONE = 'record_kind = :tombstone'
 const IS_FORGOTTEN = 'ttl_at <= :now'
 const WAS_NO_DOCUMENT = 'attribute_not_exists(attempt_id)'
 const IS_NOT_FENCED = '(attribute_not_exists(fenced_through) OR fenced_through < :attempt_id)'
-const IS_NOT_OWN = '(attribute_not_exists(attempt_id) OR attempt_id <> :attempt_id)'
+const IS_NOT_OWN = '(NOT attempt_id = :attempt_id AND NOT replaced.attempt_id = :attempt_id)'
 const IS_RECORDABLE = `${IS_FREE} OR (${IS_TOMBSTONE} AND (${IS_FORGOTTEN} OR (${WAS_NO_DOCUMENT} AND ${IS_NOT_FENCED})))`
+/** Its document was deleted, and its bytes are given back. */
+const IS_REPLACEABLE = `(${IS_TOMBSTONE} AND attempt_id = :before AND attribute_exists(ttl_at) AND ${IS_NOT_FENCED})`
 /** Its document was deleted, and its bytes are not given back yet. */
 const IS_UNRELEASED = `(${IS_TOMBSTONE} AND attempt_id = :attempt_id AND attribute_not_exists(ttl_at))`
 const REMOVE_REMAINS =
-  'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, due_at, deleted_at'
+  'REMOVE attempt_id, object_key, created_at, size_bytes, counted_from, released_by, marked_in, due_at, deleted_at, replaced'
 const REMOVE_UNREMEMBERED =
   'REMOVE filename, mime_type, listed_at, container_id, content_encoding, source_etag, sha256, created_by, due_shard'
 
@@ -44,12 +46,13 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
     item.record_kind?.S === 'document' ? readDocument(item) : readDeleted(item, now())
 
   return {
-    async record(document, signal) {
-      const { keys: _, ...all } = toUpdate(document)
+    async record(document, signal, replaced) {
+      const { keys: _, ...all } = toUpdate(document, replaced)
+      const before = replaced && { ':before': replaced.attemptId }
       const change = {
         ...all,
-        ConditionExpression: IS_RECORDABLE,
-        values: { ...all.values, ...TOMBSTONE, ...nowValue() },
+        ConditionExpression: before ? `${IS_RECORDABLE} OR ${IS_REPLACEABLE}` : IS_RECORDABLE,
+        values: { ...all.values, ...TOMBSTONE, ...nowValue(), ...before },
       }
       const { existing } = await update(document, change, { name: 'documents.record', signal, ...SENT_ONCE })
       if (existing === undefined) return 'recorded'
@@ -72,7 +75,8 @@ export function createDocumentRecords(settings: TableSettings & { now(): number 
         values: fenced,
       }
       const { existing } = await update(attempt, besideIt, options)
-      return existing?.attempt_id === attempt.attemptId ? 'recorded' : 'fenced'
+      const recorded = [existing?.attempt_id, existing?.replaced?.attempt_id]
+      return recorded.includes(attempt.attemptId) ? 'recorded' : 'fenced'
     },
 
     async find(workspaceId, documentId, signal) {

@@ -49,7 +49,7 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
   const conditional = <Change extends Condition>({ values, ...expressions }: Change) => ({
     TableName,
     ...expressions,
-    ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: marshall(values) }),
+    ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: marshall(values, WITHOUT_UNDEFINED) }),
     ...(expressions.ConditionExpression && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
   })
   const updateOf = (key: object, change: Update) =>

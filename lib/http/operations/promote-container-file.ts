@@ -21,7 +21,8 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       const expiresInSeconds = readExpiresIn(event, body)
       const idempotencyKey = readIdempotencyKey(event)
       const preconditions = readPreconditions(event)
-      if (preconditions.waitMs) state.responseHeaders['preference-applied'] = 'wait'
+      const { waitMs } = preconditions
+      if (waitMs) state.responseHeaders['preference-applied'] = `wait=${waitMs / 1000}`
       const ofFile = { containerId, fileId, idempotencyKey, preconditions, expiresInSeconds }
       const { document, isReplayed, ...promotion } = await promoteContainerFile(
         { ...state, ...limit, caller, ...ofFile },

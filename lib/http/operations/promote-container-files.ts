@@ -50,9 +50,17 @@ export async function handlePromoteContainerFiles(
   }))
   const data = itemsThatFit(items)
   const nextAfter = data.length < items.length ? data.at(-1)?.file_id : next
+  const isNothing = data.length === 0 && nextAfter === undefined && body.after === undefined
+  const detail = `The container has no file whose path begins with ${JSON.stringify(body.prefix)}.`
   return {
     statusCode: 200,
     headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
-    body: JSON.stringify({ object: 'list', data, has_more: nextAfter !== undefined, next: nextAfter ?? null }),
+    body: JSON.stringify({
+      object: 'list',
+      data,
+      has_more: nextAfter !== undefined,
+      next: nextAfter ?? null,
+      ...(isNothing && { detail }),
+    }),
   }
 }

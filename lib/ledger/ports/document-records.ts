@@ -25,6 +25,18 @@ export interface WorkspaceDocument {
   countedFrom: number
 }
 
+/** How the ledger counts the bytes of a document, or of a deleted one. */
+export interface CountedBytes {
+  attemptId: AttemptId
+  sizeBytes: number
+  /** The first version of the ledger that counts them. */
+  countedFrom: number
+  /** Of a deleted document: the release that gives them back. */
+  releasedBy?: ReleaseId | undefined
+  /** At earlier versions they are counted; from this one on, only while the release's marker is in the ledger. */
+  markedIn?: number | undefined
+}
+
 type RecordOutcome =
   | 'recorded'
   /** This attempt was fenced, and must undo its work. */
@@ -33,11 +45,14 @@ type RecordOutcome =
   | 'exists'
 
 export interface DocumentRecords {
-  /** From here on the promotion has succeeded. Opens: sent once. */
-  record(document: WorkspaceDocument, signal: AbortSignal): Promise<RecordOutcome>
+  /**
+   * From here on the promotion has succeeded. Opens: sent once.
+   * @param replaced expired, and its bytes given back: this one takes its place, and remembers for audits how it was counted
+   */
+  record(document: WorkspaceDocument, signal: AbortSignal, replaced?: CountedBytes): Promise<RecordOutcome>
   /**
    * Makes sure that the attempt can never record its document, or finds that it has.
-   * @returns 'recorded' when its document is there or has been deleted since; 'fenced' when it never will be
+   * @returns 'recorded' when its document is there, or has been deleted or replaced since; 'fenced' when it never will be
    */
   fence(attempt: Attempt, signal: AbortSignal): Promise<'recorded' | 'fenced'>
   find(workspaceId: WorkspaceId, documentId: DocumentId, signal: AbortSignal): Promise<WorkspaceDocument | undefined>
@@ -74,9 +89,8 @@ export interface DocumentRecords {
 
 export type DocumentOfAttempt = Pick<WorkspaceDocument, 'workspaceId' | 'documentId' | 'attemptId'>
 
-export interface DeletedDocument extends DocumentOfAttempt {
+export interface DeletedDocument extends DocumentOfAttempt, CountedBytes {
   objectKey: string
-  sizeBytes: number
   /** Whether its bytes were given back. */
   isGivenBack: boolean
   /** It was deleted because it had expired. */

@@ -82,7 +82,7 @@ export class Process {
     const nowMs = stores.nowMs + this.#aheadMs
     this.leastMs = Math.min(this.leastMs, nowMs)
     this.mostMs = Math.max(this.mostMs, nowMs)
-    if (/expire|audit/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
+    if (/expire|audit|promote/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
   }
 
   async start(work: Promise<unknown>): Promise<void> {

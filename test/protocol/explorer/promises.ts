@@ -34,7 +34,10 @@ export class Promises {
       if (process.outcome && !this.#answered.has(process)) this.#checkAnswer(process, process.outcome)
     }
     this.#checkDocuments()
-    const { failure } = this.#stores.drifts
+    const { drifts, timeline, areLeasesWrong, wasClockWrong, wasSetBack } = this.#stores
+    const { failure } = drifts
+    if (timeline.revived && !areLeasesWrong && !wasClockWrong && !wasSetBack)
+      throw new Error(`document ${timeline.revived.documentId} had expired, and is there again`)
     if (failure) throw new Error(failure)
   }
 

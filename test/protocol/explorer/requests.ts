@@ -63,7 +63,7 @@ export async function handle(request: Request, deps: Dependencies, drifts: Drift
       const { document, seconds } = request
       const expiresAt = seconds === undefined ? undefined : expiresAtOf(new Date(deps.now()), seconds)
       const found = await deps.documents.find(document.workspaceId, document.documentId, signal)
-      return found && deps.expiries.setExpiry(found, expiresAt, signal)
+      return found && deps.administration.setExpiry(found, expiresAt, signal)
     }
     case 'audit':
       return drifts.watch((options) => audit(options, deps, signal), request.findsDriftOnly)

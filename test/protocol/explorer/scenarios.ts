@@ -28,6 +28,8 @@ export interface Scenario extends Circumstances {
   before?: 'keyed' | 'two' | 'noted' | 'expired' | 'restored' | 'tombstone'
   /** The call that the first role has come to, for the nth time. */
   begun?: readonly [call: string, nth?: number]
+  /** Of one that is to have expired: how long before that. */
+  leftMs?: number
   roles: readonly Role[]
   bounds: Bounds
   /** The faults that are tried; left out: all. */
@@ -51,13 +53,14 @@ const resolver: Role = { do: 'resolve' }
 const expiry: Role = { do: 'expire' }
 /** By a process to which the document has not expired yet. */
 const prolonging: Role = { do: 'change_expiry', aheadMs: -60_000 }
-const EXPIRES_IN_SECONDS = 100
+const EXPIRES_IN_SECONDS = 200
 const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
 const audit: Role = { do: 'audit', findsDriftOnly: true }
 const wrongly: Circumstance = { areLeasesWrong: true }
 const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
 const amidPages: Circumstance = { before: 'two', begun: ['documents.listItems', 2] }
 const expired: Circumstance = { before: 'expired' }
+const longer = { ...keyed, expiresInSeconds: 7200 }
 const recording: Circumstance = { begun: ['documents.record'] }
 const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
 
@@ -97,6 +100,17 @@ export const SCENARIOS = {
   prolonged: scenario('an expiry, its change', [expiry, prolonging, resolver], [2, 1, 1], expired),
   expiryDeletion: scenario('an expiry, a deletion', [expiry, deletion, resolver], [2, 1, 1], expired),
   expiryAgain: scenario('an expiry, its promotion again', [expiry, keyed, resolver], [2, 1, 1], expired),
+  expiredTwins: scenario('two promotions of what has expired', [expiring, expiring, resolver], [1, 1, 1], expired),
+  expiredAudit: scenario('a promotion of what has expired, an audit', [longer, audit], [2, 1, 0], expired),
+  expiredPages: scenario('a promotion of what has expired, an audit of pages', [audit, longer], [2, 0, 0], {
+    ...expired,
+    begun: ['documents.listItems'],
+  }),
+  kept: scenario('a promotion that keeps for longer', [longer, expiry, resolver], [2, 1, 2], {
+    ...expired,
+    leftMs: 150_000,
+  }),
+  keptTwins: scenario('two of them, too late', [longer, longer, expiry], [1, 2, 1], { ...expired, leftMs: 40_000 }),
   expiryMany: scenario('a file among many that expires', [{ ...many, ...expiring }, expiry, resolver], [1, 1, 2]),
   wrongExpiry: scenario('wrong leases: a promotion, its expiry', [expiring, expiry, resolver], [2, 1, 1], wrongly),
   expiryAudit: scenario('an expiry, an audit', [expiry, audit], [2, 1, 0], expired),
@@ -114,7 +128,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const { signal } = new AbortController()
 
 /** Brings about what stands when the scenario begins. */
-export async function prepare({ before, drift = 0 }: Scenario, world: World): Promise<void> {
+export async function prepare({ before, drift = 0, leftMs = 0 }: Scenario, world: World): Promise<void> {
   const { stores } = world
   if (before === 'tombstone') {
     const dead = { ...KEYED, attemptId: '1'.repeat(22) as AttemptId }
@@ -126,7 +140,7 @@ export async function prepare({ before, drift = 0 }: Scenario, world: World): Pr
       await world.apply({ do: 'begin', process: 0, request })
       await world.goOn()
     }
-    if (before === 'expired') await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 })
+    if (before === 'expired') await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 - leftMs })
   }
   const [document] = stores.timeline.all
   if (before === 'noted' && document) {

@@ -125,7 +125,13 @@ export class Schedule {
     const workspaces = [...ledger.workspaces.values()].map(({ takings, releases, ...rest }) => {
       return [rest, [...takings.values()], [...releases.values()]]
     })
-    const stored = [workspaces, [...reservations.items], [...documents.documents], [...documents.tombstones]]
+    const stored = [
+      workspaces,
+      [...reservations.items],
+      [...documents.documents],
+      [...documents.tombstones],
+      [...documents.replaced],
+    ]
     const sent = late.map(({ name, args }) => [name, args])
     const atWork = this.#scenario.roles.map((_, role) => keyOf(processes.get(role)))
     const current = this.#isAmid ? this.#current : undefined

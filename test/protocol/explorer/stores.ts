@@ -1,6 +1,7 @@
 import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { DocumentListing } from '../../../lib/documents/document-listing.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DocumentExpiries } from '../../../lib/ledger/ports/document-expiries.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { Log } from '../../../lib/logging.ts'
@@ -39,6 +40,7 @@ export class Stores {
   readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
   wasClockWrong = false
+  wasSetBack = false
   /** The latest time of all processes that delete what has expired, by the clock of each. */
   expiredByMs = 0
   #content = 0
@@ -68,7 +70,7 @@ export class Stores {
 
   /** To be called after each change. */
   observe(): void {
-    this.timeline.observe(this.documents.documents)
+    this.timeline.observe(this.documents.documents, this.nowMs)
   }
 
   documentsOf(workspaceId: WorkspaceId): WorkspaceDocument[] {
@@ -82,6 +84,8 @@ export class Stores {
     const now = () => this.nowMs + aheadMs
     const { timeline, documents: records } = this
     const { setExpiry } = createFakeDocumentExpiries(records, now)
+    // The adapter asks the clock when it sends, not when the write arrives.
+    const sent = gate({ setExpiry: createFakeDocumentExpiries(records, () => 0).setExpiry }, 'expiries')
     /** An index whose entries are behind, each by so many moments. */
     const behind = (lagOf: (documentId: string) => number) => ({
       tombstones: records.tombstones,
@@ -91,7 +95,10 @@ export class Stores {
     })
     const expiriesBehind = (lag = 0): DocumentExpiries => {
       const index = behind(() => lag)
-      return gate({ ...createFakeDocumentExpiries(index, now), setExpiry }, 'expiries')
+      return {
+        ...gate(createFakeDocumentExpiries(index, now), 'expiries'),
+        setExpiry: async (read, ...to) => !hasExpired(read, now()) && sent.setExpiry(read, ...to),
+      }
     }
     return {
       ...this.#deps,
@@ -107,6 +114,7 @@ export class Stores {
         gate(createFakeDocumentListing(behind(lagOf), now), 'listing'),
       expiries: expiriesBehind(),
       expiriesBehind,
+      administration: gate({ setExpiry }, 'expiries'),
       maxFileBytes: 1000,
       now,
       log: SILENT,

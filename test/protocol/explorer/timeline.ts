@@ -31,13 +31,18 @@ export class Timeline {
   readonly #lives: Life[] = []
   moment = 0
 
-  observe(documents: ReadonlyMap<string, WorkspaceDocument>): void {
+  /** One that had expired, and then had not. */
+  revived: WorkspaceDocument | undefined
+
+  observe(documents: ReadonlyMap<string, WorkspaceDocument>, nowMs: number): void {
     this.moment++
     const current = new Set(documents.values())
     for (const life of this.#lives) {
       if (life.until > this.moment && !current.delete(life.document)) life.until = this.moment
     }
     for (const document of current) {
+      const before = this.#lives.findLast((life) => life.document.attemptId === document.attemptId)
+      if (before && hasExpired(before.document, nowMs) && !hasExpired(document, nowMs)) this.revived ??= document
       this.#lives.push({ document, from: this.moment, until: Number.POSITIVE_INFINITY })
     }
   }

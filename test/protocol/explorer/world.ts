@@ -33,7 +33,7 @@ export class World {
   readonly stores: Stores
   readonly processes = new Map<number, Process>()
   /** What was sent, and has not arrived. */
-  readonly late: (Call & { sentAtMs: number })[] = []
+  readonly late: (Call & { sentAtMs: number; dueAtMs: number })[] = []
   /** All that has happened, one line for each move. */
   readonly story: string[] = []
   readonly #promises: Promises
@@ -59,7 +59,9 @@ export class World {
       case 'call': {
         const call = process?.waiting[move.call] as Call
         process?.decide(call, move.fate)
-        if ('later' in FATES[move.fate]) this.late.push({ ...call, sentAtMs: this.stores.nowMs })
+        // The lease of a caller's process began with it; the resolver takes new ones.
+        const dueAtMs = process?.isForCaller ? process.beganAtMs + LEASE_MS : Number.POSITIVE_INFINITY
+        if ('later' in FATES[move.fate]) this.late.push({ ...call, sentAtMs: this.stores.nowMs, dueAtMs })
         break
       }
       case 'arrive':
@@ -102,11 +104,14 @@ export class World {
   async #pass(ms: number): Promise<void> {
     const { stores } = this
     if (!stores.areLeasesWrong) {
-      await this.#deliver(({ name, sentAtMs }) =>
-        name.startsWith('objects.') ? sentAtMs + LATE_COPY_MS <= stores.nowMs + ms : ms >= LEASE_MS / 2,
+      await this.#deliver(({ name, sentAtMs, dueAtMs }) =>
+        name.startsWith('objects.')
+          ? sentAtMs + LATE_COPY_MS <= stores.nowMs + ms
+          : ms >= LEASE_MS / 2 || dueAtMs <= stores.nowMs + ms,
       )
     }
     stores.nowMs += ms
+    stores.wasSetBack ||= ms < 0
     for (const process of this.running) process.pass(stores)
     if (stores.areLeasesWrong) return
     for (const process of this.running) {

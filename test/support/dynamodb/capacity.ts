@@ -20,7 +20,9 @@ const ELEMENT_BYTES = 1
  * "DynamoDB item sizes and formats" (CapacityUnitCalculations.html). Of numbers AWS says "approximately".
  */
 export function itemSizeBytes(item: Item | undefined): number {
-  return Object.entries(item ?? {}).reduce((bytes, [name, value]) => bytes + textBytes(name) + valueBytes(value), 0)
+  // dynalite's projections have what an item lacks, as undefined.
+  const attributes = Object.entries(item ?? {}).filter(([, value]) => value !== undefined)
+  return attributes.reduce((bytes, [name, value]) => bytes + textBytes(name) + valueBytes(value), 0)
 }
 
 function valueBytes(value: AttributeValue): number {

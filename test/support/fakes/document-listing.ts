@@ -34,6 +34,6 @@ export function createFakeDocumentListing(
 }
 
 function toListed(document: WorkspaceDocument): ListedDocument {
-  const { documentId, filename, mimeType, sizeBytes, createdAt, expiresAt } = document
-  return { documentId, filename, mimeType, sizeBytes, createdAt, ...(expiresAt && { expiresAt }) }
+  const { documentId, filename, mimeType, sizeBytes, createdAt, containerId, expiresAt } = document
+  return { documentId, filename, mimeType, sizeBytes, createdAt, containerId, ...(expiresAt && { expiresAt }) }
 }

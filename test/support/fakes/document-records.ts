@@ -2,7 +2,7 @@ import type { AuditedItem, DocumentMaintenance } from '../../../lib/audit/ports/
 import type { TableWorkspaces } from '../../../lib/audit/ports/table-workspaces.ts'
 import type { DocumentId, ReleaseId, WorkspaceId } from '../../../lib/ids.ts'
 import { hasExpired } from '../../../lib/ledger/expiry.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { CountedBytes, DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { createFakeTableWorkspaces } from './table-workspaces.ts'
 
 interface Tombstone {
@@ -18,6 +18,7 @@ interface Tombstone {
 export interface FakeDocumentRecords extends DocumentRecords, DocumentMaintenance, TableWorkspaces {
   documents: Map<string, WorkspaceDocument>
   tombstones: Map<string, Tombstone>
+  replaced: Map<string, CountedBytes>
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -25,6 +26,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export function createFakeDocumentRecords(now: () => number = Date.now): FakeDocumentRecords {
   const documents: FakeDocumentRecords['documents'] = new Map()
   const tombstones: FakeDocumentRecords['tombstones'] = new Map()
+  const replaced: FakeDocumentRecords['replaced'] = new Map()
   const fencedThrough = new Map<string, string>()
   const keyOf = (workspaceId: string, documentId: string) => `${workspaceId}/${documentId}`
   const isExpired = ({ expiresAtMs = Number.POSITIVE_INFINITY }: Tombstone) => expiresAtMs <= now()
@@ -47,6 +49,7 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       documentId: key.slice(key.indexOf('/') + 1) as DocumentId,
       ...(document && { document }),
       ...(deleted && expiresAtMs === undefined && { isUnfinished: true as const }),
+      replaced: replaced.get(key),
       ...(bytes && {
         counted: {
           attemptId: bytes.attemptId,
@@ -70,23 +73,36 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
     ...createFakeTableWorkspaces(workspacesNow),
     documents,
     tombstones,
-    async record(document) {
+    replaced,
+    async record(document, _signal, before) {
       const key = keyOf(document.workspaceId, document.documentId)
       const tombstone = tombstoneOf(key)
-      if (documents.has(key) || tombstone?.document) return 'exists'
+      const isReplaceable =
+        before !== undefined &&
+        tombstone?.document?.attemptId === before.attemptId &&
+        tombstone.expiresAtMs !== undefined &&
+        !isFenced(key, document.attemptId)
+      if (documents.has(key) || (tombstone?.document && !isReplaceable)) return 'exists'
       if (tombstone && isFenced(key, document.attemptId)) return 'fenced'
       documents.set(key, document)
       tombstones.delete(key)
+      if (before) {
+        const { attemptId, sizeBytes, countedFrom, releasedBy, markedIn } = before
+        replaced.set(key, { attemptId, sizeBytes, countedFrom, releasedBy, markedIn })
+      } else replaced.delete(key)
       return 'recorded'
     },
     async fence({ workspaceId, documentId, attemptId }) {
       const key = keyOf(workspaceId, documentId)
       const tombstone = tombstoneOf(key)
       const holder = documents.get(key) ?? tombstone?.document
-      if (holder?.attemptId === attemptId) return 'recorded'
+      if ([holder?.attemptId, replaced.get(key)?.attemptId].includes(attemptId)) return 'recorded'
       const isLater = !isFenced(key, attemptId)
       if (isLater) fencedThrough.set(key, attemptId)
-      if (!holder && (!tombstone || isLater)) tombstones.set(key, { expiresAtMs: now() + DAY_MS })
+      if (!holder && (!tombstone || isLater)) {
+        tombstones.set(key, { expiresAtMs: now() + DAY_MS })
+        replaced.delete(key)
+      }
       return 'fenced'
     },
     find: async (workspaceId, documentId) => documents.get(keyOf(workspaceId, documentId)),
@@ -94,9 +110,11 @@ export function createFakeDocumentRecords(now: () => number = Date.now): FakeDoc
       const key = keyOf(workspaceId, documentId)
       const tombstone = tombstoneOf(key)
       if (!tombstone?.document) return documents.get(key)
-      const { attemptId, objectKey, sizeBytes } = tombstone.document
+      const { attemptId, objectKey, sizeBytes, countedFrom } = tombstone.document
+      const { releasedBy, markedIn } = tombstone
       return {
-        ...{ workspaceId, documentId, attemptId, objectKey, sizeBytes },
+        ...{ workspaceId, documentId, attemptId, objectKey, sizeBytes, countedFrom },
+        ...(releasedBy !== undefined && { releasedBy, markedIn }),
         isGivenBack: tombstone.expiresAtMs !== undefined,
         ...(hasExpired(tombstone.document, tombstone.deletedAtMs ?? 0) && { isExpired: true as const }),
         isDeleted: true,

@@ -150,6 +150,20 @@ export const SCENARIOS: Scenario[] = [
     ),
   ),
   promoting('a replay', (process) => withDocument(process, KEY), { key: KEY, documentsBefore: 1 }),
+  promoting('a replay that keeps for longer', (process) => withDocument(process, KEY, { 'file-expires-in': '3600' }), {
+    key: KEY,
+    documentsBefore: 1,
+    expires: 'later',
+  }),
+  promoting(
+    'what has expired',
+    async (process) => {
+      const workspace = await withDocument(process, KEY, { 'file-expires-in': '3600' })
+      process.setClock(HOURS_MS)
+      return workspace
+    },
+    { key: KEY, documentsBefore: 1, expires: 'before' },
+  ),
   promotingMany('new', (process) => withFile(process, SMALL)),
   promotingMany('already promoted', async (process) => {
     const workspace = await withFile(process, SMALL)

@@ -1,7 +1,7 @@
 import { beforeEach, expect } from 'vitest'
 import type { DocumentMaintenance } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { CountedBytes, DocumentRecords, WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { LEASE_END_MS, LEDGER_NOW_MS, newAttempt, newDocument, newRelease, newWorkspaceId } from './ledger-values.ts'
 
 type Documents = DocumentRecords & DocumentMaintenance
@@ -26,7 +26,7 @@ export function useDocuments(make: MakeDocuments) {
       newAttempt({ workspaceId: on.workspaceId, sizeBytes: 5 * 1024 ** 3, ...(documentId && { documentId }) }),
     )
   const find = (of: WorkspaceDocument) => on.records.find(of.workspaceId, of.documentId, signal)
-  const record = (each: WorkspaceDocument) => on.records.record(each, signal)
+  const record = (each: WorkspaceDocument, replaced?: CountedBytes) => on.records.record(each, signal, replaced)
   const recorded = async (each = document()) => {
     expect(await record(each)).toBe('recorded')
     return each

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { auditSum, beginSum } from '../../../lib/audit/audit-usage.ts'
+import type { DocumentId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import type { DeletedDocument } from '../../../lib/ledger/ports/document-records.ts'
 import { addUp, countMore, listenTo, passBy, readRows } from '../../support/add-up.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { newDocument } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const MOST_MS = 20 * 3_600_000
@@ -25,6 +28,31 @@ it('a drift is corrected once, however often it is added up, whatever goes on', 
   for (let times = 0; times < 2; times++) await auditSum(whole, audit)
   expect([said, audit.counters.repaired]).toEqual([[DRIFT, DRIFT], 2])
   expect(await addUp(ports)).toEqual([])
+})
+
+describe('a document that takes the place of an expired one', () => {
+  const replace = async ({ deps, documents, begin, run }: Ports, documentId: DocumentId) => {
+    await deleteDocument({ workspaceId: WORKSPACE, documentId }, deps, signal)
+    const deleted = (await documents.findEvenDeleted(WORKSPACE, documentId, signal)) as DeletedDocument
+    const next = await run(['take', 'reserve', 'unmark', 'copy'], begin({ documentId, sizeBytes: 30 }))
+    expect(await documents.record(newDocument(next), signal, deleted)).toBe('recorded')
+    await run(['settle'], next)
+  }
+
+  it.each([
+    ['once', 1, []],
+    ['twice, so that nobody knows what was there at the cut', 2, ['too_slow']],
+  ])('is added up, with what it replaced since the cut: %s', async (_, times, expected) => {
+    const { ports, documentId } = await withDocument()
+    const meanwhile = async () => {
+      for (let time = 0; time < times; time++) await replace(ports, documentId)
+    }
+    expect(await addUp(ports, meanwhile)).toEqual(expected)
+    // When nothing goes on, it does not matter, also not after a restore.
+    for (const workspace of ports.ledger.workspaces.values()) workspace.version = 0
+    countMore(ports, DRIFT)
+    expect(await addUp(ports)).toEqual([DRIFT])
+  })
 })
 
 describe('a workspace that does not add up', () => {

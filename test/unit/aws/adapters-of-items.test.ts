@@ -30,8 +30,10 @@ it('workspaces are spread over all shards of the index of checks', () => {
 })
 
 describe('a page of documents', () => {
+  const stored = { filename: 'a', mime_type: 'b', size_bytes: 1, container_id: 'c' }
+
   it('asks for what is still missing, and one more', async () => {
-    const item = marshall({ document_id: 'file_1', filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026' })
+    const item = marshall({ ...stored, document_id: 'file_1', created_at: '2026' })
     const LastEvaluatedKey = { document_id: { S: 'file_1' } }
     const pages = [{ Items: [item, item], LastEvaluatedKey }, { Items: [item], LastEvaluatedKey }, { Items: [item] }]
     const { client, sent } = clientOf({ QueryCommand: () => pages.shift() })
@@ -42,7 +44,7 @@ describe('a page of documents', () => {
   })
 
   it('passes over what has expired in ever longer steps, and no more than ten thousand', async () => {
-    const base = { filename: 'a', mime_type: 'b', size_bytes: 1, created_at: '2026-01-01T00:00:00.000Z' }
+    const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
     const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { due_at: 5 }) })
     let read = 0
     const { client, sent } = clientOf({

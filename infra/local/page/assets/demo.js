@@ -1,24 +1,20 @@
 // The life of a file: from the sandbox on the left into the documents on the right. The page shows what the API lists,
 // read with the management key of the demonstration; actions are sent with the chosen key.
-import { at, showSent } from './sent.js'
+import { aboutDocument, bytes, element, rowOf, visible } from './rows.js'
+import { at, refusal, sendForm, showSent } from './sent.js'
 
 const LOOK_EVERY_MS = 3000
+/** A slow network is no reason to give up: an answer may take so long. */
+const LOOK_WITHIN_MS = 60_000
 const NEARLY_FULL = 0.9
 const GONE = 'The service does not answer: start it with npm start, and this page goes on.'
 let demo
-const chosen = () => [demo, demo.full_workspace][at('container').selectedIndex]
+/** The container that is shown, with the keys of its workspace. */
+const chosen = () => {
+  const [workspace_id, container_id] = at('container').value.split('/')
+  return { ...[demo, demo.full_workspace].find((each) => each.workspace_id === workspace_id), container_id }
+}
 const say = (text) => Object.assign(at('told'), { textContent: text })
-const refusal = (status, detail = 'no reason was given.') => new Error(`${status}: ${detail}`, { cause: status })
-const element = (name, properties, ...children) => {
-  const made = Object.assign(document.createElement(name), properties)
-  made.append(...children)
-  return made
-}
-const bytes = (count) => {
-  const power = Math.min(3, Math.floor(Math.log2(Math.max(count, 1)) / 10))
-  return `${Number((count / 1024 ** power).toPrecision(3))} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
-}
-
 /** Asks the API with a key of the chosen container. @throws what is refused, in the API's words */
 async function ask({ method = 'GET', path, key, headers, signal, show = () => {} }) {
   const request = {
@@ -38,41 +34,51 @@ const act = (method, path) => ask({ method, path, key: at('key').value, show: sh
 /** Shows what there is now. What is wrong is said once, and the next look may find it mended. */
 async function look() {
   const lists = await readLists().catch((error) => ({ wrong: error.cause ? error.message : GONE }))
-  const { wrong = '', container_id, files, documents } = lists
+  const { wrong = '', container, files, documents } = lists
   if (at('gone').textContent !== wrong) at('gone').textContent = wrong
-  if (wrong || container_id !== chosen().container_id) return
-  at('stay').textContent = `stay in ${chosen().workspace_id}`
+  if (wrong || container !== at('container').value) return
+  const isForATime = documents.body.data.some(({ expires_at }) => expires_at)
+  at('stay').textContent = `stay in ${chosen().workspace_id}${isForATime ? ', some for a time' : ''}`
   showRows(at('file-rows'), files.body, fileRow)
   showRows(at('document-rows'), documents.body, documentRow)
   showUsage(...['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(documents.headers.get(name))))
 }
 
 async function readLists() {
-  const signal = AbortSignal.timeout(LOOK_EVERY_MS)
+  const signal = AbortSignal.timeout(LOOK_WITHIN_MS)
   demo = await (await fetch('demo.json', { signal })).json()
+  showContainers()
   for (const option of at('key').options) option.disabled = chosen()[option.value] === undefined
   if (at('key').selectedOptions[0].disabled) at('key').selectedIndex = 0
-  const { container_id } = chosen()
+  const container = at('container').value
   // The header keeps these requests out of the terminal of npm start.
   const looking = { key: 'management_key', signal, headers: { 'Page-Look': '1' } }
-  const lists = [`/containers/${container_id}/files?limit=1000`, '/files?order=desc&limit=100']
+  const lists = [`/containers/${chosen().container_id}/files?limit=1000`, '/files?order=desc&limit=100']
   const [files, documents] = await Promise.all(lists.map((path) => ask({ ...looking, path })))
-  return { container_id, files, documents }
+  return { container, files, documents }
+}
+
+function showContainers() {
+  const known = Array.from(at('container').options, ({ value }) => value)
+  for (const { workspace_id, container_id } of demo.containers) {
+    const value = `${workspace_id}/${container_id}`
+    if (!known.includes(value)) at('container').append(new Option(container_id, value))
+  }
 }
 
 /** Rows that have not changed stay, with their focus and with what they say. */
 function showRows(list, { data, has_more }, rowFor) {
-  const { container_id } = chosen()
+  const container = at('container').value
   const known = new Map(Array.from(list.children, (row) => [row.dataset.of, row]))
   const rows = data.map((item) => {
-    const of = container_id + JSON.stringify(item)
+    const of = container + JSON.stringify(item)
     const row = known.get(of) ?? rowFor(item)
-    const isNew = !known.has(of) && list.dataset.of === container_id
+    const isNew = !known.has(of) && list.dataset.of === container
     if (isNew) row.animate([{ background: 'var(--done)' }, {}], { duration: 3000, easing: 'ease-in' })
     row.dataset.of = of
     return row
   })
-  list.dataset.of = container_id
+  list.dataset.of = container
   if (has_more) rows.push(element('li', {}, `These are the first ${rows.length}; the API lists the others.`))
   for (const row of [...list.children]) if (!rows.includes(row)) row.remove()
   for (const [i, row] of rows.entries()) if (list.children[i] !== row) list.insertBefore(row, list.children[i])
@@ -87,15 +93,9 @@ function showUsage(quota, used) {
   Object.assign(at('meter'), { max: quota, value: used, low: limit, high: limit })
 }
 
-function rowOf(path, about, ...buttons) {
-  const split = path.lastIndexOf('/') + 1
-  const name = element('p', {}, element('small', {}, path.slice(0, split)), path.slice(split))
-  return element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
-}
-
 /** What a button is for, and for which file; what is refused stands in its row until the next action. */
 function button(textContent, of, doing, work, className = '') {
-  const made = element('button', { type: 'button', textContent, ariaLabel: `${textContent} ${of}`, className })
+  const made = element('button', { type: 'button', textContent, ariaLabel: `${textContent} ${visible(of)}`, className })
   made.addEventListener('click', async () => {
     if (made.ariaDisabled) return
     forget()
@@ -120,35 +120,33 @@ function forget() {
 
 function fileRow({ id, path, bytes: size, container_id }) {
   const promote = async () => {
-    const { body } = await act('POST', `/containers/${container_id}/files/${id}/promote`)
-    sessionStorage[body.id] = container_id
+    await act('POST', `/containers/${container_id}/files/${id}/promote`)
     await look()
     at('document-rows').parentElement.scrollTop = 0
-    say(`${path} is a document now.`)
+    say(`${visible(path)} is a document now.`)
   }
   return rowOf(path, bytes(size), button('Promote', path, 'Promoting…', promote, 'promote'))
 }
 
-function documentRow({ id, filename, size_bytes, mime_type }) {
-  // The API does not tell the container: the page knows it of what it promoted itself.
-  const from = sessionStorage[id] ? `, from ${sessionStorage[id]}` : ''
+function documentRow(item) {
+  const { id, filename } = item
   // Lets the browser itself download: only the first request has the key, and S3 names the file.
   const fetchContent = async () => location.assign((await act('GET', `/files/${id}/content`)).url)
   const destroy = async () => {
     await act('DELETE', `/files/${id}`)
     await look()
     at('documents-title').focus()
-    say(`${filename} is deleted.`)
+    say(`${visible(filename)} is deleted.`)
   }
-  const offer = async (...buttons) => {
+  const offer = async (focused, ...buttons) => {
     row.lastChild.replaceChildren(...buttons)
-    buttons[1].focus()
+    focused.focus()
   }
   const download = button('Download', filename, 'Fetching…', fetchContent)
   const remove = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
-  const keep = button('Keep', filename, 'Keep', () => offer(download, question))
-  const question = button('Delete', filename, 'Delete', () => offer(keep, remove))
-  const row = rowOf(filename, `${bytes(size_bytes)}, ${mime_type.split(';')[0]}${from}`, download, question)
+  const keep = button('Keep', filename, 'Keep', () => offer(question, download, question))
+  const question = button('Delete', filename, 'Delete', () => offer(keep, keep, remove))
+  const row = rowOf(filename, aboutDocument(item), download, question)
   return row
 }
 
@@ -157,8 +155,8 @@ async function upload(file) {
   const progress = element('progress', { value: 0, ariaLabel: `Upload of ${file.name}` })
   const row = rowOf(file.name, progress)
   at('uploads').append(row)
-  const { container_id } = chosen()
-  const asked = { container_id, path: file.name, content_type: file.type, size_bytes: file.size }
+  const { workspace_id, container_id } = chosen()
+  const asked = { workspace_id, container_id, path: file.name, content_type: file.type, size_bytes: file.size }
   const headers = { 'Content-Type': 'application/json' }
   try {
     const answer = await fetch('/demo/uploads', { method: 'POST', headers, body: JSON.stringify(asked) })
@@ -173,26 +171,14 @@ async function upload(file) {
   }
 }
 
-/** By XMLHttpRequest, because fetch does not tell how far it is. */
-function sendForm({ url, fields }, file, progress) {
-  const form = new FormData()
-  for (const each of Object.entries({ ...fields, file })) form.set(...each)
-  const asked = new XMLHttpRequest()
-  asked.upload.onprogress = ({ loaded, total }) => Object.assign(progress, { value: loaded / total })
-  asked.open('POST', url)
-  asked.send(form)
-  return new Promise((done, fail) => {
-    asked.onerror = () => fail(new Error('Not all of it was sent: the connection broke, or it is a folder.'))
-    asked.onload = () => {
-      const { status, responseText: body } = asked
-      showSent({ method: 'POST', url, fields, file: file.name }, { status, headers: [], body })
-      const message = new DOMParser().parseFromString(body, 'text/xml').querySelector('Message')
-      return status < 300 ? done() : fail(refusal(status, message?.textContent))
-    }
-  })
-}
-
-at('container').addEventListener('change', () => look(forget()))
+at('container').addEventListener('change', () => {
+  forget()
+  for (const list of [at('file-rows'), at('document-rows')]) {
+    list.replaceChildren()
+    delete list.dataset.of
+  }
+  return look()
+})
 at('choose').addEventListener('click', () => at('chosen').click())
 at('chosen').addEventListener('change', () => Array.from(at('chosen').files, upload))
 for (const name of ['dragover', 'dragleave', 'drop']) {

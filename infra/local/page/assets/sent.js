@@ -1,5 +1,6 @@
 // The last action, as one would write it in a program, beside what was answered.
 export const at = (id) => document.getElementById(id)
+export const refusal = (status, detail = 'no reason was given.') => new Error(`${status}: ${detail}`, { cause: status })
 const literal = (value) => JSON.stringify(value, null, 1)?.replace(/\n */g, ' ')
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 
@@ -35,6 +36,25 @@ export function showSent(request, { status, headers, body }) {
   showRequest()
   const lines = [...headers].filter(([name]) => SHOWN.test(name)).map(([name, value]) => `${name}: ${value}`)
   at('answer').value = [status, ...lines, '', body].join('\n')
+}
+
+/** By XMLHttpRequest, because fetch does not tell how far it is. */
+export function sendForm({ url, fields }, file, progress) {
+  const form = new FormData()
+  for (const each of Object.entries({ ...fields, file })) form.set(...each)
+  const asked = new XMLHttpRequest()
+  asked.upload.onprogress = ({ loaded, total }) => Object.assign(progress, { value: loaded / total })
+  asked.open('POST', url)
+  asked.send(form)
+  return new Promise((done, fail) => {
+    asked.onerror = () => fail(new Error('Not all of it was sent: the connection broke, or it is a folder.'))
+    asked.onload = () => {
+      const { status, responseText: body } = asked
+      showSent({ method: 'POST', url, fields, file: file.name }, { status, headers: [], body })
+      const message = new DOMParser().parseFromString(body, 'text/xml').querySelector('Message')
+      return status < 300 ? done() : fail(refusal(status, message?.textContent))
+    }
+  })
 }
 
 at('language').append(...Object.keys(LANGUAGES).map((name) => new Option(name)))

@@ -1,0 +1,32 @@
+// The words of the page, and its rows.
+
+/** What cannot be seen but changes what can, as the command line shows it. */
+export const visible = (text) =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`)
+
+export const bytes = (count) => {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(count, 1)) / 10))
+  return `${Number((count / 1024 ** power).toPrecision(3))} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
+}
+
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const at = (time) => moment.format(new Date(time))
+
+/** What stands below a document's name. */
+export function aboutDocument({ size_bytes, mime_type, container_id, created_at, expires_at }) {
+  const from = container_id ? `, from ${container_id}` : ''
+  const until = expires_at ? `, until ${at(expires_at)}` : ''
+  return `${bytes(size_bytes)}, ${mime_type.split(';')[0]}${from}, ${at(created_at)}${until}`
+}
+
+export function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+export function rowOf(path, about, ...buttons) {
+  const split = path.lastIndexOf('/') + 1
+  const name = element('p', {}, element('small', {}, visible(path.slice(0, split))), visible(path.slice(split)))
+  return element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
+}
