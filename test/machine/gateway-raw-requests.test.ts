@@ -11,7 +11,7 @@ describe('the local gateway', () => {
     ['a Trailer header without a body', 200, ['Trailer: x']],
     ['a malformed Cookie', 200, ['Cookie: a="b; =; \u0001'.slice(0, -1)]],
     ['an odd Content-Type', 200, ['Content-Type: ;;;']],
-    ['a Content-Type for JSON without JSON', 200, ['Content-Type: application/json', 'Content-Length: 1', '', '{']],
+    ['a Content-Type for JSON without JSON', 400, ['Content-Type: application/json', 'Content-Length: 1', '', '{']],
     ['a wish to upgrade', 200, ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk']],
     ['If-None-Match and Range', 200, ['If-None-Match: *', 'Range: bytes=0-1']],
     ['an encoding that the caller would like', 200, ['Accept-Encoding: gzip', 'Accept: text/html;q=0.1']],
