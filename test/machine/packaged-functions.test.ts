@@ -6,8 +6,7 @@ import { routeEvent } from '../support/api/rest-event.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 import { playRound } from '../support/state-machine/play-round.ts'
 import { NOBODY } from '../support/stores/aws-endpoints.ts'
-import { metricsOf } from '../support/template/alarm-states.ts'
-import { emittedMetrics, NAMESPACE } from '../support/template/metric-names.ts'
+import { emittedMetrics, metricsOf, NAMESPACE } from '../support/template/metric-names.ts'
 import { usePackagedFunctions } from '../support/template/use-packaged-functions.ts'
 
 const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()

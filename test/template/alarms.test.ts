@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { PRICES } from '../bench/prices.ts'
 import { expectDocumentedNames, read, tableRows } from '../pages/pages.ts'
 import { METRIC_COUNT } from '../pages/store-prices.ts'
-import { metricsOf } from '../support/template/alarm-states.ts'
+import { metricsOf } from '../support/template/metric-names.ts'
 import { EXISTING, packagedService, type Resource, THRESHOLDS } from '../support/template/packages.ts'
 
 const RUNBOOK = read('docs/runbook.md')
@@ -87,12 +87,11 @@ describe('alarms', () => {
     expect(Number(/^up to \$(\d+)$/.exec(most)?.[1])).toBeGreaterThan(METRIC_COUNT.most * PRICES.metric)
   })
 
-  it('take missing data for silence, but for what must run', () => {
-    const treating = (how: string) => withProperties(({ TreatMissingData }) => TreatMissingData === how)
-    expect(treating('breaching')).toEqual(['audit-incomplete'])
-    // FILL counts missing runs as none; the state stays what it is where there never was one.
-    expect(treating('ignore')).toEqual(['leftovers-late'])
-    expect(treating('notBreaching')).toHaveLength(prod.idsOfType('AWS::CloudWatch::Alarm').length - 2)
+  it('of the latency look at a quiet stage, too', () => {
+    const isOfLatency = ({ ExtendedStatistic }: Resource['Properties']) => ExtendedStatistic === 'p99'
+    expect(withProperties(isOfLatency)).toEqual(['promotion-latency'])
+    const evaluating = ({ EvaluateLowSampleCountPercentile: how }: Resource['Properties']) => how === 'evaluate'
+    expect(withProperties(evaluating)).toEqual(['promotion-latency'])
   })
 })
 

@@ -1,4 +1,5 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import TinyQueue from 'tinyqueue'
 
 export interface VirtualClock {
   /** ms since 1970. */
@@ -9,8 +10,11 @@ export interface VirtualClock {
 
 interface Timer {
   dueMs: number
+  /** Of several that are due at once, the first comes first. */
+  order: number
   fire(): void
-  isCleared: boolean
+  /** Has fired, or was cleared. */
+  isOver: boolean
 }
 
 /** Round, and later than any document's time that might be compared with it. */
@@ -23,25 +27,21 @@ const START_MS = Date.UTC(2027, 0, 1)
  */
 export function installVirtualClock(): VirtualClock {
   let nowMs = START_MS
-  const timers = createQueue()
+  const timers = createTimers()
   const { setImmediate } = globalThis
 
-  const schedule = (fire: () => void, delayMs: number): Timer => {
-    const timer = { dueMs: nowMs + Math.max(0, delayMs), fire, isCleared: false }
-    timers.push(timer)
-    return timer
-  }
+  const schedule = (fire: () => void, delayMs: number) => timers.add(nowMs + Math.max(0, delayMs), fire)
   const setTimeout = (fire: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]) => {
     const timer = schedule(() => fire(...args), Number(delayMs))
     return Object.assign(timer, { ref: () => timer, unref: () => timer, hasRef: () => true })
   }
   const clearTimeout = (timer: Timer | undefined) => {
-    if (timer) timer.isCleared = true
+    if (timer) timers.clear(timer)
   }
   const sleep = (delayMs: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
     new Promise((resolve, reject) => {
       const giveUp = () => {
-        timer.isCleared = true
+        timers.clear(timer)
         reject(Object.assign(new Error('The operation was aborted'), { name: 'AbortError', cause: signal?.reason }))
       }
       const timer = schedule(() => {
@@ -76,14 +76,12 @@ export function installVirtualClock(): VirtualClock {
     now: () => nowMs,
     async runUntil(atMs) {
       await allThatIsReady(setImmediate)
-      for (let next = timers.peek(); next !== undefined && next.dueMs <= atMs; next = timers.peek()) {
-        timers.pop()
-        if (next.isCleared) continue
+      for (let next = timers.take(atMs); next !== undefined; next = timers.take(atMs)) {
         nowMs = next.dueMs
         next.fire()
         await allThatIsReady(setImmediate)
       }
-      nowMs = Math.max(nowMs, Math.min(atMs, timers.peek()?.dueMs ?? atMs))
+      nowMs = Math.max(nowMs, atMs)
     },
   }
 }
@@ -93,20 +91,36 @@ function allThatIsReady(setImmediate: (fire: () => void) => void): Promise<void>
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A queue that gives what is due first and, of several, what came first. */
-function createQueue() {
-  const sorted: Timer[] = []
+/** Timers that have not fired yet. Most are cleared long before they are due, so they go when they are the greater part. */
+export function createTimers() {
+  const byTime = (one: Timer, other: Timer) => one.dueMs - other.dueMs || one.order - other.order
+  let queue = new TinyQueue<Timer>([], byTime)
+  let [order, cleared] = [0, 0]
   return {
-    peek: (): Timer | undefined => sorted[0],
-    push(timer: Timer): void {
-      let [low, high] = [0, sorted.length]
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if ((sorted[middle] as Timer).dueMs <= timer.dueMs) low = middle + 1
-        else high = middle
-      }
-      sorted.splice(low, 0, timer)
+    size: () => queue.length,
+    add(dueMs: number, fire: () => void): Timer {
+      const timer = { dueMs, order: order++, fire, isOver: false }
+      queue.push(timer)
+      return timer
     },
-    pop: () => void sorted.shift(),
+    clear(timer: Timer): void {
+      if (timer.isOver) return
+      timer.isOver = true
+      if (++cleared <= queue.length / 2) return
+      queue = new TinyQueue(
+        queue.data.filter(({ isOver }) => !isOver),
+        byTime,
+      )
+      cleared = 0
+    },
+    /** Removes the first that is due by then. */
+    take(atMs: number): Timer | undefined {
+      for (let first = queue.peek(); first && (first.isOver || first.dueMs <= atMs); first = queue.peek()) {
+        queue.pop()
+        if (first.isOver) cleared--
+        else return Object.assign(first, { isOver: true })
+      }
+      return undefined
+    },
   }
 }

@@ -1,10 +1,24 @@
-import { identityOf } from './alarm-states.ts'
-
 export const NAMESPACE = 'ContainerFilePromotion'
+
+/** The CloudFormation properties of an alarm. */
+// biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no one type
+export type Alarm = Record<string, any>
 
 interface EmbeddedMetrics {
   _aws?: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[] }
   [member: string]: unknown
+}
+
+/** Namespace, name and dimensions. */
+export function identityOf({ Namespace, MetricName, Dimensions }: Alarm): string {
+  const dimensions = Dimensions.map(({ Name, Value }: { Name: string; Value: string }) => `${Name}=${Value}`)
+  return [Namespace, MetricName, ...dimensions].join(' ')
+}
+
+/** The metrics that an alarm watches. */
+export function metricsOf(alarm: Alarm): string[] {
+  if (!alarm.Metrics) return [identityOf(alarm)]
+  return alarm.Metrics.flatMap(({ MetricStat }: Alarm) => (MetricStat ? [identityOf(MetricStat.Metric)] : []))
 }
 
 /** What CloudWatch makes of embedded metric format lines: each metric once for each of its sets of dimensions. */

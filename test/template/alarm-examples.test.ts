@@ -1,0 +1,176 @@
+import { expect, it } from 'vitest'
+import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
+import { type Alarm, identityOf } from '../support/template/metric-names.ts'
+import { packagedService, THRESHOLDS } from '../support/template/packages.ts'
+
+const OPERAND = String.raw`(value\("\w+"\)|\(value\("\w+"\) - value\("\w+"\)\)|[\d.]+)`
+const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
+
+const prod = await packagedService('prod')
+const { auditRoundHours, alarmLatencyMs, alarmOldestReservationMs } = THRESHOLDS
+const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, Number(alarmOldestReservationMs) + 1]
+
+/** By metric, statistic and seconds of a period: a value for each period, the newest last; NaN where there is none. */
+type State = 'OK' | 'ALARM' | 'as before'
+type Values = Readonly<Record<string, readonly number[]>>
+
+const _ = Number.NaN
+const times = (count: number, value: number) => Array<number>(count).fill(value)
+const STAGE = 'container-file-promotion-prod'
+const own = (name: string, rest: string) => `ContainerFilePromotion ${name} service=${STAGE} ${rest}`
+const gateway = (name: string, rest: string) => `AWS/ApiGateway ${name} ApiName=${STAGE} Stage=prod ${rest}`
+const lambda = (name: string, slug: string, rest: string) => `AWS/Lambda ${name} FunctionName=${STAGE}-${slug} ${rest}`
+const crashes = (slug: string) => lambda('Errors', slug, `Resource=${STAGE}-${slug}:live Sum 60`)
+const USED = 'AWS/Usage ResourceCount Service=Lambda Type=Resource Resource=ConcurrentExecutions Class=None Maximum 300'
+const THROTTLED = `AWS/DynamoDB WriteThrottleEvents TableName=${STAGE}-workspaces Sum 300`
+const FAULTS = own('Failures', 'reason=internal_error Sum 60')
+const TIME = own('PromotionTime', 'p99 300')
+const UNCOUNTED = own('RateLimiterUnavailable', 'Sum 300')
+const LEFTOVER = own('OldestLeftover', 'Maximum 900')
+const UNRESOLVED = own('ReservationsUnresolved', 'Sum 900')
+const EXPIRY = own('OldestExpiry', 'Maximum 900')
+const NOT_EXPIRED = own('ExpiriesFailed', 'Sum 900')
+const COMPLETED = own('AuditRoundsCompleted', 'Sum 5400')
+const failing = (seconds: number, errors: number[], requests: number[]): Values => ({
+  [gateway('5XXError', `Sum ${seconds}`)]: errors,
+  [gateway('Count', `Sum ${seconds}`)]: requests,
+})
+/** The resolver's runs in each quarter of an hour: 120 are due. */
+const runs = (ran: number[], failed: number[] = times(3, 0), reported: Values = {}): Values => ({
+  [lambda('Invocations', 'resolve-reservations', 'Sum 900')]: ran,
+  [lambda('Errors', 'resolve-reservations', 'Sum 900')]: failed,
+  ...reported,
+})
+const WELL = times(3, 120)
+const NONE = times(3, 0)
+const found = (all: number[], drifts: number[] = [], losses: number[] = []): Values => ({
+  [own('AuditFindings', 'Sum 3600')]: all,
+  [own('AuditFindings', 'kind=drift Sum 3600')]: drifts,
+  [own('AuditFindings', 'kind=document_without_object Sum 3600')]: losses,
+})
+
+/** Silence is good news, but for what must run. */
+const SEEING_NOTHING: Record<string, State> = { LeftoversLate: 'as before', AuditIncomplete: 'ALARM' }
+const EXAMPLES: [alarm: string, when: string, Values, State][] = [
+  ['ServerErrorRate', 'one request of a quiet stage fails', failing(60, [1], [1]), 'OK'],
+  ['ServerErrorRate', 'two do in 15 minutes', failing(60, [1, ...times(13, 0), 1], times(15, 1)), 'ALARM'],
+  ['ServerErrorRate', 'two do in 16 minutes', failing(60, [1, ...times(14, 0), 1], times(16, 1)), 'OK'],
+  ['ServerErrorRate', 'a busy stage fails as often as it may', failing(60, times(15, 2), times(15, 100)), 'OK'],
+  ['ServerErrorRate', 'it fails more often', failing(60, [3, 3], [100, 100]), 'ALARM'],
+  ['ErrorBudget', 'a quiet stage fails twice', failing(21_600, [2], [2]), 'OK'],
+  ['ErrorBudget', 'a stage fails six times as often as it may', failing(21_600, [3], [500]), 'OK'],
+  ['ErrorBudget', 'it fails more often', failing(21_600, [3], [499]), 'ALARM'],
+  ['PromotionLatency', 'promotions are slow', { [TIME]: times(3, SLOW) }, 'ALARM'],
+  ['PromotionLatency', 'they are slow for a while', { [TIME]: [SLOW - 1, SLOW, SLOW] }, 'OK'],
+  ['PromotionLatency', 'callers wait', { [TIME]: times(3, 1), [gateway('Latency', 'p99 300')]: times(3, SLOW) }, 'OK'],
+  ['Faults', 'a single 500', { [FAULTS]: [1] }, 'ALARM'],
+  ['Faults', 'there are none', { [FAULTS]: [0] }, 'OK'],
+  ...API_FUNCTIONS.flatMap(({ name }): typeof EXAMPLES => [
+    ['Faults', `a crash of ${name}`, { [crashes(name)]: [1] }, 'ALARM'],
+    ['Concurrency', `${name} is throttled`, { [lambda('Throttles', name, 'Sum 300')]: [1], [USED]: [1] }, 'ALARM'],
+  ]),
+  ['Concurrency', 'it is nearly used up', { [USED]: [801] }, 'ALARM'],
+  ['Concurrency', 'it is used', { [USED]: [800] }, 'OK'],
+  ['RateLimiterUnavailable', 'requests are not counted', { [UNCOUNTED]: [1, _, 1] }, 'ALARM'],
+  ['RateLimiterUnavailable', 'one is not, after a while', { [UNCOUNTED]: [1, 0, 0, 1] }, 'OK'],
+  ['LedgerThrottles', 'DynamoDB throttles the ledger', { [THROTTLED]: [10] }, 'ALARM'],
+  ['LedgerThrottles', 'it does so a little', { [THROTTLED]: [9] }, 'OK'],
+  ['LedgerThrottles', 'it no longer does', { [THROTTLED]: [10, _] }, 'OK'],
+  ['LeftoversLate', 'it is nearly late', runs(times(3, 109), NONE, { [LEFTOVER]: times(3, LATE - 1) }), 'OK'],
+  ['LeftoversLate', 'nothing ran before the deployment', runs([_, _, 8], [_, _, 0]), 'as before'],
+  ['LeftoversLate', 'nothing runs any more', runs([120, 120, _, _, _], [0, 0, _, _, _]), 'ALARM'],
+  ['LeftoversLate', 'a shard cannot be listed', runs(WELL, times(3, 12)), 'ALARM'],
+  ['LeftoversLate', 'each run fails for a while', runs(WELL, [0, 120, 120]), 'OK'],
+  ['LeftoversLate', 'the resolver cannot keep up', runs(WELL, NONE, { [LEFTOVER]: times(3, LATE) }), 'ALARM'],
+  ['LeftoversLate', 'a workspace fails again and again', runs(WELL, NONE, { [UNRESOLVED]: times(3, 1) }), 'ALARM'],
+  ['LeftoversLate', 'runs fail, then are late', runs(WELL, [60, 60, 0], { [LEFTOVER]: [_, _, LATE] }), 'ALARM'],
+  ['ExpiriesLate', 'a document cannot be deleted', { [NOT_EXPIRED]: times(3, 1) }, 'ALARM'],
+  ['ExpiriesLate', 'it fails for a while', { [NOT_EXPIRED]: [0, 1, 1] }, 'OK'],
+  ['ExpiriesLate', 'expired documents are too many', { [EXPIRY]: times(3, LATE) }, 'ALARM'],
+  ['ExpiriesLate', 'they wait as long as they may', { [EXPIRY]: times(3, LATE - 1) }, 'OK'],
+  ['DriftOrLoss', 'a workspace drifts', found([1], [1]), 'ALARM'],
+  ['DriftOrLoss', 'a document has lost its object', found([1], [], [1]), 'ALARM'],
+  ['DriftOrLoss', 'an hour later', found([1, _], [1, _]), 'OK'],
+  ['DriftOrLoss', 'something else is found', found([1]), 'OK'],
+  ['AuditFindings', 'something else is found', found([1]), 'ALARM'],
+  ['AuditFindings', 'something else, too, is found', found([3], [1], [1]), 'ALARM'],
+  ['AuditFindings', 'nothing else is found', found([2], [1], [1]), 'OK'],
+  ['AuditIncomplete', 'a round ended in time', { [COMPLETED]: [1, ...times(ROUND - 1, _)] }, 'OK'],
+  ['AuditIncomplete', 'none did', { [COMPLETED]: [1, ...times(ROUND, _)] }, 'ALARM'],
+  ['AuditIncomplete', 'one gave shards up', { [COMPLETED]: [1, ...times(ROUND - 1, _), 0] }, 'ALARM'],
+  ...prod.idsOfType('AWS::CloudWatch::Alarm').map((id): (typeof EXAMPLES)[number] => {
+    const name = id.replace(/Alarm$/, '')
+    return [name, 'there is nothing to see', {}, SEEING_NOTHING[name] ?? 'OK']
+  }),
+]
+
+it.each(EXAMPLES)('%s, when %s', (name, _when, values, state) => {
+  expect(stateAfter(prod.resource(`${name}Alarm`).Properties, values)).toBe(state)
+})
+
+it('each alarm has an incident that sets it off', () => {
+  const set = new Set(EXAMPLES.flatMap(([name, , , state]) => (state === 'ALARM' ? [`${name}Alarm`] : [])))
+  expect([...set].toSorted()).toEqual(prod.idsOfType('AWS::CloudWatch::Alarm').toSorted())
+})
+
+/** CloudWatch user guide, "How alarm state is evaluated when data is missing". */
+function stateAfter(alarm: Alarm, values: Values): State {
+  const periods = Number(alarm.EvaluationPeriods)
+  const known = valuesOf(alarm, values).slice(-periods).filter(Number.isFinite)
+  const operator = { LessThanThreshold: '<', GreaterThanThreshold: '>' }[alarm.ComparisonOperator as string] ?? '>='
+  const breaching = known.filter((value) => compare(value, operator, Number(alarm.Threshold))).length
+  const missing = periods - known.length
+  // API Reference, PutMetricAlarm: for this namespace, whatever the alarm says.
+  const treatment = alarm.Namespace === 'AWS/DynamoDB' ? 'ignore' : alarm.TreatMissingData
+  const filled = treatment === 'breaching' ? missing : 0
+  if (breaching + filled >= Number(alarm.DatapointsToAlarm ?? periods)) return 'ALARM'
+  return treatment === 'ignore' && missing > 0 && breaching === known.length ? 'as before' : 'OK'
+}
+
+/** CloudWatch user guide, "Metric math syntax and functions": as much of it as the alarms use. */
+function valuesOf(alarm: Alarm, values: Values): number[] {
+  const only = { Id: 'only', MetricStat: { ...alarm, Metric: alarm, Stat: alarm.Statistic ?? alarm.ExtendedStatistic } }
+  const { Metrics = [only] } = alarm
+  const series = new Map<string, readonly number[]>()
+  for (const { Id, MetricStat } of Metrics) {
+    if (!MetricStat) continue
+    series.set(Id, values[`${identityOf(MetricStat.Metric)} ${MetricStat.Stat} ${MetricStat.Period}`] ?? [])
+  }
+  const range = Math.max(1, ...[...series.values()].map(({ length }) => length))
+  const periods = times(range, 0).map((_, index) => index - range)
+  const valueIn = (period: number) => (id: string) => series.get(id)?.at(period) ?? Number.NaN
+  const functionsIn = (period: number) => ({
+    value: valueIn(period),
+    METRICS: (part = '') => [...series.keys()].filter((id) => id.includes(part)).map(valueIn(period)),
+    FILL(calculate: (value: ReturnType<typeof valueIn>) => number, filler?: number) {
+      const all = periods.map((each) => calculate(valueIn(each)))
+      if (filler === undefined) return all.slice(0, range + period + 1).findLast(Number.isFinite) ?? Number.NaN
+      // AWS does not say what becomes of a metric without any value: here it stays so.
+      return Number.isFinite(all.at(period)) || !all.some(Number.isFinite) ? all.at(period) : filler
+    },
+    compare,
+    IF: (is: number, yes: number, no: number) => (Number.isNaN(is) ? is : is ? yes : no),
+    SUM: (all: number[]) => known(all).reduce((sum, each) => sum + each),
+    MAX: (all: number[]) => Math.max(...known(all)),
+    SERVICE_QUOTA: () => 1000,
+    REPEAT: undefined,
+  })
+  const code = (Metrics.find(({ Expression }: Alarm) => Expression)?.Expression ?? 'only')
+    .replace(/(?<!")\b[a-z]\w*/g, 'value("$&")')
+    .replace(COMPARISON, 'compare($1, "$2", $3)')
+    .replaceAll('FILL(', 'FILL((value) => ')
+  const calculate = new Function(`{ ${Object.keys(functionsIn(-1))} }`, `return ${code}`)
+  return periods.map((period) => calculate(functionsIn(period)))
+}
+
+/** As 1 or 0. If one operand is missing, so is the result. */
+function compare(a: number, operator: string, b: number): number {
+  if (Number.isNaN(a + b)) return Number.NaN
+  return Number((operator.endsWith('=') && a === b) || (operator.startsWith('<') ? a < b : a > b))
+}
+
+/** Without what is missing; if all is, so is the result. */
+function known(values: number[]): number[] {
+  const some = values.filter(Number.isFinite)
+  return some.length > 0 ? some : [Number.NaN]
+}
