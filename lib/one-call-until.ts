@@ -7,9 +7,10 @@ export function withOneCallUntil<Result>(permit: Promise<unknown>, run: () => Re
   return TURNS.run({ permit, isFirstTaken: false }, run)
 }
 
-/** Await it before each call to a store, and before each repetition. @throws the refusal */
-export async function turn(): Promise<void> {
+/** Await it before each call to a store, and before each repetition. @returns the permit, which rejects with the refusal */
+export function turn(): Promise<unknown> | undefined {
   const turns = TURNS.getStore()
-  if (turns?.isFirstTaken) await turns.permit
-  else if (turns) turns.isFirstTaken = true
+  if (turns?.isFirstTaken) return turns.permit
+  if (turns) turns.isFirstTaken = true
+  return undefined
 }

@@ -18,8 +18,6 @@ export interface BenchContext {
   /** Only shows that the bench works: counts are tiny, and the figures mean nothing. */
   isQuick: boolean
   progress(text: string): void
-  /** What the benches before this one found, by name. */
-  figures: ReadonlyMap<string, Record<string, unknown>>
 }
 
 export interface Bench {

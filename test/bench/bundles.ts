@@ -16,6 +16,8 @@ export interface Bundles {
   metafile: Metafile
   /** The same entry by esbuild's defaults. */
   byDefault: string
+  /** The calls of a promotion alone, by esbuild's defaults. */
+  bare: string
   /** All functions as they ship, by name. */
   functions: Readonly<Record<string, string>>
 }
@@ -25,20 +27,18 @@ export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Res
   const folder = await mkdtemp(join(tmpdir(), 'promotion-bench-'))
   try {
     const metafile = await buildFunctions({ root: ROOT, outDir: join(folder, 'product') })
-    const byDefault = join(folder, 'default.cjs')
-    await build({
-      absWorkingDir: ROOT,
-      entryPoints: [PROMOTE_ENTRY],
-      outfile: byDefault,
-      bundle: true,
-      platform: 'node',
-      logLevel: 'warning',
-    })
+    const buildByDefault = async (entryPoint: string, name: string) => {
+      const outfile = join(folder, `${name}.cjs`)
+      const options = { bundle: true, platform: 'node', logLevel: 'warning' } as const
+      await build({ absWorkingDir: ROOT, entryPoints: [entryPoint], outfile, ...options })
+      return outfile
+    }
     const names = globSync('functions/*.ts', { cwd: ROOT }).map((entry) => basename(entry, '.ts'))
     return await use({
       product: join(folder, 'product/promote-container-file.mjs'),
       metafile,
-      byDefault,
+      byDefault: await buildByDefault(PROMOTE_ENTRY, 'default'),
+      bare: await buildByDefault('test/bench/workers/bare-handler.ts', 'bare'),
       functions: Object.fromEntries(names.map((name) => [name, join(folder, 'product', `${name}.mjs`)])),
     })
   } finally {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { readFigures, renderTable, store } from './report.ts'
+import { renderTable, store } from './report.ts'
 import { BENCHES, type Ran, runBenches } from './run-benches.ts'
 
 const names = BENCHES.map(({ name }) => name)
@@ -18,7 +18,6 @@ new Command('npm run bench --')
     const ran: Ran[] = []
     await runBenches(chosen, {
       isQuick,
-      known: await readFigures(),
       progress: showProgress,
       async done(each) {
         ran.push(each)

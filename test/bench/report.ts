@@ -55,10 +55,6 @@ export function withFigures(page: string, stored: Stored): string {
   })
 }
 
-export async function readFigures(): Promise<Map<string, Record<string, unknown>>> {
-  return new Map(Object.entries(await readStored()).map(([name, { figures }]) => [name, figures]))
-}
-
 export async function readStored(): Promise<Stored> {
   try {
     return JSON.parse(await readFile(RESULTS, 'utf8'))

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PRICES } from '../bench/prices.ts'
 import { expectDocumentedNames, read, tableRows } from '../pages/pages.ts'
-import { METRIC_COUNT } from '../pages/store-prices.ts'
 import { metricsOf } from '../support/template/metric-names.ts'
 import { EXISTING, packagedService, type Resource, THRESHOLDS } from '../support/template/packages.ts'
 
@@ -78,13 +76,10 @@ describe('alarms', () => {
     expect(existing.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
   })
 
-  it('and custom metrics cost no more than docs/cost.md says', () => {
-    const watched = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties))
-    const rows = tableRows('docs/cost.md')
-    const price = `$${(watched.length * PRICES.alarmMetric).toFixed(2)}`
-    expect(rows).toContainEqual(['Alarms', `${watched.length} metrics watched`, price])
-    const most = rows.find(([cell]) => cell?.startsWith('Custom metrics, '))?.[1] ?? ''
-    expect(Number(/^up to \$(\d+)$/.exec(most)?.[1])).toBeGreaterThan(METRIC_COUNT.most * PRICES.metric)
+  it('watch as many metrics as docs/performance.md has the price of, $0.10 each', () => {
+    const watched = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties)).length
+    const row = [`Alarms: ${watched} metrics watched`, `$${(watched / 10).toFixed(2)}`]
+    expect(tableRows('docs/performance.md')).toContainEqual(row)
   })
 
   it('of the latency look at a quiet stage, too', () => {

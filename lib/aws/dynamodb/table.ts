@@ -132,18 +132,20 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
 
 /** Sets these attributes, and removes those that are undefined. Names are replaced, as some are reserved words. */
 export function setting(attributes: object) {
-  const all = Object.entries(attributes)
-  const set = all.filter(([, value]) => value !== undefined)
-  const removed = all.filter(([, value]) => value === undefined).map(([name]) => `#${name}`)
-  const assigned = set.map(([name]) => `#${name} = :${name}`)
-  return {
-    UpdateExpression: [
-      ...(assigned.length > 0 ? [`SET ${assigned.join(', ')}`] : []),
-      ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
-    ].join(' '),
-    ExpressionAttributeNames: Object.fromEntries(all.map(([name]) => [`#${name}`, name])),
-    values: Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),
+  const set: string[] = []
+  const removed: string[] = []
+  const ExpressionAttributeNames: Record<string, string> = {}
+  const values: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(attributes)) {
+    ExpressionAttributeNames[`#${name}`] = name
+    if (value === undefined) removed.push(`#${name}`)
+    else {
+      set.push(`#${name} = :${name}`)
+      values[`:${name}`] = value
+    }
   }
+  const clauses = [set.length > 0 && `SET ${set.join(', ')}`, removed.length > 0 && `REMOVE ${removed.join(', ')}`]
+  return { UpdateExpression: clauses.filter(Boolean).join(' '), ExpressionAttributeNames, values }
 }
 
 /** For an update that is also {@link setting} these attributes: they are as they were read; undefined: not there. */

@@ -27,7 +27,7 @@ export const calls: Bench = {
       const event = promoteEvent(1)
       await worker.call('load', event)
       await simulator.call('watch', undefined)
-      await worker.call('run', { event, count: 1, concurrency: 1 })
+      await worker.call('run', { event, count: 1 })
       const { calls: seen } = await simulator.call('seen', undefined)
       await worker.stop()
       await simulator.stop()

@@ -74,7 +74,7 @@ export const operationCalls: Bench = {
         await sleep(REST_MS)
         await metered.call('reset', undefined)
         await simulator.call('watch', undefined)
-        await worker.call('run', { event: event(), count: 1, concurrency: 1 })
+        await worker.call('run', { event: event(), count: 1 })
         // Calls that nobody waits for would be seen, too.
         await sleep(REST_MS)
         const { calls: dynamoDbCalls, ...units } = await metered.call('read', undefined)

@@ -12,7 +12,7 @@ export interface Population {
   expireWithinMs?: number
 }
 
-export const QUOTA_BYTES = 2 ** 45
+const QUOTA_BYTES = 2 ** 45
 const CREATED_AT = new Date('2026-10-01T12:00:00.000Z')
 /** The first digits of a UUIDv7 of these years. */
 const ATTEMPT_PREFIX = '1BmxK9F5'

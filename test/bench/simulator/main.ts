@@ -11,6 +11,9 @@ import { answerS3, bytesMoved, type SimulatedAnswer } from './s3.ts'
 /** A call as the simulator saw it. Times in milliseconds. */
 export interface SeenCall {
   name: string
+  path: string
+  headers: Record<string, string>
+  body: string
   /** When all of it had arrived. */
   arrivedMs: number
   /** From its arrival to its answer. */
@@ -45,7 +48,7 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const isDynamoDb = headers['x-amz-target'] !== undefined
   const name = isDynamoDb ? nameDynamoDbCall(body) : nameS3Call({ method, path }, headers)
   const delayMs = delayOf(name, isDynamoDb ? 0 : bytesMoved(name, headers))
-  const call = { name, arrivedMs, delayMs }
+  const call = { name, path, headers: headers as SeenCall['headers'], body, arrivedMs, delayMs }
   if (isRecording) seen.calls.push(call)
   if (delayMs > 0) await sleep(delayMs)
   call.delayMs = performance.now() - arrivedMs

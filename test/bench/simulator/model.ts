@@ -35,30 +35,6 @@ export const COPYING_S3: Model = {
   streamBytesPerSecond: 70 * MIB,
 }
 
-/** Latency of one request to that S3. */
-export const S3_REQUEST_SECONDS = COPYING_S3.latency.default.p50 / 1000
-
-/** How long that S3 takes for a copy in one stream. */
-export function streamSeconds(sizeBytes: number): number {
-  return S3_REQUEST_SECONDS + sizeBytes / COPYING_S3.streamBytesPerSecond
-}
-
-/** One Region, connections kept open. */
-export const AWS: Model = {
-  ...COPYING_S3,
-  latency: {
-    'keys.find': { p50: 3, p99: 9 },
-    'rateLimit.take': { p50: 5, p99: 15 },
-    'ledger.take': { p50: 5, p99: 15 },
-    'ledger.unmark': { p50: 5, p99: 15 },
-    'reservations.reserve': { p50: 5, p99: 15 },
-    'reservations.remove': { p50: 5, p99: 15 },
-    'documents.record': { p50: 5, p99: 15 },
-    HeadObject: { p50: 16, p99: 60 },
-    default: { p50: 25, p99: 90 },
-  },
-}
-
 /** 1 % of a normal distribution lies more than 2.326 standard deviations above the median. */
 const Z_99 = 2.326
 

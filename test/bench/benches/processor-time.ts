@@ -1,0 +1,94 @@
+import { asMs, asRatio, atMost, type Bench } from '../bench.ts'
+import { lambdaEnvironment, promoteEvent, UNLIMITED, withBundles } from '../bundles.ts'
+import type { SeenCall } from '../simulator/main.ts'
+import { ZERO_LATENCY } from '../simulator/model.ts'
+import { startSimulator } from '../simulator/start.ts'
+import { median } from '../statistics.ts'
+import { startWorker } from '../worker.ts'
+import type { BareCall } from '../workers/bare-handler.ts'
+import type { HandlerMethods } from '../workers/handler.ts'
+
+const BAR = 1.1
+/** The calls of a plain promotion, each with those that it waits for. */
+const WAITS_FOR: Readonly<Record<string, readonly string[]>> = {
+  'keys.find': [],
+  HeadObject: ['keys.find'],
+  'rateLimit.take': ['keys.find'],
+  'ledger.take': ['HeadObject', 'rateLimit.take'],
+  CopyObject: ['ledger.take'],
+  'reservations.reserve': ['ledger.take'],
+  'ledger.unmark': ['reservations.reserve'],
+  'documents.record': ['CopyObject', 'reservations.reserve'],
+  'reservations.remove': ['documents.record', 'ledger.unmark'],
+}
+
+/**
+ * Warm promotions, and a bare handler that sends the very same calls in the same order by the SDK as it comes: in turns and
+ * in small portions, so that whatever else the machine does slows both.
+ */
+export const processorTime: Bench = {
+  name: 'processor-time',
+  title: 'Processor time of a warm promotion, beside the bare SDK',
+  run: ({ isQuick, progress }) =>
+    withBundles(async ({ product, bare }) => {
+      const simulator = await startSimulator(ZERO_LATENCY)
+      const env = { ...lambdaEnvironment(simulator.endpoint), ...UNLIMITED }
+      const start = async (bundle: string, more = {}) => {
+        const worker = await startWorker<HandlerMethods>('workers/handler.ts', {
+          args: [bundle],
+          env: { ...env, ...more },
+        })
+        await worker.call('load', event)
+        return worker
+      }
+      const watch = async (run: Promise<unknown>) => {
+        await simulator.call('watch', undefined)
+        await run
+        return (await simulator.call('seen', undefined)).calls
+      }
+      const event = promoteEvent(1)
+      const own = await start(product)
+      const calls = await watch(own.call('run', { event, count: 1 }))
+      const bareSdk = await start(bare, { BARE_CALLS: JSON.stringify(calls.map(toBareCall)) })
+      const bareCalls = await watch(bareSdk.call('run', { event, count: 1 }))
+      const [one, other] = [calls, bareCalls].map((seen) =>
+        seen
+          .map(({ name, body }) => `${name} ${body}`)
+          .toSorted()
+          .join('\n'),
+      )
+      if (one !== other) throw new Error(`the bare handler sent other calls:\n${one}\n${other}`)
+
+      const [count, warmUp, rounds] = isQuick ? [1, 1, 2] : [40, 1500, 50]
+      for (const worker of [own, bareSdk]) await worker.call('run', { event, count: warmUp })
+      const cpuMs: { own: number; bare: number }[] = []
+      for (let round = 0; round < rounds; round++) {
+        progress(`round ${round + 1} of ${rounds}`)
+        cpuMs.push({
+          own: await own.call('run', { event, count }),
+          bare: await bareSdk.call('run', { event, count }),
+        })
+      }
+      for (const started of [own, bareSdk, simulator]) await started.stop()
+      const [ownMs, bareMs] = [median(cpuMs.map((each) => each.own)), median(cpuMs.map((each) => each.bare))]
+      const ratio = median(cpuMs.map((each) => each.own / each.bare))
+      return {
+        rows: [
+          atMost(
+            'processor time of a promotion, of the bare SDK',
+            BAR,
+            ratio,
+            asRatio,
+            ` (${asMs(ownMs)} and ${asMs(bareMs)})`,
+          ),
+        ],
+        figures: { promotions: count * rounds, ownMs, bareMs, ratio },
+      }
+    }),
+}
+
+function toBareCall(call: SeenCall): BareCall {
+  const waitsFor = WAITS_FOR[call.name]
+  if (waitsFor === undefined) throw new Error(`not a plain promotion: ${call.name}`)
+  return { ...call, waitsFor }
+}
