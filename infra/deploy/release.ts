@@ -4,16 +4,19 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import manifest from '../../package.json' with { type: 'json' }
+import { buildForDeployment } from '../bundle/build.ts'
 import { SERVERLESS_CLI } from './serverless-cli.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'release')
 /** Left out of npm's bill of materials: a random number, and what depends on npm's version. */
 const LEFT_OUT = ['serialNumber', 'tools', 'properties']
+/** Where a file's package is installed. */
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
 
 interface Bom {
   metadata: { timestamp: string; component: { 'bom-ref': string; name: string } }
-  components: { 'bom-ref': string; properties: { name: string }[] }[]
+  components: { 'bom-ref': string }[]
   dependencies: { ref: string; dependsOn: string[] }[]
 }
 
@@ -33,10 +36,11 @@ async function writeRelease(): Promise<void> {
 async function billOfMaterials(): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
   const bom: Bom = JSON.parse(written)
-  // `npm sbom --omit=dev` would also leave out what a development dependency needs, such as the client of S3.
-  bom.components = bom.components.filter(
-    ({ properties }) => !properties.some(({ name }) => name.endsWith(':development')),
-  )
+  const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
+  const paths = Object.keys(inputs).flatMap((file) => PACKAGE.exec(file) ?? [])
+  const bundled = new Set(paths.map((path) => `${path.replace(/^.*node_modules\//, '')}@${packages[path].version}`))
+  bom.components = bom.components.filter((component) => bundled.has(component['bom-ref']))
   const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']))
   bom.dependencies = bom.dependencies.flatMap(({ ref, dependsOn }) =>
     refs.has(ref) ? { ref, dependsOn: dependsOn.filter((each) => refs.has(each)) } : [],

@@ -71,7 +71,7 @@ describe('npm run release', () => {
     }
   })
 
-  it('lists every package that the functions are bundled of, and none that is for development only', async () => {
+  it('lists every package that the functions are bundled of, and no other', async () => {
     const bom = JSON.parse(String(releases[0]?.['bom.json']))
     expect(bom.metadata).toMatchObject({ timestamp: COMMITTED_AT, component: { name: 'container-file-promotion' } })
     const listed: string[] = bom.components.map((component: { 'bom-ref': string }) => component['bom-ref'])
@@ -87,8 +87,7 @@ describe('npm run release', () => {
       }),
     )
     expect(bundled.length).toBeGreaterThan(20)
-    expect(listed).toEqual(expect.arrayContaining(bundled))
-    expect(listed.filter((each) => /^(?:esbuild|vitest|serverless|osls)@/.test(each))).toEqual([])
+    expect(listed.toSorted()).toEqual(bundled.toSorted())
   })
 
   it('refuses what is not committed', async () => {
