@@ -31,9 +31,10 @@ it.each([
     throw Object.assign(new Error('broken'), { code: 'ECONNRESET' })
   }
   const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }
-  const settings = { region: 'us-east-1', credentials, requestHandler: { handle } } as never
+  const settings = { region: 'us-east-1', credentials, requestHandler: { handle } }
   for (const more of [{}, { maxAttempts: 2 }]) {
-    await expect(createClient({ ...settings, ...more }).send(command as never)).rejects.toThrow('broken')
+    const client = createClient({ ...settings, ...more } as never) as { send(command: unknown): Promise<unknown> }
+    await expect(client.send(command)).rejects.toThrow('broken')
   }
   expect(attempts).toEqual([undefined, 'attempt=1; max=2', 'attempt=2; max=2'])
 })
