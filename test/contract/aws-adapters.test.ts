@@ -1,6 +1,6 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
@@ -98,7 +98,12 @@ describe('the state of a rate limit', () => {
   })
 })
 
-it('a wait whose answer was lost has its own place, and no other', async () => {
+it('a wait whose answer was lost has its own place, and no other, whatever begins in the same millisecond', async ({
+  onTestFinished,
+}) => {
+  let random = 0.5
+  const spied = vi.spyOn(Math, 'random').mockImplementation(() => (random += 1e-9))
+  onTestFinished(() => spied.mockRestore())
   const { dynamoDb, config } = standIns
   let lost = 0
   const client = Object.assign(Object.create(dynamoDb), {
@@ -109,7 +114,7 @@ it('a wait whose answer was lost has its own place, and no other', async () => {
     },
   })
   const policy = { requestsPerMinute: 30, burst: 1 }
-  const limiter = createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: Date.now })
+  const limiter = createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: () => 1_800_000_000_000 })
   const beginWait = () => limiter.beginWait('key_lost', 60_000, AbortSignal.timeout(60_000))
   expect([await beginWait(), lost]).toEqual([{ end: expect.any(Function) }, 2])
   expect(await beginWait()).toHaveProperty('retryAfterMs')

@@ -14,9 +14,9 @@ const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
 const TAKE_PLACE = {
   UpdateExpression: 'SET #place = :lease',
-  ConditionExpression: 'attribute_not_exists(#place) OR #place <= :now OR #place = :lease',
+  ConditionExpression: 'attribute_not_exists(#place) OR #place <= :by OR #place = :lease',
 }
-const LEAVE_PLACE = { UpdateExpression: 'SET #place = :now', ConditionExpression: '#place = :lease' }
+const LEAVE_PLACE = { UpdateExpression: 'SET #place = :by', ConditionExpression: '#place = :lease' }
 /** The load that throttles an item may be its neighbour's. */
 const RETRY_FOR_MS = 250
 
@@ -43,15 +43,16 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
 
     async beginWait(keyId, longestMs, signal) {
       const [nowMs, most] = [now(), mostWaits(policy)]
-      // No two leases end at once, so a repetition after a lost answer knows its own.
-      const values = { ':lease': nowMs + longestMs + Math.random() }
+      // No two leases are equal, so a repetition after a lost answer knows its own. As texts they are in the order of their ends.
+      const values = { ':lease': `${Math.ceil(nowMs + longestMs)} ${Math.random()}`, ':by': `${nowMs} 1` }
       for (let place = Math.floor(Math.random() * most); ; ) {
         const ofPlace = { values, ExpressionAttributeNames: { '#place': `wait_${place}` } }
         const begun = await write('rateLimit.beginWait', keyId, { ...ofPlace, ...TAKE_PLACE }, nowMs, signal)
         if (begun === 'throttled') return { retryAfterMs: interval }
         const end = { ...ofPlace, ...LEAVE_PLACE }
         if (begun.applied) return { end: (signal) => write('rateLimit.endWait', keyId, end, nowMs, signal) }
-        const leases = Array.from({ length: most }, (_, each) => Number(begun.item?.[`wait_${each}`]?.N ?? 0))
+        const leaseOf = (each: number) => Number.parseInt(begun.item?.[`wait_${each}`]?.S ?? '0', 10)
+        const leases = Array.from({ length: most }, (_, each) => leaseOf(each))
         place = leases.findIndex((lease) => lease <= nowMs)
         if (place === -1) return { retryAfterMs: Math.min(...leases) - nowMs }
       }
@@ -63,8 +64,8 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
       UpdateExpression: isQuiet ? 'SET tat_ms = :first_tat' : 'SET tat_ms = tat_ms + :interval',
       ConditionExpression: isQuiet ? IS_QUIET : IS_BUSY_WITHIN_LIMIT,
       values: isQuiet
-        ? { ':first_tat': nowMs + count * interval }
-        : { ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) },
+        ? { ':now': nowMs, ':first_tat': nowMs + count * interval }
+        : { ':now': nowMs, ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) },
       ReturnValues: 'UPDATED_NEW',
     } as const
     const taken = await write('rateLimit.take', keyId, change, nowMs, signal)
@@ -77,7 +78,7 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
     const kept = {
       ...change,
       UpdateExpression: `${change.UpdateExpression}, ttl_at = :ttl_at`,
-      values: { ...change.values, ':now': nowMs, ':ttl_at': Math.ceil(nowMs / 1000) + stateSeconds(policy) },
+      values: { ...change.values, ':ttl_at': Math.ceil(nowMs / 1000) + stateSeconds(policy) },
     }
     try {
       return await table.update({ key_id: keyId }, kept, { name, signal, retryForMs: RETRY_FOR_MS })
