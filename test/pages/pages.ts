@@ -8,7 +8,7 @@ export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 /** The cells of every line of a page's tables, or of those below one heading. */
 export function tableRows(page: string, heading?: string): string[][] {
   const text = read(page)
-  const part = heading === undefined ? text : (text.split(`\n${heading}\n`)[1] ?? '').split(/\n##? /)[0]
+  const part = heading === undefined ? text : (text.split(`\n${heading}\n`)[1] ?? '').split(/\n#{1,3} /)[0]
   return (part ?? '')
     .split('\n')
     .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
