@@ -53,6 +53,20 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
       export const eventStreamSerdeProvider = undefined
       export class EventStreamSerde {}`,
   ],
+  // Signs for access points of several regions, with a package that we do not have.
+  [
+    /[\\/]SignatureV4MultiRegion\.js$/,
+    () => `
+      import { SignatureV4SignWithCredentials } from './SignatureV4SignWithCredentials'
+      export class SignatureV4MultiRegion extends SignatureV4SignWithCredentials {
+        static sigv4aDependency() { return 'none' }
+      }`,
+  ],
+  // Another strategy of retries, a region that no variable names, streams of browsers.
+  [
+    /[\\/](DefaultRateLimiter|getInstanceMetadataRegion|sdk-stream-mixin\.browser)\.js$/,
+    () => 'export const [DefaultRateLimiter, getInstanceMetadataRegion, sdkStreamMixin] = []',
+  ],
   // Fallbacks for hashes that node:crypto and node:zlib lack.
   [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
   // A library prints with it when DEBUG is set.

@@ -1,20 +1,12 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import type { MiddlewareStack } from '@smithy/types'
 import { MAX_PARALLEL_PARTS } from './s3/copy-plan.ts'
 
 /** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'
 /** The SDK itself repeats nothing: send.ts decides what is repeated. */
 const MAX_ATTEMPTS = 1
-/** Takes the place of the SDK's retries, which would still prepare for them with each call. Others are added relative to it. */
-export const UNUSED_RETRIES = {
-  name: 'retryMiddleware',
-  step: 'finalizeRequest',
-  priority: 'high',
-  override: true,
-} as const
 const CONNECTION_TIMEOUT_MS = 1000
 /** The SDK's 50 are too few for a process that serves hundreds of requests at once, as no Lambda does. */
 const DYNAMODB_SOCKETS = 256
@@ -39,7 +31,7 @@ export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logg
     }),
     ...overrides,
   })
-  removeUnused(client.middlewareStack, overrides)
+  client.middlewareStack.remove(UNREAD_LOG)
   return client
 }
 
@@ -58,14 +50,6 @@ export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): 
     }),
     ...overrides,
   })
-  removeUnused(client.middlewareStack, overrides)
+  client.middlewareStack.remove(UNREAD_LOG)
   return client
-}
-
-function removeUnused<Input extends object, Output extends object>(
-  stack: MiddlewareStack<Input, Output>,
-  { maxAttempts }: { maxAttempts?: unknown },
-): void {
-  stack.remove(UNREAD_LOG)
-  if (maxAttempts === undefined) stack.add((next) => next, UNUSED_RETRIES)
 }

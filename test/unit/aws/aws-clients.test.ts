@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { S3Client } from '@aws-sdk/client-s3'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterEach, expect, it, vi } from 'vitest'
 import { bundle } from '../../../infra/bundle/build.ts'
@@ -19,24 +19,6 @@ it.each([
   expect(client.middlewareStack.remove(UNREAD_LOG)).toBe(false)
   // The name is the SDK's own: a newer one may choose another.
   expect(new PlainClient({ region: 'us-east-1' }).middlewareStack.remove(UNREAD_LOG)).toBe(true)
-})
-
-it.each([
-  [createDynamoDbClient, new ListTablesCommand()],
-  [createS3Client, new ListBucketsCommand()],
-])('%o prepares a call for repetitions only if it is to repeat it', async (createClient, command) => {
-  const attempts: unknown[] = []
-  const handle = async ({ headers }: { headers: object }) => {
-    attempts.push((headers as Record<string, string>)['amz-sdk-request'])
-    throw Object.assign(new Error('broken'), { code: 'ECONNRESET' })
-  }
-  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }
-  const settings = { region: 'us-east-1', credentials, requestHandler: { handle } }
-  for (const more of [{}, { maxAttempts: 2 }]) {
-    const client = createClient({ ...settings, ...more } as never) as { send(command: unknown): Promise<unknown> }
-    await expect(client.send(command)).rejects.toThrow('broken')
-  }
-  expect(attempts).toEqual([undefined, 'attempt=1; max=2', 'attempt=2; max=2'])
 })
 
 it.each([
