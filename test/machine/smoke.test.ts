@@ -58,7 +58,6 @@ const remains = async () =>
 const isTombstone = (text: string) => text.includes('"record_kind":"tombstone"') && text.includes('"ttl_at"')
 
 const SHOWS_A_DOCUMENT = /^GET \/v1\/files\/file_\w+$/
-
 const { now } = Date
 /** For the command, which would wait for minutes. */
 const later = (ms: number) => vi.spyOn(Date, 'now').mockImplementation(() => now() + ms)
@@ -176,11 +175,10 @@ describe('npm run admin -- smoke', () => {
     api = servers.api.reduce(both)
     isResolving = servers.isResolving ?? true
     const result = await smoke()
-    const problems = Object.entries(verdicts(result)).filter(([, { verdict }]) => verdict === 'problem')
+    const problems = jsonLines(result).filter(({ verdict }) => verdict === 'problem')
+    const said = problems.map(({ check, detail }) => [check, detail])
     const wanted = Object.entries(servers.found).map(([check, detail]) => [check, expect.stringMatching(detail)])
-    expect(Object.fromEntries(problems.map(([check, { detail }]) => [check, detail]))).toEqual(
-      Object.fromEntries(wanted),
-    )
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(wanted))
     expect(result.code).toBe(1)
     await expectCleared(result)
   })
@@ -209,8 +207,8 @@ describe('npm run admin -- smoke', () => {
     const { demo, directory } = service()
     const behind = join(directory, 'behind')
     await mkdir(behind, { recursive: true })
-    const environment = { ...demo.environment, ...settings }
-    await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...demo, environment }))
+    const settled = { ...demo, environment: { ...demo.environment, ...settings } }
+    await writeFile(join(behind, 'demo.json'), JSON.stringify(settled))
     const result = await smoke('--no-expiry', '--directory', behind)
     const { 'promote a file in parts': inParts, 'download the documents': bytes } = verdicts(result)
     expect([result.code, inParts?.verdict, bytes?.verdict]).toEqual([0, 'not_checked', 'ok'])

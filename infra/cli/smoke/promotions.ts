@@ -16,7 +16,7 @@ export const promotion = (name: string, which: keyof Trial['files']): SmokeCheck
   name,
   async run(trial, signal) {
     const file = trial.files[which]
-    if (file === undefined) return notChecked('files of that size are above maxFileBytes here, or too large to upload')
+    if (file === undefined) return notChecked('such a file is too large here (maxFileBytes, multipartThresholdBytes)')
     const found = expectAnswer(await ask(filePath(file.path, trial), {}, trial, signal), 200)
     const headers = { 'if-match': `${found.headers.get('etag')}` }
     const wanted = which === 'large' ? {} : { 'file-sha256': sha256Of(file) }
