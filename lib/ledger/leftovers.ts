@@ -96,7 +96,7 @@ async function claimOrReservationOf(
   return undefined
 }
 
-/** Without an Idempotency-Key, the document id comes from the attempt's; an attempt with one has lost its claim, so it can never reserve. */
+/** The document id comes from the attempt's, unless it was claimed: such an attempt has lost its claim, so it can never reserve. */
 function withoutReservation(taking: Taking, { objectKeys }: ResolverDependencies): Attempt {
   const { workspaceId, attemptId } = taking
   const documentId = documentIdOfAttempt(attemptId)

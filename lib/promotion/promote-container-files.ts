@@ -38,7 +38,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 500
 /** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
 const CHUNK = 100
-/** Some half of the takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
+/** Of the 19 takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
 const concurrency = 10
 /** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
 const LOOK_UP_FOR_MS = 5000

@@ -91,8 +91,10 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
       if (verdict === undefined) {
         const reason = place === 'body' ? 'invalid_body' : 'unsupported_parameter'
         expect([status, body], name).toMatchObject([400, { error: { metadata: { reason } } }])
-        const named = place === 'header' ? [name, PROMOTE.path] : place === 'query' ? [name, ...used] : used
+        const named = { header: [name, PROMOTE.path], query: [name], body: [] }[place]
         for (const each of named) expect(JSON.stringify(body)).toContain(each)
+        const [, names] = /(?:It knows|the members) (.*?)\."/.exec(JSON.stringify(body)) ?? []
+        if (place !== 'header') expect((names?.split(', ') ?? []).toSorted(), name).toEqual(used.toSorted())
         expect([...documents.values()], name).toEqual(before)
         continue
       }

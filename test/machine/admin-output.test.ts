@@ -138,7 +138,7 @@ describe('what programs see', () => {
     await expectFields('workspaces delete', 'ws_json', '--erase', '--yes')
     await expectFields('audit')
     await expectFields('doctor')
-    await expectFields('smoke')
+    await expectFields('smoke', '--no-expiry')
     // They need a deployed stage: test/machine/mock-account.test.ts.
     for (const command of ['stop', 'resume']) documented.delete(command)
     expect([...documented.keys()], 'documented, and not there').toEqual([])

@@ -1,141 +1,216 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Store, storeAt } from '../support/aws/store.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PutBucketVersioningCommand } from '@aws-sdk/client-s3'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryS3 } from '../support/aws/memory-s3.ts'
+import { storeAt } from '../support/aws/store.ts'
+import { answering, both, changing, onlyLatest, RIGHT, replacing, type Wrong, without } from '../support/aws/wrong.ts'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
 import { everythingIn } from '../support/machine/contents.ts'
 import { useService } from '../support/machine/services.ts'
-import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
+import { freePort } from '../support/machine/use-npm-start.ts'
+import { startFaultProxy } from '../support/protocol/fault-proxy.ts'
 
-const service = useService()
-const proxies: FaultProxy[] = []
-let earlier: string[]
-beforeAll(async () => {
-  earlier = await ofTrials()
+let s3 = RIGHT
+let api = RIGHT
+let isResolving = true
+
+const over = new AbortController()
+const { store } = createMemoryS3()
+const s3Proxy = await startFaultProxy((request) => s3(request, store))
+const apiProxy = await startFaultProxy((request) => api(request, real))
+let real: ReturnType<typeof storeAt>
+let resolving: Promise<void>
+const service = useService(() => ({
+  // The resolver runs when these tests let it.
+  everyMs: 3_600_000,
+  environment: { AWS_ENDPOINT_URL_S3: s3Proxy.endpoint, AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+  changes: { MULTIPART_THRESHOLD_BYTES: '8388608', MIN_PART_BYTES: '5242880' },
+}))
+beforeAll(() => {
+  real = storeAt(service().demo.base_url)
+  resolving = resolve()
 })
-afterAll(() => Promise.all(proxies.map((proxy) => proxy.stop())))
+beforeEach(() => {
+  s3 = RIGHT
+  api = RIGHT
+  isResolving = true
+  // It holds all that was sent.
+  s3Proxy.calls = []
+})
+afterEach(() => vi.restoreAllMocks())
+afterAll(async () => {
+  over.abort()
+  await resolving
+  for (const proxy of [s3Proxy, apiProxy]) await proxy.stop()
+  real.close()
+})
 
-const line = (...args: string[]) => ['--local', '--directory', service().directory, 'smoke', ...args]
+const line = (...args: string[]) =>
+  `--local --directory ${service().directory} smoke --base-url ${apiProxy.endpoint}/v1`.split(' ').concat(args)
 const smoke = (...args: string[]) => runAdmin(line('--json', ...args))
-const ofTrials = async () =>
+const remains = async () =>
   Object.values(await everythingIn(service()))
     .flat()
     .filter((text) => text.includes('ws_smoke_') && !isTombstone(text))
 /** Of a document whose bytes were given back: it expires in a day. */
 const isTombstone = (text: string) => text.includes('"record_kind":"tombstone"') && text.includes('"ttl_at"')
-const remains = async () => (await ofTrials()).filter((text) => !earlier.includes(text))
+
+const SHOWS_A_DOCUMENT = /^GET \/v1\/files\/file_\w+$/
+const { now } = Date
+/** For the command, which would wait for minutes. */
+const later = (ms: number) => vi.spyOn(Date, 'now').mockImplementation(() => now() + ms)
+
+async function resolve(): Promise<void> {
+  const name = `${service().demo.environment.SERVICE_NAME}-resolve-reservations`
+  for (; !over.signal.aborted; await sleep(300)) if (isResolving) await service().functions.invoke(name, {})
+}
 
 /** By the name of the check. */
 function verdicts(result: AdminResult) {
   return Object.fromEntries(jsonLines(result).map(({ check, verdict, detail }) => [`${check}`, { verdict, detail }]))
 }
 
-/** Something in the way of some requests to a server. */
-async function through(upstream: Store | string, fault: FaultProxy['fault'] = () => undefined): Promise<FaultProxy> {
-  const proxy = Object.assign(await startFaultProxy(upstream), { fault })
-  proxies.push(proxy)
-  return proxy
-}
-const throughApi = (fault?: FaultProxy['fault']) => through(service().demo.base_url, fault)
-const baseUrl = ({ endpoint }: FaultProxy) => ['--base-url', `${endpoint}/v1`]
-
-/** smoke, with something in the way of some requests to S3. */
-const smokeBehind = ({ endpoint }: FaultProxy) => smokeWith({ s3_endpoint: endpoint })
-
-async function smokeWith(changes: object): Promise<AdminResult> {
-  const behind = join(service().directory, 'behind')
-  await mkdir(behind, { recursive: true })
-  await writeFile(join(behind, 'demo.json'), JSON.stringify({ ...service().demo, ...changes }))
-  return runAdmin(['--local', '--directory', behind, 'smoke', '--json'])
+async function expectCleared(result: AdminResult): Promise<void> {
+  expect(verdicts(result)['everything is gone']?.verdict).toBe('ok')
+  expect(await remains()).toEqual([])
 }
 
 describe('npm run admin -- smoke', () => {
   it('finds nothing wrong with the local service, and leaves nothing behind: exit code 0', async () => {
     const result = await smoke()
     expect([result.code, result.stderr]).toEqual([0, ''])
-    const found = Object.entries(verdicts(result))
-    expect(found.filter(([, { verdict }]) => verdict === 'problem')).toEqual([])
-    const ok = found.filter(([, { verdict }]) => verdict === 'ok').map(([check]) => check)
-    expect(ok).toEqual(
-      expect.arrayContaining([
-        ...['workspace, key and files', 'promote a small file', 'promote a file with an odd name'],
-        ...['promote a file in parts', 'bytes of the documents', 'repeat with an Idempotency-Key'],
-        ...['list the documents', 'download a document', 'find and download a container file'],
-        ...['a missing file', 'a wrong key', 'no key', 'an unknown route', 'a full quota'],
-        ...['delete a document', 'conditions of copies', 'audit of the workspace', 'everything is gone'],
-      ]),
-    )
+    const checks = jsonLines(result)
+    const others = checks.filter(({ verdict }) => verdict !== 'ok').map(({ check, detail }) => `${check}: ${detail}`)
+    expect(others).toEqual([
+      'a preflight: CORS is off',
+      'a copy of a former version: the sandbox bucket is not versioned',
+    ])
+    expect(checks).toHaveLength(28)
     expect(await remains()).toEqual([])
   })
 
-  it('tells people one line per check, with its time', async () => {
-    const { code, stdout } = await runAdmin(line())
+  it('tells people one line per check, with its time; in a versioned bucket, of a version, too', async () => {
+    const VersioningConfiguration = { Status: 'Enabled' } as const
+    const { sandbox_bucket: Bucket } = service().demo
+    await service().s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }))
+    const { code, stdout } = await runAdmin(line('--no-expiry'))
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +\d+\.\d s {2}promote a small file +200, \d+ bytes$/m)
+    expect(stdout).toMatch(/^ok +\d+\.\d s {2}a copy of a former version +what was overwritten is copied$/m)
+    expect(stdout).not.toContain('an expired document')
     expect(stdout).toMatch(/No problem was found; \d+ ok, \d+ not checked\.$/m)
   })
 
-  it('names what fails, goes on with the rest, and clears up: exit code 1', async () => {
-    const isRuined = (path: string) => path.includes('/no/such/route')
-    const api = await throughApi(({ path }) =>
-      isRuined(path) ? { kind: 'answer', status: 500, body: '{}' } : undefined,
-    )
-    const result = await smoke(...baseUrl(api))
+  /** Servers that do several things wrong, and what the checks say that find them. */
+  const WRONG: { s3: Wrong[]; api: Wrong[]; isResolving?: false; found: Record<string, RegExp> }[] = [
+    {
+      s3: [
+        changing(/^HEAD/, ({ status }) => ({ status: status === 404 ? 403 : status })),
+        without('x-amz-copy-source-if-match', 'x-amz-mp-object-size'),
+        onlyLatest,
+        replacing(/^PUT .*uploaded-in-parts/, '</ChecksumSHA256>', '-2</ChecksumSHA256>'),
+      ],
+      api: [
+        without('if-match', 'file-sha256', 'prefer'),
+        replacing(/^POST .*sess_[^/]*\/promote/, '"kept"', '"promoted"'),
+        changing(SHOWS_A_DOCUMENT, () => ({ status: 200 })),
+        answering(/no\/such\/route/, 500, '{}'),
+      ],
+      found: {
+        'HEAD of a missing key': /^answered 403, not 404/,
+        'conditions of copies': /\(CopyObject, UploadPartCopy, CompleteMultipartUpload\)/,
+        'a copy of a former version': /^the copy has the SHA-256 [0-9a-f]+, not/,
+        'promote a file uploaded in parts': /^answered file-sha256: \(none\)/,
+        'another ETag': /^answered 200, not 400 container_file_differs/,
+        'another SHA-256': /^answered 200, not 400 container_file_differs/,
+        'promote a file once it is there': /^answered 404 container_file_not_found, not 200/,
+        'promote by paths': /promoted, not .*kept/,
+        'delete a document': /^answered 200 .*, not 404 document_not_found/,
+        'an expired document': /^answered 200 .*, not 404 document_expired/,
+        'an unknown route': /^answered 500, not 404 route_not_found. {}/,
+      },
+    },
+    {
+      s3: [
+        answering(/^GET .*list-type=2.*prefix=sandboxes/, 200, '<ListBucketResult/>'),
+        without('x-amz-checksum-algorithm'),
+      ],
+      api: [without('file-expires-in')],
+      found: {
+        'promote a folder': /^answered 404 container_not_found/,
+        'promote by paths': /promoted, not .*kept/,
+        'find and download a container file': /is not listed/,
+        'a missing file': /container_not_found/,
+        'promote a small file': /^answered file-sha256: \(none\), not [0-9a-f]{64}/,
+        'promote a file with an odd name': /^answered file-sha256/,
+        'promote a file uploaded in parts': /^answered file-sha256/,
+        'promote a file once it is there': /^answered 400 container_file_differs/,
+        'a copy of a former version': /^the copy has the SHA-256 undefined/,
+        'let a document expire': /^answered file-expires-in: \(none\), not 3600;by=request/,
+        'an expired document': /^there is no document that expires/,
+      },
+    },
+    {
+      isResolving: false,
+      s3: [without('if-none-match')],
+      api: [
+        changing(/^GET .*cfile_[^/]*$/, ({ headers }) => ({ headers: { ...headers, etag: '"another"' } })),
+        changing(SHOWS_A_DOCUMENT, () => later(130_000) && {}),
+      ],
+      found: {
+        'conditions of copies': /\(CopyObject onto an object, CompleteMultipartUpload onto an object\)/,
+        'promote a small file': /^answered 400 container_file_differs, not 200/,
+        'promote a file with an odd name': /^answered 400 container_file_differs/,
+        'promote a file uploaded in parts': /^answered 400 container_file_differs/,
+        'promote a file in parts': /^answered 400 container_file_differs/,
+        'an expired document': /^it is counted two minutes after its end/,
+      },
+    },
+  ]
+
+  it.each(WRONG)('names what fails, goes on with the rest, and clears up: exit code 1 (%#)', async (servers) => {
+    s3 = servers.s3.reduce(both)
+    api = servers.api.reduce(both)
+    isResolving = servers.isResolving ?? true
+    const result = await smoke()
+    const problems = jsonLines(result).filter(({ verdict }) => verdict === 'problem')
+    const said = problems.map(({ check, detail }) => [check, detail])
+    const wanted = Object.entries(servers.found).map(([check, detail]) => [check, expect.stringMatching(detail)])
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(wanted))
     expect(result.code).toBe(1)
-    const { 'an unknown route': route, 'a full quota': quota, ...others } = verdicts(result)
-    expect(route).toEqual({ verdict: 'problem', detail: 'answered 500, not 404 route_not_found. {}' })
-    expect(quota?.verdict).toBe('ok')
-    expect(others['everything is gone']?.verdict).toBe('ok')
-    expect(await remains()).toEqual([])
+    await expectCleared(result)
   })
 
   it('clears up when nobody answers at all', async () => {
-    const nobody = await throughApi()
-    await proxies.pop()?.stop()
-    const result = await smoke(...baseUrl(nobody))
+    const result = await smoke('--base-url', `http://127.0.0.1:${await freePort()}/v1`)
     expect(result.code).toBe(1)
-    const { 'promote a small file': promotion, 'everything is gone': gone } = verdicts(result)
+    const { 'promote a small file': promotion } = verdicts(result)
     expect(promotion).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^No answer from 127/) })
-    expect(gone?.verdict).toBe('ok')
-    expect(await remains()).toEqual([])
+    await expectCleared(result)
   })
 
   it('clears up after Ctrl-C in the middle: exit code 2', async () => {
     const inTheMiddle = Promise.withResolvers<void>()
-    const api = await throughApi(({ path }) => {
-      if (path.includes('promote')) inTheMiddle.resolve()
-      return undefined
-    })
-    const result = await runAdminProcess(line('--json', ...baseUrl(api)), {}, inTheMiddle.promise)
+    api = (request, ask) => {
+      if (request.path.includes('promote')) inTheMiddle.resolve()
+      return ask(request)
+    }
+    const result = await runAdminProcess(line('--json'), {}, inTheMiddle.promise)
     expect(result.code).toBe(2)
-    expect(verdicts(result)['everything is gone']).toMatchObject({ verdict: 'ok' })
-    expect(await remains()).toEqual([])
-  })
-
-  it('finds that an S3-compatible server ignores the conditions of copies, and leaves nothing behind', async () => {
-    const s3 = storeAt(service().demo.s3_endpoint)
-    const ignorant: Store = ({ headers, ...request }) => {
-      const { 'x-amz-copy-source-if-match': _, 'x-amz-mp-object-size': __, ...others } = headers
-      return s3({ ...request, headers: others })
-    }
-    const result = await smokeBehind(await through(ignorant))
-    s3.close()
-    const { 'conditions of copies': conditions, 'audit of the workspace': audit } = verdicts(result)
-    expect({ code: result.code, verdict: conditions?.verdict, audit }).toMatchObject({
-      code: 1,
-      verdict: 'problem',
-      audit: { verdict: 'ok' },
-    })
-    for (const operation of ['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload']) {
-      expect(conditions?.detail).toContain(operation)
-    }
-    expect(await remains()).toEqual([])
+    await expectCleared(result)
   })
 
   const LIMITS = [{ MAX_FILE_BYTES: '1000000' }, { MULTIPART_THRESHOLD_BYTES: '5000000000' }]
   it.each(LIMITS)('tries no file in parts where that would be too large: %j', async (settings) => {
-    const result = await smokeWith({ environment: { ...service().demo.environment, ...settings } })
-    const { 'promote a file in parts': inParts, 'bytes of the documents': bytes } = verdicts(result)
+    const { demo, directory } = service()
+    const behind = join(directory, 'behind')
+    await mkdir(behind, { recursive: true })
+    const settled = { ...demo, environment: { ...demo.environment, ...settings } }
+    await writeFile(join(behind, 'demo.json'), JSON.stringify(settled))
+    const result = await smoke('--no-expiry', '--directory', behind)
+    const { 'promote a file in parts': inParts, 'download the documents': bytes } = verdicts(result)
     expect([result.code, inParts?.verdict, bytes?.verdict]).toEqual([0, 'not_checked', 'ok'])
     expect(await remains()).toEqual([])
   })
@@ -143,11 +218,8 @@ describe('npm run admin -- smoke', () => {
   it('names what it could not remove, also when it fails half way: exit code 1', async () => {
     const body = '<Error><Code>AccessDenied</Code><Message>not you</Message></Error>'
     // The second file cannot be put, so nothing is checked; the first cannot be deleted.
-    const s3 = await through(service().demo.s3_endpoint, ({ path, method }) => {
-      const isRefused = method === 'DELETE' ? /small\.txt/.test(path) : method === 'PUT' && /bung/.test(path)
-      return isRefused ? { kind: 'answer', status: 403, body } : undefined
-    })
-    const result = await smokeBehind(s3)
+    s3 = answering(/^(DELETE .*small|PUT .*bung)/, 403, body)
+    const result = await smoke()
     expect(result.code).toBe(1)
     const { 'workspace, key and files': settling, 'everything is gone': gone, ...others } = verdicts(result)
     expect([settling?.verdict, others]).toEqual(['problem', {}])

@@ -142,6 +142,8 @@ describe('the rights of single commands', () => {
     ['smoke', 'dynamodb:UpdateItem', table('keys'), {}, false],
     ['smoke', 's3:GetObject', `${documents}/documents/ws_smoke_1/file_1/a`, own, true],
     ['smoke', 's3:GetObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
+    ['smoke', 's3:PutObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
+    ['smoke', 's3:GetObject', `arn:aws:s3:::${PLACEHOLDERS.SANDBOX_BUCKET}/sandboxes/ws_acme/sess_1/a`, {}, false],
     ['smoke', 's3:ListBucket', documents, { ...own, 's3:prefix': 'documents/ws_acme/' }, false],
     ['smoke', 'dynamodb:DeleteItem', table('keys').replace('prod', 'test'), {}, false],
     ['doctor', 'dynamodb:PutItem', table('keys'), of('doctor_1'), true],

@@ -1,84 +1,64 @@
-import { randomUUID } from 'node:crypto'
-import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { audit } from '../../../lib/audit/audit.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
-import type { FilePath } from '../../../lib/ids.ts'
 import { notChecked } from '../doctor/check.ts'
-import { copyConditions } from './copy-conditions.ts'
-import { ask, expectAnswer, promote, promotePath } from './http.ts'
-import type { SmokeCheck, Trial, TrialFile } from './trial.ts'
+import { ask, expectAnswer, promotePath, type Question } from './http.ts'
+import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
+import { copyConditions, copyVersion, headOfMissing } from './s3.ts'
+import { TELEMETRY_CHECKS } from './telemetry.ts'
+import { FOLDER, MISSING, OF_NO_OBJECT, roomFor, SMALL, type SmokeCheck, type Trial, type TrialFile } from './trial.ts'
 
-const MISSING = 'smoke/missing.txt' as FilePath
+const small = (trial: Trial) => promotePath(SMALL, trial)
 
 /** They run in this order: each may use what those before it have made. */
 export const CHECKS: SmokeCheck[] = [
-  { name: 'promote a small file', run: (...run) => promoteOne('small', ...run) },
-  { name: 'promote a file with an odd name', run: (...run) => promoteOne('oddlyNamed', ...run) },
-  { name: 'promote a file in parts', run: (...run) => promoteOne('large', ...run) },
-  { name: 'bytes of the documents', run: compareBytes },
+  promotion('promote a small file', 'small'),
+  { name: 'let a document expire', run: letExpire },
+  promotion('promote a file with an odd name', 'oddlyNamed'),
+  promotion('promote a file uploaded in parts', 'uploadedInParts'),
+  promotion('promote a file in parts', 'large'),
+  { name: 'promote a file once it is there', run: promoteWhenThere },
+  promotionOfMany('promote a folder', { prefix: FOLDER }, 'promoted, promoted'),
+  promotionOfMany('promote by paths', { paths: [SMALL, MISSING] }, 'refused container_file_not_found, kept'),
+  { name: 'repeat with an Idempotency-Key', run: promoteTwice },
+  { name: 'download the documents', run: downloadDocuments },
   { name: 'list the documents', run: listDocuments },
-  { name: 'download a document', run: downloadDocument },
   { name: 'find and download a container file', run: downloadContainerFile },
-  { name: 'repeat with an Idempotency-Key', run: repeat },
   refusal('a missing file', '404 container_file_not_found', (trial) => promotePath(MISSING, trial)),
-  refusal('a wrong key', '401 invalid_api_key', (trial) => promotePath(trial.files.small.path, trial), newToken()),
-  refusal('no key', '401 missing_authorization', (trial) => promotePath(trial.files.small.path, trial), null),
+  refusal('another ETag', '400 container_file_differs', small, { headers: { 'if-match': OF_NO_OBJECT } }),
+  refusal('another SHA-256', '400 container_file_differs', small, { headers: { 'file-sha256': '0'.repeat(64) } }),
+  refusal('a wrong key', '401 invalid_api_key', small, { token: newToken() }),
+  refusal('no key', '401 missing_authorization', small, { token: null }),
   refusal('an unknown route', '404 route_not_found', () => '/smoke/no/such/route'),
   { name: 'a full quota', run: fullQuota },
   { name: 'a preflight', run: preflight },
   { name: 'delete a document', run: deleteOne },
+  { name: 'HEAD of a missing key', run: headOfMissing },
   { name: 'conditions of copies', run: copyConditions },
+  { name: 'a copy of a former version', run: copyVersion },
+  { name: 'an expired document', run: expectExpired, waitsFor: 'expiry' },
   { name: 'audit of the workspace', run: auditWorkspace },
+  ...TELEMETRY_CHECKS,
 ]
 
-async function promoteOne(which: keyof Trial['files'], trial: Trial, signal: AbortSignal) {
-  const file = trial.files[which]
-  if (file === undefined) return notChecked('files in parts are above maxFileBytes here, or too large to upload')
-  const answer = await promote(file, trial, signal)
-  expectAnswer(answer, 200)
-  const { filename, size_bytes: sizeBytes } = answer.body
-  if (filename === file.path && sizeBytes === file.bytes.length) return `200, ${sizeBytes} bytes`
-  throw new Error(`answered ${filename} of ${sizeBytes} bytes, not ${file.path} of ${file.bytes.length}`)
-}
-
-async function compareBytes({ documents, stores, s3, workspaceId }: Trial, abortSignal: AbortSignal): Promise<string> {
-  for (const [documentId, file] of documents) {
-    const document = await stores.documents.find(workspaceId, documentId, abortSignal)
-    if (document === undefined) throw new Error(`document ${documentId} was answered and is not recorded`)
-    const object = { Bucket: stores.config.documentsBucket, Key: document.objectKey }
-    const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal })
-    requireSame(await Body?.transformToByteArray(), file, `object of ${file.path}`)
-  }
-  if (documents.size === 0) throw new Error('there is no document to compare')
-  return `${documents.size} documents hold what was put into the sandbox`
-}
-
-function requireSame(bytes: Uint8Array | undefined, file: TrialFile, what: string): void {
-  if (bytes !== undefined && file.bytes.equals(bytes)) return
-  const found = `${bytes?.length ?? 'no'} bytes, and others than the file's ${file.bytes.length}`
-  throw new Error(`the ${what} has ${found}`)
-}
-
 async function listDocuments(trial: Trial, signal: AbortSignal): Promise<string> {
-  const answer = await ask('/files', { headers: { 'file-shape': 'native' } }, trial, signal)
-  expectAnswer(answer, 200)
+  const answer = expectAnswer(await ask('/files', { headers: { 'file-shape': 'native' } }, trial, signal), 200)
   const listed = new Set(answer.body.data.map(({ id }: { id: string }) => id))
   const lacking = [...trial.documents.keys()].filter((id) => !listed.has(id))
   if (lacking.length > 0) throw new Error(`${lacking.join(', ')} is not listed`)
   return `200, ${listed.size} documents`
 }
 
-async function downloadDocument(trial: Trial, signal: AbortSignal): Promise<string> {
-  const [[id, file] = []] = trial.documents
-  if (id === undefined || file === undefined) throw new Error('there is no document to download')
-  return download(`/files/${id}/content`, file, trial, signal)
+async function downloadDocuments(trial: Trial, signal: AbortSignal): Promise<string> {
+  const { documents } = trial
+  if (documents.size === 0) throw new Error('there is no document to download')
+  for (const [id, file] of documents) await download(`/files/${id}/content`, file, trial, signal)
+  return `200, ${documents.size} with the bytes that were put into the sandbox`
 }
 
 async function downloadContainerFile(trial: Trial, signal: AbortSignal): Promise<string> {
   const { small } = trial.files
   const path = `/containers/${trial.containerId}/files`
-  const answer = await ask(path, {}, trial, signal)
-  expectAnswer(answer, 200)
+  const answer = expectAnswer(await ask(path, {}, trial, signal), 200)
   const found = answer.body.data.find((each: { path: string }) => each.path === small.path)
   if (found === undefined) throw new Error(`${small.path} is not listed`)
   return download(`${path}/${found.id}/content`, small, trial, signal)
@@ -88,52 +68,41 @@ async function download(path: string, file: TrialFile, trial: Trial, signal: Abo
   const headers = { authorization: `Bearer ${trial.token}` }
   const response = await fetch(`${trial.baseUrl}${path}`, { headers, signal })
   if (response.status !== 200) throw new Error(`answered ${response.status}, not 200`)
-  requireSame(new Uint8Array(await response.arrayBuffer()), file, 'download')
-  return `200, ${file.bytes.length} bytes, the same`
+  const bytes = await response.bytes()
+  if (file.bytes.equals(bytes)) return `200, ${bytes.length} bytes, the same`
+  throw new Error(`${file.path} has ${bytes.length} bytes, and others than the file's ${file.bytes.length}`)
 }
 
-async function repeat(trial: Trial, signal: AbortSignal): Promise<string> {
-  const headers = { 'idempotency-key': `smoke-${randomUUID()}` }
-  const first = await promote(trial.files.small, trial, signal, headers)
-  expectAnswer(first, 200)
-  const second = await promote(trial.files.small, trial, signal, headers)
-  expectAnswer(second, 200)
-  const isReplay = second.headers.get('idempotency-replayed') === 'true'
-  if (first.body.id === second.body.id && isReplay) return '200 twice, one document'
-  throw new Error(`the repetition made ${second.body.id} beside ${first.body.id}, replayed: ${isReplay}`)
-}
-
-/** @param expected status and reason @param token null: none. Left out: the key of the run. */
-function refusal(name: string, expected: string, pathOf: (trial: Trial) => string, token?: string | null): SmokeCheck {
+/** @param expected status and reason */
+function refusal(name: string, expected: string, pathOf: (trial: Trial) => string, question?: Question): SmokeCheck {
   const [status, reason] = expected.split(' ')
   return {
     name,
     async run(trial, signal) {
-      const question = { method: 'POST', ...(token !== undefined && { token }) }
-      expectAnswer(await ask(pathOf(trial), question, trial, signal), Number(status), reason)
+      const answer = await ask(pathOf(trial), { method: 'POST', ...question }, trial, signal)
+      expectAnswer(answer, Number(status), reason)
       return expected
     },
   }
 }
 
 async function fullQuota(trial: Trial, signal: AbortSignal): Promise<string> {
-  const { stores, workspaceId, files } = trial
-  const ledger = await stores.workspaces.read(workspaceId, signal)
-  if (ledger === undefined) throw new Error('the workspace has no ledger')
-  const { quotaBytes, usedBytes } = ledger
-  await stores.workspaces.setQuota(workspaceId, { shownBytes: quotaBytes, toBytes: usedBytes }, signal)
+  const { workspaces } = trial.stores
+  const setQuota = (shownBytes: number, toBytes: number) =>
+    workspaces.setQuota(trial.workspaceId, { shownBytes, toBytes }, signal)
+  await setQuota(roomFor(trial), 0)
   try {
-    expectAnswer(await promote(files.small, trial, signal), 403, 'storage_quota_exceeded')
+    const answer = await ask(small(trial), { method: 'POST' }, trial, signal)
+    expectAnswer(answer, 403, 'storage_quota_exceeded')
   } finally {
-    await stores.workspaces.setQuota(workspaceId, { shownBytes: usedBytes, toBytes: quotaBytes }, signal)
+    await setQuota(0, roomFor(trial))
   }
   return '403 storage_quota_exceeded'
 }
 
 async function preflight(trial: Trial, signal: AbortSignal) {
   const headers = { origin: 'https://smoke.example.com', 'access-control-request-method': 'POST' }
-  const path = promotePath(trial.files.small.path, trial)
-  const answer = await ask(path, { method: 'OPTIONS', token: null, headers }, trial, signal)
+  const answer = await ask(small(trial), { method: 'OPTIONS', token: null, headers }, trial, signal)
   const allowed = answer.headers.get('access-control-allow-origin')
   if (answer.status < 300 && allowed) return `${answer.status}, allows ${allowed}`
   if (answer.status < 500) return notChecked('CORS is off')
@@ -141,13 +110,10 @@ async function preflight(trial: Trial, signal: AbortSignal) {
 }
 
 async function deleteOne(trial: Trial, signal: AbortSignal): Promise<string> {
-  const { documents, stores, workspaceId } = trial
-  const [id] = documents.keys()
+  const [id] = trial.documents.keys()
   if (id === undefined) throw new Error('there is no document to delete')
   expectAnswer(await ask(`/files/${id}`, { method: 'DELETE' }, trial, signal), 200)
-  const isRecorded = (await stores.documents.find(workspaceId, id, signal)) !== undefined
-  if (isRecorded) throw new Error(`${id} is still recorded`)
-  documents.delete(id)
+  expectAnswer(await ask(`/files/${id}`, {}, trial, signal), 404, 'document_not_found')
   return '200'
 }
 

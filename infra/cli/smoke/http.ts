@@ -3,51 +3,51 @@ import type { Trial, TrialFile } from './trial.ts'
 
 type Answer = Awaited<ReturnType<typeof ask>>
 
-interface Question {
+export interface Question {
   method?: string
+  body?: string
   /** null: none. Left out: the key of the run. */
   token?: string | null
   headers?: Record<string, string>
 }
 
-export async function ask(
-  path: string,
-  { method = 'GET', token, headers = {} }: Question,
-  trial: Trial,
-  signal: AbortSignal,
-) {
+export async function ask(path: string, { token, headers, ...init }: Question, trial: Trial, signal: AbortSignal) {
   const authorization = token === null ? {} : { authorization: `Bearer ${token ?? trial.token}` }
-  const init = { method, headers: { ...authorization, ...headers }, signal }
-  const response = await fetch(`${trial.baseUrl}${path}`, init)
+  const request = { ...init, headers: { ...authorization, ...headers }, signal }
+  const response = await fetch(`${trial.baseUrl}${path}`, request)
   const text = await response.text()
   const body = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text
   return { status: response.status, headers: response.headers, body }
 }
 
-/** @throws Error when the answer has another status or reason */
-export function expectAnswer({ status, body }: Answer, wantedStatus: number, wantedReason?: string): void {
+/** @returns the answer @throws Error when it has another status or reason */
+export function expectAnswer(answer: Answer, wantedStatus: number, wantedReason?: string): Answer {
+  const { status, body } = answer
   const { reason, detail = typeof body === 'string' ? body.slice(0, 200) : '' } = body?.error?.metadata ?? {}
-  if (status === wantedStatus && (wantedReason === undefined || reason === wantedReason)) return
+  if (status === wantedStatus && (wantedReason === undefined || reason === wantedReason)) return answer
   const wanted = wantedReason === undefined ? `${wantedStatus}` : `${wantedStatus} ${wantedReason}`
   throw new Error(`answered ${status}${reason ? ` ${reason}` : ''}, not ${wanted}. ${detail}`.trim())
 }
 
-export function promotePath(path: FilePath, { containerId }: Trial): string {
-  return `/containers/${containerId}/files/${formatFileId(path)}/promote`
-}
+export const filePath = (path: FilePath, { containerId }: Trial) =>
+  `/containers/${containerId}/files/${formatFileId(path)}`
+export const promotePath = (path: FilePath, trial: Trial) => `${filePath(path, trial)}/promote`
 
-/** Promotes a file and notes the document. */
+/** Promotes a file and notes the document. @throws Error unless the answer is 200 with the headers that are wanted */
 export async function promote(
   file: TrialFile,
   trial: Trial,
   signal: AbortSignal,
   headers: Record<string, string> = {},
+  wanted: Record<string, string> = {},
 ): Promise<Answer> {
   const question = { method: 'POST', headers: { 'file-shape': 'native', ...headers } }
-  const answer = await ask(promotePath(file.path, trial), question, trial, signal)
-  if (answer.status === 200) {
-    trial.documents.set(answer.body.id as DocumentId, file)
-    trial.requestIds.push(answer.headers.get('x-request-id') ?? '')
+  const answer = expectAnswer(await ask(promotePath(file.path, trial), question, trial, signal), 200)
+  trial.documents.set(answer.body.id as DocumentId, file)
+  trial.requestId = answer.headers.get('x-request-id') ?? ''
+  for (const [name, value] of Object.entries(wanted)) {
+    const found = answer.headers.get(name) ?? '(none)'
+    if (found !== value) throw new Error(`answered ${name}: ${found}, not ${value}`)
   }
   return answer
 }

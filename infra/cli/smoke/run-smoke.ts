@@ -5,30 +5,30 @@ import { problem, problemsFound, runCheck, VERDICTS } from '../doctor/check.ts'
 import type { ExitCode, Session } from '../session.ts'
 import { stackNameOf, type Target } from '../target.ts'
 import { CHECKS } from './checks.ts'
-import { TELEMETRY_CHECKS } from './telemetry.ts'
 import { newTrial, type SmokeCheck, setUp, type Trial, tearDown } from './trial.ts'
 
 export interface SmokeOptions {
   baseUrl?: string
+  expiry: boolean
   telemetry: boolean
 }
 
 const CHECK_TIMEOUT_MS = 60_000
-/** Must be longer than telemetry.ts waits. */
-const TELEMETRY_TIMEOUT_MS = 200_000
-const CLEARING_TIMEOUT_MS = 120_000
+/** For the cleanup, and for what waits, which must be shorter. */
+const LONG_TIMEOUT_MS = 200_000
 /** An interrupted promotion would go on, and finish after the cleanup: Ctrl-C waits for the current check. */
 const NEVER = new AbortController().signal
 
 /** Runs every check in a workspace of its own, and removes that again, also after a failed check or Ctrl-C. */
-export async function runSmoke(session: Session, { baseUrl, telemetry }: SmokeOptions): Promise<ExitCode> {
+export async function runSmoke(session: Session, { baseUrl, ...options }: SmokeOptions): Promise<ExitCode> {
   const { output, signal, target } = session
   const trial = newTrial(await session.stores(), baseUrl ?? (await baseUrlOf(target, signal)))
   const count = { ok: 0, advice: 0, problem: 0, not_checked: 0 }
-  const run = async ({ name, run }: SmokeCheck, timeoutMs: number, interruption: AbortSignal) => {
+  const isWanted = { expiry: options.expiry, telemetry: options.telemetry && !target.local }
+  const run = async ({ name, run, waitsFor }: SmokeCheck, timeoutMs = CHECK_TIMEOUT_MS) => {
     output.progress(name)
     const startedAtMs = performance.now()
-    const result = await runCheck({ name, run: (limit) => run(trial, limit) }, timeoutMs, interruption)
+    const result = await runCheck({ name, run: (limit) => run(trial, limit) }, timeoutMs, waitsFor ? signal : NEVER)
     const durationMs = Math.round(performance.now() - startedAtMs)
     count[result.verdict]++
     const time = `${VERDICTS[result.verdict].text.padEnd(11)} ${(durationMs / 1000).toFixed(1).padStart(6)} s`
@@ -37,15 +37,14 @@ export async function runSmoke(session: Session, { baseUrl, telemetry }: SmokeOp
   }
   try {
     // Without this setup, every other check would fail the same way.
-    const isSetUp = (await run({ name: 'workspace, key and files', run: setUp }, CHECK_TIMEOUT_MS, NEVER)) === 'ok'
+    const isSetUp = (await run({ name: 'workspace, key and files', run: setUp })) === 'ok'
     for (const check of isSetUp ? CHECKS : []) {
       signal.throwIfAborted()
-      await run(check, CHECK_TIMEOUT_MS, NEVER)
+      if (check.waitsFor === undefined) await run(check)
+      else if (isWanted[check.waitsFor]) await run(check, LONG_TIMEOUT_MS)
     }
-    const isLogged = isSetUp && telemetry && !target.local
-    for (const check of isLogged ? TELEMETRY_CHECKS : []) await run(check, TELEMETRY_TIMEOUT_MS, signal)
   } finally {
-    await run({ name: 'everything is gone', run: clear }, CLEARING_TIMEOUT_MS, NEVER)
+    await run({ name: 'everything is gone', run: clear }, LONG_TIMEOUT_MS)
   }
   signal.throwIfAborted()
   const summary = `\n${problemsFound(count.problem)}; ${count.ok} ok, ${count.not_checked} not checked.`

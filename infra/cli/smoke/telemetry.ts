@@ -5,26 +5,25 @@ import type { SmokeCheck, Trial } from './trial.ts'
 
 /** Logs arrive after seconds, metrics after a minute or two. */
 const RETRY_FOR_MS = 180_000
-const PAUSE_MS = 5000
+const PAUSE_MS = 1000
 
 export const TELEMETRY_CHECKS: SmokeCheck[] = [
-  { name: 'log lines', run: findLogLines },
-  { name: 'metrics', run: findMetrics },
+  { name: 'log lines', run: findLogLines, waitsFor: 'telemetry' },
+  { name: 'metrics', run: findMetrics, waitsFor: 'telemetry' },
 ]
 
-async function findLogLines({ stores, startedAtMs, requestIds }: Trial, abortSignal: AbortSignal): Promise<string> {
+async function findLogLines({ stores, startedAtMs, requestId }: Trial, abortSignal: AbortSignal): Promise<string> {
   const client = new CloudWatchLogsClient({})
   const logGroupName = `/aws/lambda/${stores.config.serviceName}-promote-container-file`
-  const [requestId = ''] = requestIds
   const lines = async () => {
     const query = { logGroupName, filterPattern: `"${requestId}"`, startTime: startedAtMs, limit: 100 }
     const { events = [] } = await client.send(new FilterLogEventsCommand(query), { abortSignal })
     return events.length
   }
-  return `${await eventually(`no log line of request ${requestId}`, lines, abortSignal)} of request ${requestId}`
+  return `${await eventually(lines, `there is none of request ${requestId} yet`, abortSignal)} of request ${requestId}`
 }
 
-async function findMetrics({ stores, startedAtMs, requestIds }: Trial, abortSignal: AbortSignal): Promise<string> {
+async function findMetrics({ stores, startedAtMs }: Trial, abortSignal: AbortSignal): Promise<string> {
   const client = new CloudWatchClient({})
   const sumOf = async () => {
     const query = new GetMetricStatisticsCommand({
@@ -39,17 +38,19 @@ async function findMetrics({ stores, startedAtMs, requestIds }: Trial, abortSign
     const { Datapoints = [] } = await client.send(query, { abortSignal })
     return Datapoints.reduce((total, { Sum = 0 }) => total + Sum, 0)
   }
-  const sum = await eventually(`no metric Promotions for ${requestIds.length} requests`, sumOf, abortSignal)
-  return `Promotions: ${sum}`
+  return `Promotions: ${await eventually(sumOf, 'there is no Promotions yet', abortSignal)}`
 }
 
-/** @returns the count, as soon as it is not 0 */
-async function eventually(problem: string, count: () => Promise<number>, signal: AbortSignal): Promise<number> {
-  const until = Date.now() + RETRY_FOR_MS
-  while (true) {
-    const found = await count()
-    if (found > 0) return found
-    if (Date.now() > until) throw new Error(`${problem} after ${RETRY_FOR_MS / 1000} s`)
-    await sleep(PAUSE_MS, undefined, { signal })
+/** @returns what is found, once that is anything @throws Error with the problem when that is late */
+export async function eventually(
+  find: () => Promise<unknown>,
+  problem: string,
+  signal: AbortSignal,
+  withinMs = RETRY_FOR_MS,
+) {
+  for (const until = Date.now() + withinMs; ; await sleep(PAUSE_MS, undefined, { signal })) {
+    const found = await find()
+    if (found) return found
+    if (Date.now() > until) throw new Error(problem)
   }
 }

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { hash, randomBytes } from 'node:crypto'
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
 import pMap from 'p-map'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
@@ -23,7 +24,15 @@ export type Trial = ReturnType<typeof newTrial>
 export interface SmokeCheck {
   name: string
   run(trial: Trial, signal: AbortSignal): ReturnType<Check['run']>
+  /** It only waits, for minutes, and may be left out or interrupted. */
+  waitsFor?: 'expiry' | 'telemetry'
 }
+
+/** Of the sandbox's files, those that are to be promoted together. */
+export const FOLDER = 'smoke/'
+export const SMALL = `${FOLDER}small.txt` as FilePath
+export const MISSING = `${FOLDER}missing.txt` as FilePath
+export const OF_NO_OBJECT = '"00000000000000000000000000000000"'
 
 const KEY_LIFE_MS = 60 * 60 * 1000
 
@@ -32,6 +41,8 @@ export function newTrial(stores: Stores, baseUrl: string) {
   const { multipartThresholdBytes, minPartBytes, maxFileBytes, s3ForcePathStyle: forcePathStyle } = stores.config
   const largeBytes = Math.max(multipartThresholdBytes + 1, 2 * minPartBytes)
   const hasLarge = largeBytes <= Math.min(maxFileBytes, 2 ** 27) // The setup has a minute for it.
+  const twoPartsBytes = 5 * 2 ** 20 + 1 // The parts of an upload are the least that S3 takes.
+  const hasTwoParts = twoPartsBytes <= Math.min(maxFileBytes, multipartThresholdBytes)
   const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
   return {
     stores,
@@ -42,34 +53,49 @@ export function newTrial(stores: Stores, baseUrl: string) {
     workspaceId: `ws_smoke_${run}` as WorkspaceId,
     containerId: `sess_smoke-${run}` as ContainerId,
     files: {
-      small: file('smoke/small.txt', Buffer.from(`smoke ${run}\n`)),
-      oddlyNamed: file('smoke/Übung 100% (a+b) %2F ☃.txt', Buffer.from(`odd ${run}\n`)),
-      ...(hasLarge && { large: file('smoke/large.bin', randomBytes(largeBytes)) }),
+      small: file(SMALL, Buffer.from(`smoke ${run}\n`)),
+      oddlyNamed: file(`${FOLDER}Übung 100% (a+b) %2F ☃.txt`, Buffer.from(`odd ${run}\n`)),
+      ...(hasTwoParts && { uploadedInParts: file('uploaded-in-parts.bin', randomBytes(twoPartsBytes)) }),
+      ...(hasLarge && { large: file('large.bin', randomBytes(largeBytes)) }),
     },
+    /** Comes while somebody waits for it. */
+    late: file('late.txt', Buffer.from(`late ${run}\n`)),
     token: newToken(),
     /** Documents that the service answered with, by their source file. */
     documents: new Map<DocumentId, TrialFile>(),
-    /** Ids of requests that were answered 200. */
-    requestIds: [] as string[],
+    /** Of a promotion that was answered 200. */
+    requestId: '',
     startedAtMs: Date.now(),
+    /** Expires while the checks run. */
+    expiring: undefined as WorkspaceDocument | undefined,
   }
 }
 
 export async function setUp(trial: Trial, abortSignal: AbortSignal): Promise<string> {
   const { stores, workspaceId, startedAtMs } = trial
   const files = Object.values(trial.files)
-  const roomBytes = files.reduce((sum, { bytes }) => sum + 2 * bytes.length, 0)
-  await stores.workspaces.create(workspaceId, roomBytes, abortSignal)
+  await stores.workspaces.create(workspaceId, roomFor(trial), abortSignal)
   const expiresAtMs = startedAtMs + KEY_LIFE_MS
   const grant = { workspaceId, kind: 'management', permissions: [], userId: 'smoke', expiresAtMs } as const
   const key = newApiKeyRecord(trial.token, grant, startedAtMs)
   await stores.apiKeys.add(key, abortSignal)
-  for (const { path, bytes } of files) {
-    const object = { ...sandboxObject(path, trial), Body: bytes, ContentType: 'application/octet-stream' }
-    await trial.s3.send(new PutObjectCommand(object), { abortSignal })
-  }
+  for (const file of files) await putFile(file, trial, abortSignal)
   return `${workspaceId}, ${key.keyId}, ${files.length} files`
 }
+
+/** Small files are promoted again and again. */
+export const roomFor = ({ files }: Trial) =>
+  Object.values(files).reduce((sum, { bytes }) => sum + 2 * bytes.length, 2 ** 20)
+
+/** Uploads large files in parts, with SHA-256s of these: S3 knows none of the whole. */
+export async function putFile({ path, bytes }: TrialFile, trial: Trial, signal: AbortSignal): Promise<void> {
+  const params = { ...sandboxObject(path, trial), Body: bytes, ContentType: 'application/octet-stream' }
+  const abortController = { signal, abort() {} }
+  const upload = { client: trial.s3, params: { ...params, ChecksumAlgorithm: 'SHA256' as const }, abortController }
+  await new Upload(upload).done()
+}
+
+export const sha256Of = ({ bytes }: TrialFile) => hash('sha256', bytes)
 
 export function sandboxObject(path: FilePath, { stores, workspaceId, containerId }: Trial) {
   const Key = stores.objectKeys.sandboxFile({ workspaceId, containerId, path })
@@ -78,7 +104,7 @@ export function sandboxObject(path: FilePath, { stores, workspaceId, containerId
 
 /** Goes on when something cannot be removed; may be repeated. @returns what is left, one line each */
 export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<string[]> {
-  const { stores, s3, workspaceId, files, token } = trial
+  const { stores, s3, workspaceId, files, late, token } = trial
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
     await work().catch((error) => left.push(`${what} (${explainFailure(error).message})`))
@@ -90,7 +116,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
     remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, abortSignal))
   const documents = stores.documents.list(workspaceId, abortSignal)
   await remove(`documents of ${workspaceId}`, () => pMap(documents, deleteOne, { concurrency: 8 }))
-  for (const { path } of Object.values(files)) {
+  for (const { path } of [...Object.values(files), late]) {
     const object = sandboxObject(path, trial)
     await remove(`sandbox file ${object.Key}`, () => s3.send(new DeleteObjectCommand(object), { abortSignal }))
   }

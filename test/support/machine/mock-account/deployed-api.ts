@@ -15,8 +15,12 @@ import type { MockAccount } from './start.ts'
 
 export interface DeployedApi {
   baseUrl: string
+  /** What its schedules do. */
+  resolve(): Promise<void> | undefined
   stop(): Promise<void>
 }
+
+const RESOLVER = 'ResolveReservationsLambdaFunction'
 
 /**
  * Stands in for API Gateway and Lambda: the gateway of npm start serves the deployed stack's routes, and the uploaded
@@ -30,7 +34,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
   const runtimes = new Map<string, LambdaRuntime>()
-  for (const id of new Set(routes.map(({ functionName }) => functionName))) {
+  for (const id of new Set([...routes.map(({ functionName }) => functionName), RESOLVER])) {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
     const get = new GetObjectCommand({ Bucket: bucket?.physicalId, Key: lambda.Properties.Code.S3Key })
@@ -57,6 +61,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   })
   return {
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
+    resolve: () => runtimes.get(RESOLVER)?.invoke({}),
     async stop() {
       await gateway.stop()
       await Promise.all([...runtimes.values()].map((runtime) => runtime.stop()))

@@ -16,6 +16,7 @@ import re
 import secrets
 import sys
 import time
+from urllib.parse import unquote
 
 import boto3
 from moto.apigateway.models import Method, apigateway_backends
@@ -32,7 +33,9 @@ from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
 from moto.iam.models import Role
+from moto.s3.exceptions import PreconditionFailed, S3ClientError
 from moto.s3.models import FakeBucket, s3_backends
+from moto.s3.responses import S3Response
 
 PORT, FAILING = int(sys.argv[1]), sys.argv[2]
 # Files stay in memory, whatever their size.
@@ -517,6 +520,31 @@ def update_item(self):
 
 
 DynamoHandler.update_item = update_item
+
+
+# Conditions of copies, and of the size of an upload, which moto ignores
+
+
+def only_meant(answer):
+    def answer_if_meant(self, *given):
+        query, key_name = given[-2:]
+        source, _, version = self.headers.get("x-amz-copy-source", "").partition("?versionId=")
+        found = source and self.backend.get_object(*unquote(source).lstrip("/").split("/", 1), version or None)
+        if found and self.headers.get("x-amz-copy-source-if-match", found.etag).strip('"') != found.etag.strip('"'):
+            raise PreconditionFailed("x-amz-copy-source-If-Match")
+        if source and self.headers.get("If-None-Match") and self.backend.get_object(self.bucket_name, key_name):
+            raise PreconditionFailed("If-None-Match")
+        upload = self.backend.get_bucket(self.bucket_name).multiparts.get(query.get("uploadId", [""])[0])
+        size = upload and sum(part.size for part in upload.parts.values())
+        if upload and int(self.headers.get("x-amz-mp-object-size", size)) != size:
+            raise S3ClientError("InvalidRequest", "The parts have another size.")
+        return answer(self, *given)
+
+    return answer_if_meant
+
+
+S3Response._key_response_put = only_meant(S3Response._key_response_put)
+S3Response._key_response_post = only_meant(S3Response._key_response_post)
 
 
 # Point-in-time recovery: moto keeps no history and restores what is there now, so the window that it tells ends now

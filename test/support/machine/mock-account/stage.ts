@@ -182,11 +182,13 @@ export async function startStage(common: Record<string, string> = {}) {
       return Buckets.map(({ Name = '' }) => Name).filter((name) => !name.includes('serverlessdeployment'))
     },
 
-    /** Serves what is deployed, from now on, and smoke-tests it. */
+    /** Serves what is deployed, from now on, and smoke-tests it, with its resolver running. */
     async smoke(): Promise<{ code: number; problems: string[] }> {
       const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
       apis.push(api)
+      const resolving = setInterval(api.resolve, 2000)
       const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
+      clearInterval(resolving)
       return { code, problems: stdout.split('\n').filter((line) => line.startsWith('PROBLEM')) }
     },
     /** Promotes through the API that smoke served last. @returns the document's id */

@@ -1,0 +1,81 @@
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3'
+import { statusOf } from '../../../lib/aws/calls/failures.ts'
+import { ONLY_NEW } from '../../../lib/aws/s3/copy-requests.ts'
+import { headObject } from '../../../lib/aws/s3/head-object.ts'
+import { notChecked } from '../doctor/check.ts'
+import { MISSING, OF_NO_OBJECT, putFile, SMALL, sandboxObject, sha256Of, type Trial } from './trial.ts'
+
+/** The functions may list under the same condition as docs/policies/smoke.json has. */
+export async function headOfMissing(trial: Trial, signal: AbortSignal): Promise<string> {
+  const head = headObject(trial.s3, sandboxObject(MISSING, trial), signal)
+  const found = await head.catch((error) => statusOf(error) ?? error)
+  if (found === undefined) return '404'
+  throw new Error(`answered ${found}, not 404: each missing file takes a listing, too`)
+}
+
+/** Whether only what was looked up is copied, only as many bytes as were counted, and onto nothing that is there. */
+export async function copyConditions(trial: Trial, abortSignal: AbortSignal): Promise<string> {
+  const { s3, stores } = trial
+  const source = sandboxObject(SMALL, trial)
+  const CopySource = `${source.Bucket}/${source.Key}`
+  const changedSource = { CopySource, CopySourceIfMatch: OF_NO_OBJECT }
+  const target = { Bucket: stores.config.documentsBucket, Key: ownKey('conditions', trial) }
+  // As the service copies: what is attached to an object takes further rights.
+  const alone = { ...target, TaggingDirective: 'REPLACE', AnnotationDirective: 'EXCLUDE' } as const
+  const options = { abortSignal }
+  const ignoring: string[] = []
+  const expectRefused = (operation: string, sent: Promise<unknown>) =>
+    sent.then(
+      () => void ignoring.push(operation),
+      (error) => {
+        // 404: of an upload that was completed before, against its condition.
+        if (![400, 404, 412].includes(error.$metadata?.httpStatusCode)) throw error
+      },
+    )
+  try {
+    await expectRefused('CopyObject', s3.send(new CopyObjectCommand({ ...alone, ...changedSource }), options))
+    await s3.send(new CopyObjectCommand({ ...alone, CopySource }), options)
+    const again = new CopyObjectCommand({ ...alone, CopySource, ...ONLY_NEW })
+    await expectRefused('CopyObject onto an object', s3.send(again, options))
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target), options)
+    const part = { ...target, UploadId, PartNumber: 1 }
+    await expectRefused('UploadPartCopy', s3.send(new UploadPartCopyCommand({ ...part, ...changedSource }), options))
+    const { ETag } = await s3.send(new UploadPartCommand({ ...part, Body: 'x' }), options)
+    const complete = (condition: object) => {
+      const whole = { ...target, UploadId, MultipartUpload: { Parts: [{ ETag, PartNumber: 1 }] } }
+      return s3.send(new CompleteMultipartUploadCommand({ ...whole, ...condition }), options)
+    }
+    await expectRefused('CompleteMultipartUpload', complete({ MpuObjectSize: 2 }))
+    await expectRefused('CompleteMultipartUpload onto an object', complete(ONLY_NEW))
+  } finally {
+    await stores.objects.discard(target.Key, abortSignal)
+  }
+  if (ignoring.length === 0) return 'a changed source, a wrong size and an existing target are refused'
+  throw new Error(
+    `this server ignores them (${ignoring.join(', ')}): a file that is overwritten while it is promoted may become a document of other bytes than were counted (docs/settings.md)`,
+  )
+}
+
+/** By the service's own copy, which names the version that was looked up. */
+export async function copyVersion(trial: Trial, signal: AbortSignal) {
+  const { stores, late } = trial
+  const source = await stores.objects.findContainerFile(sandboxObject(late.path, trial).Key, signal)
+  if (source?.versionId === undefined) return notChecked('the sandbox bucket is not versioned')
+  await putFile({ ...late, bytes: Buffer.from('overwritten\n') }, trial, signal)
+  const objectKey = ownKey('version', trial)
+  try {
+    const { sha256 } = await stores.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
+    if (sha256 === sha256Of(late)) return 'what was overwritten is copied'
+    throw new Error(`the copy has the SHA-256 ${sha256}, not ${sha256Of(late)}`)
+  } finally {
+    await stores.objects.discard(objectKey, signal)
+  }
+}
+
+const ownKey = (name: string, { stores, workspaceId }: Trial) => stores.objectKeys.workspacePrefix(workspaceId) + name
