@@ -14,10 +14,10 @@ const FAST = [
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
   'test/contract/fakes.test.ts',
-  'test/protocol/{explorer,histories}/**/*.test.ts',
+  'test/protocol/{explorer,histories,next}/**/*.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
-const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
+const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories,next}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
