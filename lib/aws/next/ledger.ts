@@ -10,6 +10,7 @@ import { newWorkspaceItem, releaseItem, takingItem, toLedger, usageOf } from './
 export interface LedgerSettings extends TableSettings {
   /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
+  now(): number
 }
 
 /** With so many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
@@ -153,7 +154,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
     const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
     const options = { name: 'ledger.makeWorkspace', signal }
     try {
-      await table.put(newWorkspaceItem(workspaceId, settings.defaultQuotaBytes), options, isNew)
+      await table.put(newWorkspaceItem(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() }), options, isNew)
     } catch (error) {
       if (!isThrottled(error)) throw error
       // The table is overloaded, not the workspace, so nobody is told to promote less.

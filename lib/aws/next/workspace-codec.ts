@@ -40,14 +40,17 @@ interface ReleaseItem extends TakingItem {
  * Versions start at the clock, in ms: an item takes fewer than 1,000 writes a second, so when a workspace is made
  * again, its versions are later than any that its former documents mention.
  */
-export function newWorkspaceItem(workspaceId: WorkspaceId, quotaBytes: number, usedBytes = 0): WorkspaceItem {
+export function newWorkspaceItem(
+  workspaceId: WorkspaceId,
+  { quotaBytes, nowMs, usedBytes = 0 }: { quotaBytes: number; nowMs: number; usedBytes?: number },
+): WorkspaceItem {
   return {
     workspace_id: workspaceId,
     quota_bytes: quotaBytes,
     remaining_bytes: quotaBytes - usedBytes,
     takings: {},
     releases: {},
-    version: Date.now(),
+    version: nowMs,
   }
 }
 

@@ -38,7 +38,8 @@ export function placeOf({ where }: PlantedBug) {
 
 /** Loads a module once more, with a copy of all that is explored, in which some text is replaced. */
 export async function plant<Module>({ name, changes }: PlantedBug, module: string): Promise<Module> {
-  const query = `?bug=${encodeURIComponent(name)}`
+  const query = `?bug=${encodeURIComponent(name).replaceAll("'", '%27')}`
+  const missing = new Set(changes)
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context)
@@ -48,9 +49,11 @@ export async function plant<Module>({ name, changes }: PlantedBug, module: strin
       if (!url.endsWith(query)) return next(url, context)
       const path = fileURLToPath(url)
       const source = changes.reduce(
-        (text, { file, search, by }) => {
-          const parts = text.split(search)
+        (text, change) => {
+          const { file, search, by } = change
           if (!path.endsWith(`/${file}`)) return text
+          missing.delete(change)
+          const parts = text.split(search)
           if (parts.length !== 2) throw new Error(`${file} has this ${parts.length - 1} times: ${search}`)
           return parts.join(by)
         },
@@ -60,7 +63,9 @@ export async function plant<Module>({ name, changes }: PlantedBug, module: strin
     },
   })
   try {
-    return await import(module + query)
+    const planted = await import(module + query)
+    if (missing.size > 0) throw new Error(`not loaded: ${[...missing].map(({ file }) => file)}`)
+    return planted
   } finally {
     hooks.deregister()
   }

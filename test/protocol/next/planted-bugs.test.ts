@@ -10,11 +10,11 @@ import { SCENARIOS, type Scenario } from './scenarios.ts'
 replaceWaits()
 
 /** What a bug takes to be found at most; most take hundreds. */
-const MAX_STATES = 6000
+const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
-const EACH = 1
+const EACH = { shallow: 12, deep: 4, whole: 1 }[depth()]
 /** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
-const LEAST_SOUND_STATES = { shallow: 500, deep: 300, whole: 5000 }[depth()]
+const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 5000 }[depth()]
 
 function scenarioOf(bug: PlantedBug): Scenario {
   const { id, bounds, fates } = placeOf(bug)

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../lib/errors.ts'
 import type { AttemptId } from '../../../lib/ids.ts'
 import { hasExpired } from '../../../lib/ledger/expiry.ts'
-import type { DocumentItem, Stray } from '../../../lib/next/ports/documents.ts'
+import type { DocumentItem, Stray, WorkspaceDocument } from '../../../lib/next/ports/documents.ts'
 import type { Promotion } from '../../../lib/next/promotion.ts'
 import type { Process } from './process.ts'
 import type { Audited, Request } from './requests.ts'
@@ -16,12 +16,14 @@ export class Promises {
   readonly #stores: Stores
   readonly #answered = new Set<Process>()
   /** Attempts whose documents were seen ready, by their documents: in this order. */
-  readonly #recorded = new Map<AttemptId, { documentId: string; goneAtMs?: number; hasExpired?: boolean }>()
+  readonly #recorded = new Map<AttemptId, { last: WorkspaceDocument; goneAtMs?: number; hasExpired?: boolean }>()
   /** By attempt, the processes whose callers were told that it made no document. */
   readonly #refused = new Map<string, string>()
   /** Attempts that somebody wanted to delete. */
   readonly #mayGo = new Set<string>()
   readonly #revived: string[] = []
+  /** By how much the clock of a process is ahead, at most. */
+  #aheadMs = 0
   readonly #seenExpired = new Set<string>()
 
   constructor(stores: Stores) {
@@ -29,6 +31,7 @@ export class Promises {
   }
 
   begin(request: Request): void {
+    if (request.do === 'resolve') this.#aheadMs = Math.max(this.#aheadMs, request.aheadMs ?? 0)
     if (request.do === 'delete' && request.of) this.#mayGo.add(request.of.attemptId)
   }
 
@@ -37,16 +40,16 @@ export class Promises {
     const { nowMs } = this.#stores
     for (const item of this.#stores.items()) {
       if (!isCountedItem(item)) continue
-      const { attemptId, documentId } = item
+      const { attemptId } = item
       if (item.state === 'ready') {
         this.#expectFirst(item)
-        if (!this.#recorded.has(attemptId)) this.#recorded.set(attemptId, { documentId })
+        this.#recorded.set(attemptId, { last: item })
         if (hasExpired(item, nowMs)) this.#seenExpired.add(attemptId)
         else if (this.#seenExpired.has(attemptId)) this.#revived.push(attemptId)
-        if (hasExpired(item, nowMs)) this.#mayGo.add(attemptId)
         continue
       }
       const recorded = this.#recorded.get(attemptId)
+      if (recorded && hasExpired(recorded.last, nowMs + this.#aheadMs)) this.#mayGo.add(attemptId)
       if (recorded) Object.assign(recorded, { goneAtMs: recorded.goneAtMs ?? nowMs, hasExpired: item.isExpired === true })
     }
   }
@@ -54,8 +57,8 @@ export class Promises {
   /** I5: no second record for a key while the first document's tombstone lives, unless that has expired. */
   #expectFirst({ documentId, attemptId }: Counted): void {
     const DAY_MS = 24 * 60 * 60 * 1000
-    for (const [other, { goneAtMs, hasExpired: isExpired, ...of }] of this.#recorded) {
-      if (of.documentId !== documentId || other === attemptId || isExpired) continue
+    for (const [other, { goneAtMs, hasExpired: isExpired, last }] of this.#recorded) {
+      if (last.documentId !== documentId || other === attemptId || isExpired) continue
       if (goneAtMs === undefined || this.#stores.nowMs < goneAtMs + DAY_MS)
         throw new Error(`document ${documentId} is made a second time`)
     }

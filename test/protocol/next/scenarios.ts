@@ -111,6 +111,10 @@ export const SCENARIOS = {
     ...expired,
     begun: 'documents.list',
   }),
+  recording: scenario('a record, its deletion, a resolver', [keyed, deletion, resolver], [2, 1, 1], {
+    begun: 'documents.record',
+  }),
+  copying: scenario('a copy, a twin, a resolver', [keyed, keyed, resolver], [2, 1, 1], { begun: 'CopyObject' }),
   wrongOne: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [2, 1, 2], wrongly),
   wrongTwins: scenario('wrong leases: twins, a resolver', [keyed, keyed, resolver], [2, 1, 1], wrongly),
   wrongDeletion: scenario('wrong leases: a promotion, its deletion', [keyed, deletion, resolver], [2, 1, 1], wrongly),

@@ -105,7 +105,7 @@ export class Stores {
   /** Puts the marker of another release of the first document into the ledger. */
   async putLateMark(): Promise<void> {
     const [item] = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
-    const marker = { n: { N: '7' }, l: { N: String(this.nowMs) }, d: item?.document_id, a: item?.attempt_id }
+    const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d: item?.document_id, a: item?.attempt_id }
     await this.#table.execute('UpdateItem', {
       TableName: WORKSPACES_TABLE,
       Key: { workspace_id: { S: WORKSPACE } },
@@ -133,7 +133,7 @@ export class Stores {
     const documents = createDocuments({ client: dynamoDb, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now })
     return {
       documents,
-      ledger: createLedger({ client: dynamoDb, tableName: WORKSPACES_TABLE, defaultQuotaBytes: quotaBytes }),
+      ledger: createLedger({ client: dynamoDb, tableName: WORKSPACES_TABLE, defaultQuotaBytes: quotaBytes, now }),
       objects: createObjectStore({
         client: s3,
         sandboxBucket: SANDBOX,
