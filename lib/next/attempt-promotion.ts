@@ -42,7 +42,13 @@ export async function attemptPromotion(
   let made: Made | undefined
   try {
     const mimeType = await findType()
-    const { sha256 } = await copy({ source: file, objectKey: attempt.objectKey, mimeType }, target, progress, request, deps)
+    const { sha256 } = await copy(
+      { source: file, objectKey: attempt.objectKey, mimeType },
+      target,
+      progress,
+      request,
+      deps,
+    )
     made = await take({ attempt, target, file, mimeType, sha256 }, progress, request, deps)
     const { document } = made
     const isRecorded = await request.telemetry.time('record', () =>
@@ -96,7 +102,13 @@ async function copy(
 }
 
 async function take(
-  what: { attempt: Attempt; target: PromotionTarget; file: ContainerFile; mimeType: string; sha256: string | undefined },
+  what: {
+    attempt: Attempt
+    target: PromotionTarget
+    file: ContainerFile
+    mimeType: string
+    sha256: string | undefined
+  },
   progress: Progress,
   request: AttemptRequest,
   deps: PromotionDependencies,

@@ -1,5 +1,5 @@
-import type { ProtocolDependencies } from './dependencies.ts'
 import { endDeletion } from './delete-document.ts'
+import type { ProtocolDependencies } from './dependencies.ts'
 import type { Release, Taking, WorkspaceLedger } from './ports/ledger.ts'
 
 /** Whether a process has left a marker: no live one is this old. */
@@ -27,10 +27,10 @@ async function cleanTaking(
   signal: AbortSignal,
 ): Promise<void> {
   const document = await documents.find(taking, signal)
-  if (document?.attemptId !== taking.attemptId) return ledger.untake(taking, signal)
-  if (document.state === 'ready') return ledger.unmark(taking, signal)
-  // Pending: the undo's. Deleting: giving back removes it.
-  if (document.state === 'gone') return ledger.untake(taking, signal)
+  const state = document?.attemptId === taking.attemptId ? document.state : 'gone'
+  // Pending: its undo gives them back. Deleting: its release does.
+  if (state === 'ready') await ledger.unmark(taking, signal)
+  else if (state === 'gone') await ledger.giveBack(taking, signal)
 }
 
 async function cleanRelease(
@@ -44,5 +44,5 @@ async function cleanRelease(
     const releasedBy = document.releasedBy ?? (await deps.documents.handOver(document, { releaseId, markedIn }, signal))
     if (releasedBy === releaseId) return void (await endDeletion({ ...document, releasedBy }, deps, signal))
   }
-  await deps.ledger.unmarkRelease({ ...release, releaseId }, signal)
+  await deps.ledger.unmark({ ...release, releaseId }, signal)
 }

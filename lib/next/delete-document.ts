@@ -67,10 +67,11 @@ async function markAndHandOver(
   deps: ProtocolDependencies,
   signal: AbortSignal,
 ): Promise<ReleaseId | undefined> {
-  const { workspaceId } = document
+  const { workspaceId, attemptId } = document
   const marked = await mark(document, deps, signal)
   const releasedBy = await deps.documents.handOver(document, marked, signal)
-  if (releasedBy !== marked.releaseId) await deps.ledger.unmarkRelease({ workspaceId, ...marked }, signal)
+  if (releasedBy !== marked.releaseId)
+    await deps.ledger.unmark({ workspaceId, attemptId, releaseId: marked.releaseId }, signal)
   return releasedBy
 }
 

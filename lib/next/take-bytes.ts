@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { RequestScope } from '../telemetry.ts'
-import type { Taking, TakeOutcome, WorkspaceLedger } from './ports/ledger.ts'
+import type { TakeOutcome, Taking, WorkspaceLedger } from './ports/ledger.ts'
 import type { PromotionDependencies } from './promotion.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */

@@ -45,7 +45,7 @@ export async function endStray(
   if (!isRecorded) {
     // Only from here on: before, the document might have been recorded.
     await objects.discard(stray.objectKey, signal)
-    await ledger.untake(stray, signal)
+    await ledger.giveBack(stray, signal)
   }
   if (isRecorded || !isKept) {
     // What has become of the attempt is known: a stray that stays is ended once more.

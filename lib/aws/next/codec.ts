@@ -59,7 +59,6 @@ export function decode<Item extends object>(codec: Codec<Item>, attributes: Attr
   for (const [attribute, { member, kind, isOptional }] of Object.entries(codec)) {
     const value = stored[attribute]
     if (value === undefined && isOptional) continue
-    // biome-ignore lint/suspicious/useValidTypeof: the name of a type, from a table
     if (typeof value !== KINDS[kind].stored) {
       throw new UnreadableItemError(`${name} cannot be read: ${attribute} is not a ${KINDS[kind].stored}`)
     }
@@ -70,7 +69,10 @@ export function decode<Item extends object>(codec: Codec<Item>, attributes: Attr
 
 /** By its keys. */
 export function nameOf({ workspace_id, document_id }: Attributes): string {
-  const ids = [['workspace_id', workspace_id], ['document_id', document_id]] as const
+  const ids = [
+    ['workspace_id', workspace_id],
+    ['document_id', document_id],
+  ] as const
   const keys = ids.flatMap(([name, value]) => (value?.S === undefined ? [] : `${name} ${value.S}`))
   return `the item of ${keys.join(', ') || 'no key'}`
 }

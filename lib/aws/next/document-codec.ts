@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
-import type { Attempt, DeletedDocument, DocumentItem, PendingDocument, Stray, WorkspaceDocument } from '../../next/ports/documents.ts'
+import type {
+  Attempt,
+  DeletedDocument,
+  DocumentItem,
+  PendingDocument,
+  Stray,
+  WorkspaceDocument,
+} from '../../next/ports/documents.ts'
 import type { Attributes } from '../dynamodb/stored-item.ts'
 import { type Codec, decode, encode, nameOf, partOf } from './codec.ts'
 
@@ -75,7 +82,10 @@ export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: 
   due_shard: dueShardOf(documentId),
 })
 
-export const encodeTombstone = (tombstone: DeletedDocument) => ({ ...encode(DELETED, tombstone), ...besideKey(tombstone) })
+export const encodeTombstone = (tombstone: DeletedDocument) => ({
+  ...encode(DELETED, tombstone),
+  ...besideKey(tombstone),
+})
 
 /** @returns undefined for a tombstone that is no longer remembered @throws UnreadableItemError */
 export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem | Stray | undefined {

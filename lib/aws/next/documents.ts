@@ -8,9 +8,9 @@ import type { Attributes } from '../dynamodb/stored-item.ts'
 import { asRead, openTable, setting, type TableSettings, type Update } from '../dynamodb/table.ts'
 import {
   besideKey,
+  DUE_SHARDS,
   decodeItem,
   documentKey,
-  DUE_SHARDS,
   dueShardOf,
   encodeDue,
   encodeReady,
@@ -79,7 +79,9 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const { values, UpdateExpression, ExpressionAttributeNames } = setting({
         item_state: 'deleting',
         ...(isDue ? { is_expired: true } : { due_at: how.dueAtMs, due_shard: dueShardOf(document.documentId) }),
-        ...Object.fromEntries(NOT_KEPT.filter((name) => !/^(item_state|due_at)$/.test(name)).map((name) => [name, undefined])),
+        ...Object.fromEntries(
+          NOT_KEPT.filter((name) => !/^(item_state|due_at)$/.test(name)).map((name) => [name, undefined]),
+        ),
       })
       const change = {
         UpdateExpression,
@@ -88,7 +90,11 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: { ...values, ...stateOf(document, 'ready'), ...(isDue && { ':expired_by': how.expiredByMs }) },
         ReturnValues: 'ALL_NEW',
       } as const
-      const { item } = await table.update(documentKey(document), change, { name: 'documents.delete', signal, ...CLOSING })
+      const { item } = await table.update(documentKey(document), change, {
+        name: 'documents.delete',
+        signal,
+        ...CLOSING,
+      })
       return decoded(item)
     },
 

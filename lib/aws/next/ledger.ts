@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { ServiceError } from '../../errors.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import type { Ledger, Release, Taking } from '../../next/ports/ledger.ts'
+import type { Ledger, Marker, Release, Taking } from '../../next/ports/ledger.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
 import { openTable, type TableSettings, type Update, unlessThrottled, written } from '../dynamodb/table.ts'
@@ -46,9 +46,9 @@ export function createLedger(settings: LedgerSettings): Ledger {
   const { client } = settings
   const table = openTable(settings)
   const keyOf = ({ workspaceId }: { workspaceId: WorkspaceId }) => ({ workspace_id: workspaceId })
-  const names = ({ attemptId, releaseId }: { attemptId?: string; releaseId?: string }) => ({
+  const names = ({ attemptId, releaseId }: Omit<Marker, 'workspaceId'>) => ({
     '#markers': releaseId === undefined ? 'takings' : 'releases',
-    '#marker': String(releaseId ?? attemptId),
+    '#marker': releaseId ?? attemptId,
   })
 
   return {
@@ -61,7 +61,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
       const written = await open('takings', taking, signal, retryForMs, {
         UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK} ${COUNT_CHANGE}`,
         ConditionExpression: `remaining_bytes >= :size_bytes AND ${HAS_PLACE}`,
-        ExpressionAttributeNames: names({ attemptId: taking.attemptId }),
+        ExpressionAttributeNames: names(taking),
         values: { ':size_bytes': taking.sizeBytes, ':marker': takingItem(taking) },
       })
       if (written === 'throttled' || !written.item) return { outcome: 'crowded' }
@@ -70,10 +70,6 @@ export function createLedger(settings: LedgerSettings): Ledger {
       const hasRoom = ledger.quotaBytes - ledger.usedBytes >= taking.sizeBytes
       return { outcome: hasRoom ? 'crowded' : 'quota_exceeded', ledger }
     },
-
-    unmark: (taking, signal) => close('unmark', taking, REMOVE_MARKER, signal).then(() => {}),
-
-    untake: (taking, signal) => close('untake', taking, `${GIVE_BACK} ${REMOVE_MARKER}`, signal).then(() => {}),
 
     async mark(release, signal, retryForMs) {
       const written = await open('releases', release, signal, retryForMs, {
@@ -87,11 +83,16 @@ export function createLedger(settings: LedgerSettings): Ledger {
       return written.applied ? { markedIn: toLedger(written.item).version } : 'crowded'
     },
 
-    unmarkRelease: (release, signal) => close('unmarkRelease', release, REMOVE_MARKER, signal).then(() => {}),
+    async unmark(marker, signal) {
+      await close('unmark', marker, REMOVE_MARKER, names(marker), signal)
+    },
 
-    async giveBack({ attemptId, ...release }, signal) {
-      const change = `${GIVE_BACK} ${REMOVE_MARKER}, takings.#attempt`
-      const { applied, item = {} } = await close('giveBack', release, change, signal, { '#attempt': attemptId })
+    async giveBack(marker, signal) {
+      // The taking of a document that is deleted may be there still.
+      const isRelease = marker.releaseId !== undefined
+      const change = `${GIVE_BACK} ${REMOVE_MARKER}${isRelease ? ', takings.#attempt' : ''}`
+      const ofAttempt = isRelease ? { '#attempt': marker.attemptId } : {}
+      const { applied, item = {} } = await close('giveBack', marker, change, { ...names(marker), ...ofAttempt }, signal)
       return applied ? usageOf(item) : undefined
     },
   }
@@ -99,15 +100,15 @@ export function createLedger(settings: LedgerSettings): Ledger {
   /** A write that may be repeated: without its marker, it changes nothing. */
   function close(
     name: string,
-    marker: { workspaceId: WorkspaceId; attemptId?: string; releaseId?: string },
+    marker: Marker,
     UpdateExpression: string,
+    ExpressionAttributeNames: Record<string, string>,
     signal: AbortSignal,
-    moreNames: Record<string, string> = {},
   ) {
     const change: Update = {
       UpdateExpression: `${UpdateExpression} ${COUNT_CHANGE}`,
       ConditionExpression: IS_MARKED,
-      ExpressionAttributeNames: { ...names(marker), ...moreNames },
+      ExpressionAttributeNames,
       values: { ':one': 1 },
       ReturnValues: 'ALL_NEW',
     }
@@ -154,7 +155,11 @@ export function createLedger(settings: LedgerSettings): Ledger {
     const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
     const options = { name: 'ledger.makeWorkspace', signal }
     try {
-      await table.put(newWorkspaceItem(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() }), options, isNew)
+      await table.put(
+        newWorkspaceItem(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() }),
+        options,
+        isNew,
+      )
     } catch (error) {
       if (!isThrottled(error)) throw error
       // The table is overloaded, not the workspace, so nobody is told to promote less.
@@ -167,4 +172,3 @@ export function createLedger(settings: LedgerSettings): Ledger {
 function withoutLedger({ workspaceId }: { workspaceId: WorkspaceId }): Error {
   return new Error(`workspace ${workspaceId} has no ledger: it needs an audit`)
 }
-

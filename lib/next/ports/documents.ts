@@ -122,11 +122,7 @@ export interface Documents {
   /** Makes an item due later, if it is still due when the entry says. */
   postpone(entry: DueEntry, toMs: number, signal: AbortSignal): Promise<void>
   /** All items of a workspace by ascending key, as audits need them. @param from.pageSize of one read; omitted: as many as DynamoDB gives */
-  list(
-    workspaceId: WorkspaceId,
-    from: { pageSize?: number },
-    signal: AbortSignal,
-  ): AsyncIterable<DocumentItem | Stray>
+  list(workspaceId: WorkspaceId, from: { pageSize?: number }, signal: AbortSignal): AsyncIterable<DocumentItem | Stray>
   /** @returns false: it has changed since it was read, or ends too soon */
   setExpiry(document: WorkspaceDocument, expiresAt: Date | undefined, signal: AbortSignal): Promise<boolean>
 }

@@ -21,6 +21,9 @@ export interface Release extends Taking {
   releaseId: ReleaseId
 }
 
+/** Names a marker: the release's if there is a release id, otherwise the attempt's taking. */
+export type Marker = Pick<Taking, 'workspaceId' | 'attemptId'> & { releaseId?: ReleaseId }
+
 /** One item for each workspace, as of one moment. */
 export interface WorkspaceLedger extends StorageUsage, Retention {
   workspaceId: WorkspaceId
@@ -49,17 +52,10 @@ export interface Ledger {
   read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
   /** Counts the bytes and marks that, or says why not. A new workspace begins with the default quota. @param retryForMs how long to try a crowded ledger again */
   take(taking: Taking, signal: AbortSignal, retryForMs: number): Promise<TakeOutcome>
-  /** Removes the marker of a taking whose document is recorded; the bytes stay counted. */
-  unmark(taking: Taking, signal: AbortSignal): Promise<void>
-  /** Gives the bytes of a taking back that will never be a document's, if its marker is still there. */
-  untake(taking: Pick<Taking, 'workspaceId' | 'attemptId'>, signal: AbortSignal): Promise<void>
   /** Never repeat a failed call under the same id. @returns a version that has the marker */
   mark(release: Release, signal: AbortSignal, retryForMs: number): Promise<{ markedIn: number } | 'crowded'>
-  /** Removes the marker of a release that no document was handed over to. */
-  unmarkRelease(release: Pick<Release, 'workspaceId' | 'releaseId'>, signal: AbortSignal): Promise<void>
-  /** Gives back the bytes of a release, if its marker is still there, and removes the document's taking. @returns the usage after it; undefined when others had given them back */
-  giveBack(
-    release: Pick<Release, 'workspaceId' | 'releaseId' | 'attemptId'>,
-    signal: AbortSignal,
-  ): Promise<StorageUsage | undefined>
+  /** Removes a marker, if it is there; the bytes stay counted. */
+  unmark(marker: Marker, signal: AbortSignal): Promise<void>
+  /** Gives back the bytes of a marker, if it is there, and removes it, that of a release with the taking. @returns the usage after it; undefined when they had been given back */
+  giveBack(marker: Marker, signal: AbortSignal): Promise<StorageUsage | undefined>
 }

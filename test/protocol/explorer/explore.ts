@@ -87,7 +87,11 @@ export async function exploreFromSmall<Of extends { bounds: Bounds } = Scenario>
 ): Promise<Exploration & { bounds: Bounds }> {
   let sum = { states: 0, schedules: 0, isComplete: true, bounds: scenario.bounds }
   for (const bounds of boundsUpTo(scenario.bounds)) {
-    const { states, schedules, isComplete, violation } = await explore({ ...scenario, bounds }, maxStates - sum.states, begin)
+    const { states, schedules, isComplete, violation } = await explore(
+      { ...scenario, bounds },
+      maxStates - sum.states,
+      begin,
+    )
     sum = { ...sum, states: sum.states + states, schedules: sum.schedules + schedules, isComplete }
     if (isComplete || violation) sum.bounds = bounds
     if (violation) return { ...sum, violation }

@@ -50,7 +50,8 @@ export class Promises {
       }
       const recorded = this.#recorded.get(attemptId)
       if (recorded && hasExpired(recorded.last, nowMs + this.#aheadMs)) this.#mayGo.add(attemptId)
-      if (recorded) Object.assign(recorded, { goneAtMs: recorded.goneAtMs ?? nowMs, hasExpired: item.isExpired === true })
+      if (recorded)
+        Object.assign(recorded, { goneAtMs: recorded.goneAtMs ?? nowMs, hasExpired: item.isExpired === true })
     }
   }
 

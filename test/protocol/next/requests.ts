@@ -79,7 +79,13 @@ function promote(
     log: deps.log,
     telemetry: createTelemetry(),
   }
-  return attemptPromotion({ ...location, documentId, attemptId }, source as never, async () => 'text/plain', request, deps)
+  return attemptPromotion(
+    { ...location, documentId, attemptId },
+    source as never,
+    async () => 'text/plain',
+    request,
+    deps,
+  )
 }
 
 /** As much of an audit as adds up: the ledger is read once, and each item once, at any later time. */

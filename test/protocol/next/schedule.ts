@@ -11,7 +11,15 @@ const EXPIRED_MS = LEASE_MS + 60_000
 
 /** A read has no effect that could be lost, late or repeated. */
 const FATES_OF_READS: readonly Fate[] = ['refused']
-const FATES_OF_WRITES: readonly Fate[] = ['fail_before', 'fail_after', 'again', 'late', 'repeated', 'kill_late', 'kill_after']
+const FATES_OF_WRITES: readonly Fate[] = [
+  'fail_before',
+  'fail_after',
+  'again',
+  'late',
+  'repeated',
+  'kill_late',
+  'kill_after',
+]
 /** Only of a copy it matters whether S3 has answered. */
 const FATES_OF_COPIES: readonly Fate[] = [...FATES_OF_WRITES, 'refused', 'refused_after']
 
@@ -83,7 +91,8 @@ export class Schedule {
     const { stores } = this.world
     if (roles.some((other, earlier) => earlier < index && other === role && !this.world.processes.has(earlier)))
       return false
-    if (role?.do === 'delete' || role?.do === 'change_expiry') return stores.items().some(({ state }) => state !== 'pending' && state !== 'stray')
+    if (role?.do === 'delete' || role?.do === 'change_expiry')
+      return stores.items().some(({ state }) => state !== 'pending' && state !== 'stray')
     if (role?.do === 'clean') {
       const { takings = [], releases = [] } = stores.ledger() ?? {}
       return takings.length + releases.length > 0

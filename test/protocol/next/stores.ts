@@ -32,7 +32,10 @@ const TABLES = [
   {
     TableName: DOCUMENTS_TABLE,
     KeySchema: [key('workspace_id', 'HASH'), key('document_id', 'RANGE')],
-    AttributeDefinitions: ['workspace_id', 'document_id'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    AttributeDefinitions: ['workspace_id', 'document_id'].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S',
+    })),
     BillingMode: 'PAY_PER_REQUEST',
   },
 ]
@@ -165,7 +168,10 @@ export class Stores {
     }
   }
 
-  #s3(operation: string, input: { Key: string; CopySource?: string; IfNoneMatch?: string; CopySourceIfMatch?: string }) {
+  #s3(
+    operation: string,
+    input: { Key: string; CopySource?: string; IfNoneMatch?: string; CopySourceIfMatch?: string },
+  ) {
     const failure = (httpStatusCode: number, name: string) =>
       Object.assign(new Error(name), { name, $metadata: { httpStatusCode } })
     switch (operation) {
