@@ -1,6 +1,6 @@
 /** docs/testing.md, "The explorer". A long run raises each bound by one. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { isShallow } from '../../support/depth.ts'
+import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
 import { exploreFromSmall, repeat } from '../explorer/explore.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
@@ -9,8 +9,9 @@ import { Schedule } from './schedule.ts'
 replaceWaits()
 
 const more = process.env.EXPLORE === 'long' ? 1 : 0
-const MAX_STATES = Number(process.env.EXPLORE_STATES ?? (more ? 200_000 : isShallow() ? 600 : 4000))
-const ENOUGH_STATES = isShallow() ? 5000 : 50_000
+const USUAL_STATES = { shallow: 100, deep: 400, whole: 4000 }[depth()]
+const MAX_STATES = Number(process.env.EXPLORE_STATES ?? (more ? 200_000 : USUAL_STATES))
+const ENOUGH_STATES = { shallow: 3000, deep: 12_000, whole: 100_000 }[depth()]
 const HOURS = 60 * 60 * 1000
 
 describe('every promise is kept in every state of', () => {
