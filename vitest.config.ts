@@ -14,15 +14,15 @@ const FAST = [
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
   'test/contract/fakes.test.ts',
-  'test/protocol/{explorer,histories}/**/*.test.ts',
+  'test/protocol/{explorer,histories,next}/**/*.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
-const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
+const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories,next}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
 const WHOLE_IN_MACHINE = [
-  'test/protocol/{explorer/planted-bugs,faults/{fault-matrix,promotion-of-many},histories/exact-promotions}.test.ts',
+  'test/protocol/{explorer/planted-bugs,next/*,faults/{fault-matrix,promotion-of-many},histories/exact-promotions}.test.ts',
 ]
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */

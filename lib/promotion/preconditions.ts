@@ -22,7 +22,7 @@ export function isMeant(
 
 /** Whether the document was made of the bytes that are meant. What it does not know counts as another. */
 export function isMadeOfMeant(
-  { sourceEtag: etag, sizeBytes, sha256 }: WorkspaceDocument,
+  { sourceEtag: etag, sizeBytes, sha256 }: Pick<WorkspaceDocument, 'sourceEtag' | 'sizeBytes' | 'sha256'>,
   preconditions: Preconditions = {},
 ): boolean {
   return isMeant({ etag, sizeBytes }, preconditions) && (preconditions.sha256 ?? sha256) === sha256

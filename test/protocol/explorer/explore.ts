@@ -1,6 +1,18 @@
 import type { Bounds, Scenario } from './scenarios.ts'
 import { Schedule } from './schedule.ts'
-import type { Move } from './world.ts'
+
+/** A scenario's world, with all that may happen there within its bounds. */
+interface Explorable<Move> {
+  readonly world: { readonly story: string[]; rest(): Promise<void> }
+  readonly left: Bounds
+  moves(): Move[]
+  apply(move: Move): Promise<void>
+  /** What is to come depends on this alone, and on what is left of the bounds. */
+  key(): string
+  check(): void
+}
+type Begin<Of> = (scenario: Of) => Promise<Explorable<object>>
+const usual = Schedule.begin as unknown as Begin<unknown>
 
 export interface Exploration {
   states: number
@@ -15,16 +27,20 @@ export interface Exploration {
  * Goes through all schedules of a scenario within its bounds, deepest first: each begins anew and replays the way to the last
  * state that has something left to try. A state that was seen with as much left of the bounds is not gone into again.
  */
-export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_INFINITY): Promise<Exploration> {
+export async function explore<Of extends { bounds: Bounds } = Scenario>(
+  scenario: Of,
+  maxStates = Number.POSITIVE_INFINITY,
+  begin: Begin<Of> = usual,
+): Promise<Exploration> {
   const seen = new Map<string, Bounds[]>()
   /** The states on the way to the one that is looked at, with what has not been tried there yet. */
-  const way: { moves: Move[]; next: number }[] = []
+  const way: { moves: object[]; next: number }[] = []
   const report: Exploration = { states: 0, schedules: 0, isComplete: false }
   do {
-    const schedule = await Schedule.begin(scenario)
+    const schedule = await begin(scenario)
     report.schedules++
     try {
-      for (const { moves, next } of way) await schedule.apply(moves[next] as Move)
+      for (const { moves, next } of way) await schedule.apply(moves[next] as object)
       schedule.check()
       while (enter(seen, schedule)) {
         report.states = seen.size
@@ -34,7 +50,7 @@ export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_IN
           break
         }
         way.push({ moves, next: 0 })
-        await schedule.apply(moves[0] as Move)
+        await schedule.apply(moves[0] as object)
         schedule.check()
       }
     } catch {
@@ -51,7 +67,7 @@ export async function explore(scenario: Scenario, maxStates = Number.POSITIVE_IN
 }
 
 /** @returns false: it was seen with as much left */
-function enter(seen: Map<string, Bounds[]>, schedule: Schedule): boolean {
+function enter(seen: Map<string, Bounds[]>, schedule: Explorable<object>): boolean {
   const key = schedule.key()
   const before = seen.get(key) ?? []
   const { switches, faults, times } = schedule.left
@@ -64,13 +80,18 @@ function enter(seen: Map<string, Bounds[]>, schedule: Schedule): boolean {
  * Looks within small bounds first, so that what it finds is short. A state is counted again within each of them.
  * @returns bounds within which the violation is; without one, the last within which all schedules were seen
  */
-export async function exploreFromSmall(
-  scenario: Scenario,
+export async function exploreFromSmall<Of extends { bounds: Bounds } = Scenario>(
+  scenario: Of,
   maxStates: number,
+  begin: Begin<Of> = usual,
 ): Promise<Exploration & { bounds: Bounds }> {
   let sum = { states: 0, schedules: 0, isComplete: true, bounds: scenario.bounds }
   for (const bounds of boundsUpTo(scenario.bounds)) {
-    const { states, schedules, isComplete, violation } = await explore({ ...scenario, bounds }, maxStates - sum.states)
+    const { states, schedules, isComplete, violation } = await explore(
+      { ...scenario, bounds },
+      maxStates - sum.states,
+      begin,
+    )
     sum = { ...sum, states: sum.states + states, schedules: sum.schedules + schedules, isComplete }
     if (isComplete || violation) sum.bounds = bounds
     if (violation) return { ...sum, violation }
@@ -89,12 +110,16 @@ function boundsUpTo({ switches, faults, times }: Bounds): Bounds[] {
 const sumOf = ({ switches, faults, times }: Bounds) => switches + faults + times
 
 /** Makes these choices. @returns what happened, and the violation, if there is one */
-export async function repeat(scenario: Scenario, choices: readonly number[]): Promise<string> {
-  const schedule = await Schedule.begin(scenario)
+export async function repeat<Of = Scenario>(
+  scenario: Of,
+  choices: readonly number[],
+  begin: Begin<Of> = usual,
+): Promise<string> {
+  const schedule = await begin(scenario)
   const told = schedule.world.story.length
   try {
     for (const choice of choices) {
-      await schedule.apply(schedule.moves()[choice] as Move)
+      await schedule.apply(schedule.moves()[choice] as object)
       schedule.check()
     }
     if (schedule.moves().length === 0) await schedule.world.rest()

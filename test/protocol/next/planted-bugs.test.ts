@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { depth } from '../../support/depth.ts'
+import { replaceWaits } from '../../support/virtual-waits.ts'
+import type { Exploration } from '../explorer/explore.ts'
+import { type PlantedBug, placeOf, plant, readPlantedBugs } from '../explorer/plant.ts'
+import { exploreNext } from './explore-next.ts'
+import type { Fate } from './process.ts'
+import { SCENARIOS, type Scenario } from './scenarios.ts'
+
+replaceWaits()
+
+/** What a bug takes to be found at most; most take hundreds. */
+const MAX_STATES = 20_000
+/** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
+const EACH = { shallow: 12, deep: 8, whole: 1 }[depth()]
+/** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
+const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 5000 }[depth()]
+
+function scenarioOf(bug: PlantedBug): Scenario {
+  const { id, bounds, fates } = placeOf(bug)
+  return { ...SCENARIOS[id as keyof typeof SCENARIOS], bounds, ...(fates.length > 0 && { fates: fates as Fate[] }) }
+}
+
+const sound = new Map<string, Exploration>()
+
+/** Once for all bugs that are looked for there, unless a later one takes more states. */
+async function exploreSound(bug: PlantedBug, states: number): Promise<Exploration> {
+  const before = sound.get(bug.where)
+  if (before && (before.isComplete || before.states >= states)) return before
+  const explored = await exploreNext(scenarioOf(bug), Math.max(LEAST_SOUND_STATES, states))
+  sound.set(bug.where, explored)
+  return explored
+}
+
+describe('the explorer finds what it is for: a bug planted in the code', () => {
+  const bugs = readPlantedBugs(`${import.meta.dirname}/planted`).filter((_, index) => index % EACH === 0)
+
+  it.each(bugs.map((bug) => [bug.name, bug] as const))('%s', async (_, bug) => {
+    const entry = import.meta.resolve('./explore-next.ts')
+    const planted = await plant<typeof import('./explore-next.ts')>(bug, entry)
+
+    const { violation, states } = await planted.exploreNext(scenarioOf(bug), MAX_STATES)
+
+    expect(violation).toBeDefined()
+    // Otherwise it would be found in sound code, too.
+    expect((await exploreSound(bug, states)).violation).toBeUndefined()
+  })
+})

@@ -1,0 +1,104 @@
+import { type ContainerId, documentIdOfAttempt, type FilePath, newAttemptId } from '../../../lib/ids.ts'
+import { attemptPromotion } from '../../../lib/next/attempt-promotion.ts'
+import { isCountedAt } from '../../../lib/next/audit-cut.ts'
+import { cleanMarkers } from '../../../lib/next/clean-markers.ts'
+import { deleteDocument } from '../../../lib/next/delete-document.ts'
+import type { DeletedDocument, DueEntry, WorkspaceDocument } from '../../../lib/next/ports/documents.ts'
+import { resolveDueItem } from '../../../lib/next/resolve-due-item.ts'
+import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
+import { createTelemetry } from '../../../lib/telemetry.ts'
+import { type Stores, WORKSPACE } from './stores.ts'
+
+/** What a process does. */
+export type Request =
+  | { do: 'promote'; file: number; key?: number; expiresInSeconds?: number }
+  /** @param of the newest document, as it was found when the process began */
+  | { do: 'delete'; of?: WorkspaceDocument | DeletedDocument }
+  | { do: 'change_expiry'; of?: WorkspaceDocument; seconds?: number }
+  /** @param entries what was due in the index when it was listed @param aheadMs by how much the process's clock is wrong */
+  | { do: 'resolve'; entries?: DueEntry[]; aheadMs?: number }
+  | { do: 'clean' }
+  | { do: 'audit' }
+
+export interface Audited {
+  /** What the ledger counted when it was read, and what the audit makes of it. */
+  usedBytes: number
+  expectedBytes: number
+}
+
+type Dependencies = ReturnType<Stores['dependencies']>
+const { signal } = new AbortController()
+
+export async function handle(request: Request, deps: Dependencies): Promise<unknown> {
+  switch (request.do) {
+    case 'promote':
+      return promote(request, deps)
+    case 'delete':
+      return request.of && deleteDocument(request.of, undefined, deps, signal)
+    case 'change_expiry': {
+      const { of, seconds } = request
+      const expiresAt = seconds === undefined ? undefined : new Date(deps.now() + seconds * 1000)
+      return of && deps.documents.setExpiry(of, expiresAt, signal)
+    }
+    case 'resolve':
+      for (const entry of request.entries ?? []) {
+        const item = await deps.documents.findDue(entry, signal)
+        if (item) await resolveDueItem(item, deps.now(), deps, signal)
+      }
+      return undefined
+    case 'clean': {
+      const ledger = await deps.ledger.read(WORKSPACE, signal)
+      if (ledger) await cleanMarkers(ledger, deps, signal)
+      return undefined
+    }
+    case 'audit':
+      return audit(deps)
+  }
+}
+
+function promote(
+  { file, key, expiresInSeconds }: Extract<Request, { do: 'promote' }>,
+  deps: Dependencies,
+): Promise<unknown> {
+  const attemptId = newAttemptId()
+  const documentId = key === undefined ? documentIdOfAttempt(attemptId) : documentIdOfKey(WORKSPACE, `key-${key}`)
+  const location = { workspaceId: WORKSPACE, containerId: 'sess_1' as ContainerId, path: `file-${file}` as FilePath }
+  const source = {
+    objectKey: deps.objectKeys.sandboxFile(location),
+    versionId: undefined,
+    etag: etagOf(file),
+    sizeBytes: sizeOf(file),
+    contentType: 'text/plain',
+    contentEncoding: undefined,
+    contentLanguage: undefined,
+  }
+  const request = {
+    caller: { keyId: 'key', workspaceId: WORKSPACE, kind: 'management', permissions: [], userId: undefined } as const,
+    expiresInSeconds,
+    deadline: { signal, leftMs: () => 60_000, undoSignal: () => signal },
+    log: deps.log,
+    telemetry: createTelemetry(),
+  }
+  return attemptPromotion(
+    { ...location, documentId, attemptId },
+    source as never,
+    async () => 'text/plain',
+    request,
+    deps,
+  )
+}
+
+/** As much of an audit as adds up: the ledger is read once, and each item once, at any later time. */
+async function audit(deps: Dependencies): Promise<Audited | undefined> {
+  const cut = await deps.ledger.read(WORKSPACE, signal)
+  if (cut === undefined) return undefined
+  const isCounted = isCountedAt(cut)
+  let expectedBytes = cut.takings.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  for await (const item of deps.documents.list(WORKSPACE, { pageSize: 1 }, signal)) {
+    if (isCounted(item)) expectedBytes += item.sizeBytes
+  }
+  return { usedBytes: cut.usedBytes, expectedBytes }
+}
+
+export const sizeOf = (file: number) => 10 * (file + 1)
+export const etagOf = (file: number) => `"${String(file).repeat(32)}"`

@@ -1,0 +1,145 @@
+import type { Fate } from './process.ts'
+import type { Request } from './requests.ts'
+import { LEASE_MS } from './stores.ts'
+import type { Circumstances, World } from './world.ts'
+
+/** What a schedule may contain. */
+export interface Bounds {
+  /** Times that a process is left for another one although it could go on. */
+  switches: number
+  /** Calls whose fate is not 'ok', and kills. */
+  faults: number
+  /** Times that time passes: until callers' processes are dead, or until all leases are over. */
+  times: number
+}
+
+export interface Scenario extends Circumstances {
+  name: string
+  /** What stands when it begins: a document, made with a key; one that has expired; one that the resolver has deleted then; one that was deleted a day ago. */
+  before?: 'keyed' | 'expired' | 'buried' | 'forgotten'
+  /** The marker of a release of the first document is in the ledger still, or again. */
+  hasLateMark?: true
+  /** Of one that is to have expired: how long before that. */
+  leftMs?: number
+  /** The call that the first role has come to. */
+  begun?: string
+  /** How long it may pass at once, ms. */
+  passes?: readonly number[]
+  roles: readonly Request[]
+  bounds: Bounds
+  /** The faults that are tried; left out: all. */
+  fates?: readonly Fate[]
+}
+
+type Circumstance = Omit<Scenario, 'name' | 'roles' | 'bounds'>
+
+const plain = { do: 'promote', file: 0 } as const
+const keyed = { ...plain, key: 0 }
+const another = { do: 'promote', file: 1 } as const
+const prolonging = { do: 'change_expiry', seconds: 7200 } as const
+const deletion = { do: 'delete' } as const
+const resolver = { do: 'resolve' } as const
+const early = { do: 'resolve', aheadMs: 160_000 } as const
+const cleaner = { do: 'clean' } as const
+const audit = { do: 'audit' } as const
+export const EXPIRES_IN_SECONDS = 3600
+const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
+const keyedBefore: Circumstance = { before: 'keyed' }
+const expired: Circumstance = { before: 'expired' }
+const wrongly: Circumstance = { areLeasesWrong: true }
+const tight: Circumstance = { quotaBytes: 10 }
+
+const scenario = (
+  name: string,
+  roles: Request[],
+  [switches, faults, times]: readonly [number, number, number],
+  more: Circumstance = {},
+): Scenario => ({ name, roles, bounds: { switches, faults, times }, ...more })
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+export const SCENARIOS = {
+  one: scenario('a promotion, two resolvers', [plain, resolver, resolver], [1, 2, 2]),
+  keyed: scenario('a promotion with a key, a resolver, a cleaner', [keyed, resolver, cleaner], [1, 2, 2]),
+  twins: scenario('two promotions with one key, a resolver', [keyed, keyed, resolver], [1, 2, 2]),
+  twinsCleaner: scenario('two promotions with one key, a cleaner', [keyed, keyed, cleaner], [2, 1, 1]),
+  twinsDeletion: scenario('two promotions with one key, a deletion', [keyed, keyed, deletion], [2, 1, 1]),
+  two: scenario('two promotions, room for one', [plain, keyed, cleaner], [2, 1, 1], tight),
+  three: scenario('twins and another, room for one', [keyed, keyed, plain], [1, 1, 1], tight),
+  deletion: scenario('a deletion, a resolver, a cleaner', [deletion, resolver, cleaner], [1, 2, 2], keyedBefore),
+  deletions: scenario('two deletions, a resolver', [deletion, deletion, resolver], [2, 1, 1], keyedBefore),
+  deletionCleaner: scenario('a promotion, its deletion, a cleaner', [keyed, deletion, cleaner], [2, 1, 1]),
+  again: scenario('a deletion, its promotion again', [deletion, keyed, resolver], [2, 1, 1], keyedBefore),
+  forgotten: scenario('a promotion after a day, its deletion', [keyed, deletion, cleaner], [1, 1, 1], {
+    before: 'forgotten',
+  }),
+  lateMark: scenario('a late marker, a promotion, its deletion', [keyed, deletion, cleaner], [2, 0, 0], {
+    before: 'forgotten',
+    hasLateMark: true,
+  }),
+  lateDeletion: scenario('wrong leases: a late deletion', [deletion, deletion, keyed], [1, 1, 1], {
+    ...keyedBefore,
+    ...wrongly,
+    passes: [DAY_MS + LEASE_MS],
+  }),
+  expiryChange: scenario('an expiry by a wrong clock, its change', [early, prolonging, cleaner], [2, 1, 1], {
+    ...expired,
+    leftMs: 150_000,
+  }),
+  lateChange: scenario('a change of an expiry just before the end', [prolonging, resolver], [1, 1, 2], {
+    ...expired,
+    leftMs: 30_000,
+    passes: [45_000],
+  }),
+  room: scenario('a deletion, a promotion into its room', [deletion, another, cleaner], [2, 1, 1], {
+    ...keyedBefore,
+    quotaBytes: 25,
+  }),
+  expiry: scenario('an expiry by two resolvers', [resolver, resolver, cleaner], [2, 1, 1], expired),
+  expiryDeletion: scenario('an expiry, a deletion', [resolver, deletion, cleaner], [2, 1, 1], expired),
+  expiryAgain: scenario('an expiry, its promotion again', [resolver, expiring, cleaner], [2, 1, 1], expired),
+  expiredTwins: scenario('two promotions of what has expired', [expiring, expiring, resolver], [1, 1, 1], expired),
+  audit: scenario('a promotion, a deletion, an audit', [audit, plain, deletion], [3, 0, 0], keyedBefore),
+  auditOfTwo: scenario('two promotions, an audit', [audit, keyed, another], [3, 0, 0]),
+  auditFaults: scenario('a promotion, an audit, a resolver', [audit, plain, resolver], [2, 1, 1], keyedBefore),
+  auditDeletion: scenario('a deletion, an audit, a cleaner', [deletion, audit, cleaner], [2, 1, 0], keyedBefore),
+  auditExpiry: scenario('a promotion of what has expired, an audit', [audit, expiring, resolver], [3, 0, 0], expired),
+  auditKept: scenario('a promotion in the place of what had expired, an audit', [audit, expiring], [3, 1, 0], {
+    before: 'buried',
+  }),
+  auditBegun: scenario('an audit, an expiry, its promotion again', [audit, resolver, expiring], [2, 0, 0], {
+    ...expired,
+    begun: 'documents.list',
+  }),
+  recording: scenario('a record, its deletion, a resolver', [keyed, deletion, resolver], [2, 1, 1], {
+    begun: 'documents.record',
+  }),
+  copying: scenario('a copy, a twin, a resolver', [keyed, keyed, resolver], [2, 1, 1], { begun: 'CopyObject' }),
+  wrongOne: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [2, 1, 2], wrongly),
+  wrongTwins: scenario('wrong leases: twins, a resolver', [keyed, keyed, resolver], [2, 1, 1], wrongly),
+  wrongDeletion: scenario('wrong leases: a promotion, its deletion', [keyed, deletion, resolver], [2, 1, 1], wrongly),
+  wrongDeletions: scenario('wrong leases: two deletions', [deletion, deletion, resolver], [2, 1, 1], {
+    ...keyedBefore,
+    ...wrongly,
+  }),
+}
+
+/** Brings about what stands when the scenario begins. */
+export async function prepare({ before, leftMs = 0, hasLateMark }: Scenario, world: World): Promise<void> {
+  if (!before) return
+  const request = before === 'expired' || before === 'buried' ? expiring : keyed
+  await world.apply({ do: 'begin', process: 0, request })
+  await world.goOn()
+  if (request === expiring) await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 - leftMs })
+  if (before === 'buried') {
+    await world.apply({ do: 'begin', process: 1, request: resolver })
+    await world.goOn()
+  }
+  if (before === 'forgotten') {
+    await world.apply({ do: 'begin', process: 1, request: deletion })
+    await world.goOn()
+    await world.apply({ do: 'pass', ms: DAY_MS + LEASE_MS })
+  }
+  if (hasLateMark) await world.stores.putLateMark()
+  world.processes.clear()
+}
