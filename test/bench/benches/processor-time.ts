@@ -74,13 +74,7 @@ export const processorTime: Bench = {
       const ratio = median(cpuMs.map((each) => each.own / each.bare))
       return {
         rows: [
-          atMost(
-            'processor time of a promotion, of the bare SDK',
-            BAR,
-            ratio,
-            asRatio,
-            ` (${asMs(ownMs)} and ${asMs(bareMs)})`,
-          ),
+          atMost('processor time beside the bare SDK', BAR, ratio, asRatio, ` (${asMs(ownMs)} and ${asMs(bareMs)})`),
         ],
         figures: { promotions: count * rounds, ownMs, bareMs, ratio },
       }

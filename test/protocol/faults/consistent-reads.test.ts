@@ -44,7 +44,8 @@ describe('reads that are strongly consistent, where all others show the past', (
   })
 
   it('are all looked at here', async () => {
-    const files = (await readdir(LIB, { recursive: true })).filter((file) => file.endsWith('.ts'))
+    // The explorer reads what lib/aws/next reads.
+    const files = (await readdir(LIB, { recursive: true })).filter((file) => /^(?!.*next\/).*\.ts$/.test(file))
     const sources = await Promise.all(files.map((file) => readFile(join(LIB, file), 'utf8')))
     const count = (pattern: RegExp) => sources.join('').match(pattern)?.length ?? 0
     const [reads, weak] = [count(/\btable\.(get|scan|pagesOf)\(/g), count(/\bConsistentRead: false\b/g)]
