@@ -2,14 +2,13 @@ import type { Store, WireAnswer, WireRequest } from './store.ts'
 
 /** What a server that is wrong makes of a request to the right one. */
 export type Wrong = (request: WireRequest, ask: Store) => Promise<WireAnswer>
-type Headers = WireRequest['headers']
 
 export const RIGHT: Wrong = (request, ask) => ask(request)
 export const both = (one: Wrong, other: Wrong): Wrong => {
   return (request, ask) => one(request, (changed) => other(changed, ask))
 }
 
-const taking = (change: (headers: Headers) => Headers): Wrong => {
+const taking = (change: (headers: WireRequest['headers']) => WireRequest['headers']): Wrong => {
   return (request, ask) => ask({ ...request, headers: change(request.headers) })
 }
 /** Does not look at these headers. */

@@ -20,8 +20,6 @@ export interface DeployedApi {
   stop(): Promise<void>
 }
 
-const RESOLVER = 'ResolveReservationsLambdaFunction'
-
 /**
  * Stands in for API Gateway and Lambda: the gateway of npm start serves the deployed stack's routes, and the uploaded
  * zips answer, run with the deployed environment. The AWS clients of this process must be set to the account.
@@ -34,7 +32,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
   const runtimes = new Map<string, LambdaRuntime>()
-  for (const id of new Set([...routes.map(({ functionName }) => functionName), RESOLVER])) {
+  for (const id of new Set([...routes.map(({ functionName }) => functionName), 'ResolveReservationsLambdaFunction'])) {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
     const get = new GetObjectCommand({ Bucket: bucket?.physicalId, Key: lambda.Properties.Code.S3Key })
@@ -61,7 +59,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   })
   return {
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
-    resolve: () => runtimes.get(RESOLVER)?.invoke({}),
+    resolve: () => runtimes.get('ResolveReservationsLambdaFunction')?.invoke({}),
     async stop() {
       await gateway.stop()
       await Promise.all([...runtimes.values()].map((runtime) => runtime.stop()))

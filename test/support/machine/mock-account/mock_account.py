@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import sys
+import threading
 import time
 from urllib.parse import unquote
 
@@ -520,6 +521,18 @@ def update_item(self):
 
 
 DynamoHandler.update_item = update_item
+
+# DynamoDB judges and changes an item in one step; moto's threads lose updates
+
+one_at_a_time, call_of_moto = threading.Lock(), DynamoHandler.call_action
+
+
+def call_action(self):
+    with one_at_a_time:
+        return call_of_moto(self)
+
+
+DynamoHandler.call_action = call_action
 
 
 # Conditions of copies, and of the size of an upload, which moto ignores
