@@ -245,6 +245,24 @@ describe('a document that expires', () => {
     expect([(await expiring('3600', headers)).status, outcomesOf(await promoteAll({}))]).toEqual([200, ['kept']])
   })
 
+  it('is not kept when its end comes while the ledger is read', async () => {
+    const headers = { 'Idempotency-Key': KEY }
+    await expiring('3600', headers)
+    await promoteAll({ expires_in_seconds: 3600 })
+    const { usage } = files.api.ledger
+    const endMeanwhile = () => {
+      setClock(IN_AN_HOUR_MS - 1)
+      vi.spyOn(files.api.ledger, 'usage').mockImplementationOnce(async (...args) => {
+        setClock(IN_AN_HOUR_MS)
+        return usage(...args)
+      })
+    }
+    endMeanwhile()
+    expect(refusalOf(await promote(headers))).toEqual([400, 'idempotency_key_spent'])
+    endMeanwhile()
+    expect(outcomesOf(await promoteAll({}))).toEqual(['idempotency_key_spent'])
+  })
+
   it('is told as it is when another request has changed it meanwhile', async () => {
     await promoteAll({ expires_in_seconds: 3600 })
     const { setExpiry } = files.api.dependencies.expiries
