@@ -149,7 +149,8 @@ export const REASONS = {
   },
   document_expires_soon: {
     status: 503,
-    detail: 'The document expires too soon to be kept for longer: after that, the same request makes it anew.',
+    detail:
+      'The document expires too soon to be kept for longer. To keep the file, promote it by a request of its own, with another Idempotency-Key.',
     retryAfterSeconds: 1,
   },
   request_timed_out: {

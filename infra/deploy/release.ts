@@ -36,6 +36,7 @@ async function writeRelease(): Promise<void> {
 async function billOfMaterials(): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
   const bom: Bom = JSON.parse(written)
+  // Only a build tells what it bundles, and the framework does not hand on what it was told.
   const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
   const paths = Object.keys(inputs).flatMap((file) => PACKAGE.exec(file) ?? [])

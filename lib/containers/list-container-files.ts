@@ -12,8 +12,8 @@ const LISTING_MS = 4500
 /**
  * One page of a container's files, ordered by path (UTF-8 bytes). Skips objects that no file id can name, such as
  * directories, whose keys end in a slash, and Hadoop's. Shows empty objects that only their Content-Type gives away as
- * directories or links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends before it is full,
- * and may even be empty. An unknown container is an empty list: S3 knows only files.
+ * directories or links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends
+ * before it is full, and may even be empty. An unknown container is an empty list: S3 knows only files.
  *
  * @param request.prefix of the paths; omitted: all
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page

@@ -234,6 +234,27 @@ describe('a document that expires', () => {
     expect([again.status, outcomesOf(kept)]).toEqual([200, ['kept']])
   })
 
+  it('is made anew when its end comes while the ledger is read', async () => {
+    await promoteBoth(3600)
+    const { usage } = files.api.ledger
+    const endMeanwhile = () => {
+      setClock(IN_AN_HOUR_MS - 1)
+      vi.spyOn(files.api.ledger, 'usage').mockImplementationOnce(async (...args) => {
+        setClock(IN_AN_HOUR_MS)
+        return usage(...args)
+      })
+    }
+    endMeanwhile()
+    const one = await expiring('3600', { 'Idempotency-Key': KEY })
+    expect([one.status, one.headers['idempotency-replayed'], one.headers['file-expires-in']]).toEqual([
+      200,
+      undefined,
+      '3600;by=request',
+    ])
+    endMeanwhile()
+    expect(outcomesOf(await promoteAll({ expires_in_seconds: 3600 }))).toEqual(['promoted'])
+  })
+
   it.each([
     [7200, 9000, 9000],
     [9001, 9000, 9001],

@@ -98,15 +98,18 @@ async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }:
 async function addDocument(backends: Backends): Promise<void> {
   const { config, s3 } = backends
   const { workspaceId, containerId } = FULL
-  const { path, body: Body } = { path: 'archive/first.bin' as FilePath, body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }
+  const path = 'archive/first.bin' as FilePath
   const stores = { ...createWorkspaceStores({ ...backends, now: Date.now }), maxFileBytes: config.maxFileBytes }
   const object = { Bucket: config.sandboxBucket, Key: stores.objectKeys.sandboxFile({ ...FULL, path }) }
-  await s3.send(new PutObjectCommand({ ...object, Body }))
+  await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }))
   const endAtMs = performance.now() + SEED_TIMEOUT_MS
   const request = {
     caller: { keyId: 'seed', workspaceId, kind: 'management', permissions: [], userId: undefined },
-    ...{ containerId, fileId: formatFileId(path), idempotencyKey: undefined },
-    ...{ rateLimitPassed: Promise.resolve(), beginWait: async () => async () => {} },
+    containerId,
+    fileId: formatFileId(path),
+    idempotencyKey: undefined,
+    rateLimitPassed: Promise.resolve(),
+    beginWait: async () => async () => {},
     deadline: createDeadline(() => endAtMs - performance.now()),
     log: createLog({ serviceName: 'seed', functionName: 'seed' }),
     telemetry: createTelemetry(),

@@ -43,7 +43,7 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
 
     async beginWait(keyId, longestMs, signal) {
       const [nowMs, most] = [now(), mostWaits(policy)]
-      // No two leases are equal, so a repetition after a lost answer knows its own. As texts they are in the order of their ends.
+      // No two leases are equal, so a repetition after a lost answer recognises its own. They sort by when they end.
       const values = { ':lease': `${Math.ceil(nowMs + longestMs)} ${Math.random()}`, ':by': `${nowMs} 1` }
       for (let place = Math.floor(Math.random() * most); ; ) {
         const ofPlace = { values, ExpressionAttributeNames: { '#place': `wait_${place}` } }
