@@ -14,7 +14,7 @@ const FULL = {
   // An eighth of each, as of the shards.
   expiring: {
     load: { perSecond: 125, killedShare: 0.01, seconds: 120, groups: 1 },
-    population: { workspaces: 100, documentsEach: 60, expireWithinMs: 60_000 },
+    population: { workspaces: 250, documentsEach: 24, expireWithinMs: 60_000 },
   },
   small: { workspaces: 1000, documentsEach: 3 },
   large: { workspaces: 8, documentsEach: 10_000 },
